@@ -22,7 +22,7 @@ import type { AdministrationParts, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
-/** How long a page waits for the host to answer whether the person may see it, in milliseconds. */
+/** How long to wait until the host answers whether the person may see the page, in milliseconds. */
 const PATIENCE = 3000;
 
 /** Answers requests for the administrator's pages. */
@@ -42,7 +42,7 @@ export class Administration {
     this.#refusedPeople = new RefusedPeople(clock);
   }
 
-  /** The page with this name, for a person who has the permission. */
+  /** Returns the page with this name if the person has the permission. */
   async answer(name: AdministrationPageName, request: Request): Promise<Reply> {
     const { accounts, permission, server } = this.#parts;
     const form = request.method === 'POST' ? await formParameters(request) : null;
@@ -50,7 +50,7 @@ export class Administration {
     if (visitor === null) {
       return redirectReply(server.host.loginUrl(this.#address(name, request)), form === null ? 302 : 303);
     }
-    // Any other answer of a host, such as rows or a text, does not count as true.
+    // Any other value that a host returns, such as rows or a text, is not treated as true.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,
@@ -61,7 +61,7 @@ export class Administration {
     return this.#reply(await this.#show(name, visitor, request), name, visitor);
   }
 
-  /** If the request is invalid, shows that on a page, too. */
+  /** Shows the page. If the request is invalid, shows a page that explains this. */
   async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
       return await PAGES[name].show(this.#asked(name, visitor, request));
@@ -101,7 +101,7 @@ export class Administration {
     }
   }
 
-  /** The page with the submitted values, and what is wrong with them. */
+  /** Shows the page again with the submitted values and what is wrong with them. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -134,7 +134,8 @@ export class Administration {
   }
 
   /**
-   * Refuses, and sometimes emits an event that names the person. The endpoint writes the log line.
+   * Rejects the request, and sometimes emits an event about the person. The endpoint writes the log
+   * line.
    */
   async #refuse(
     { user }: Visitor,
@@ -149,7 +150,7 @@ export class Administration {
     throw error;
   }
 
-  /** The address of the requested page. */
+  /** Returns the requested page's address. */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
     return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;

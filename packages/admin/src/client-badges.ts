@@ -2,7 +2,7 @@ import type { Client } from 'portico';
 import { authenticationMetadata } from 'portico/extension';
 import { markup, type HtmlContent } from './html.ts';
 
-/** The kind of client, in one word each. */
+/** Returns words that describe the kind of client. */
 export function badges({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): HtmlContent {
   const kinds = [
     isPublic ? 'public' : 'confidential',
@@ -19,8 +19,8 @@ export function badges({ public: isPublic, applicationType, registeredBy, revoke
 }
 
 /**
- * How long the previous secret of an open rotation is accepted, in milliseconds since 1970.
- * Otherwise null.
+ * During a secret rotation, returns the time until which the previous secret is accepted, in
+ * milliseconds since 1970. Otherwise returns null.
  */
 export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: number): number | null {
   return revokedAt === null && previousSecretExpiresAt !== null && previousSecretExpiresAt > now
@@ -28,7 +28,7 @@ export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: n
     : null;
 }
 
-/** How the client authenticates, by its name in RFC 7591 section 2. */
+/** Returns how the client authenticates, by its name in RFC 7591 section 2. */
 export function getAuthentication(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);

@@ -2,8 +2,8 @@ import type { Finding, Server } from 'portico';
 import { warning } from 'portico/extension';
 
 /**
- * Warns if a scope has the same permission: people who may use that API could administer the
- * server.
+ * Warns if a scope has the same permission. In this case, people who may use that API could also
+ * administer the server.
  */
 export function examinePermission(permission: string, scopes: Server['scopes']): readonly Finding[] {
   const shared = [...scopes.values()]

@@ -2,7 +2,7 @@ import { AccessError, type PersonReference } from 'portico';
 import { markup, type Html } from './html.ts';
 import type { Asked } from './page.ts';
 
-/** A filter of a list: the name of its parameter, and its label. */
+/** A list filter: its parameter name and its label. */
 export interface Filter {
   readonly name: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Filter {
   readonly options?: readonly string[];
 }
 
-/** The filter form of a list, with the current values. */
+/** Returns a list's filter form with the current values. */
 export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
@@ -33,14 +33,14 @@ function field({ name, text, type, options }: Filter, value: string): Html {
         <div>${label}<select id="${name}" name="${name}">${choices}</select></div>`;
 }
 
-/** The current filters, for the address of the same list. */
+/** Returns the current filters, for links to the same list. */
 export function readFilters({ query }: Asked, filters: readonly Filter[]): Readonly<Record<string, string>> {
   return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? '']));
 }
 
 /**
- * The person in `provider` and `person`. Null without either. Throws an AccessError if only one is
- * given.
+ * Returns the person from the parameters `provider` and `person`. Returns null if both are missing.
+ * Throws an AccessError if only one is given.
  */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];

@@ -7,13 +7,15 @@ import { markup, type HtmlContent, type Html } from './html.ts';
 
 /** How the pages show stored values. */
 
-/** A time in milliseconds since 1970. */
+/** Formats a time, given in milliseconds since 1970. */
 export function moment(time: number): Html {
   const iso = new Date(time).toISOString();
   return markup`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
-/** Other people's texts. Their writing direction does not affect the text around them. */
+/**
+ * Formats a text that other people wrote. Its writing direction does not affect the text around it.
+ */
 export function words(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
 }
@@ -22,7 +24,7 @@ export function code(text: string): Html {
   return markup`<code>${words(visible(text))}</code>`;
 }
 
-/** Shows invisible characters by their number. */
+/** Replaces invisible characters with their numbers. */
 function visible(text: string): string {
   return text.replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
@@ -30,7 +32,10 @@ function visible(text: string): string {
   );
 }
 
-/** A name that a client may have chosen itself is in quotes, as in the console. */
+/**
+ * Formats a client's name. Adds quotes, as in the CLI, if the client may have chosen the name
+ * itself.
+ */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
 }
@@ -39,18 +44,18 @@ export function personName({ provider, id }: PersonReference): Html {
   return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
 }
 
-/** A person as the application knows them, with a link to their page. The id is beside the name. */
+/** Formats a person with their name, their id and a link to their page. */
 export function personRow(links: PageLinks, person: PersonReference, known: KnownPerson): Html {
   return markup`<p class="person"><a href="${links.person(person.provider, person.id)}">${calledBy(person, known)}</a> ${aboutPerson(person, known)}</p>`;
 }
 
-/** By name, otherwise by address, otherwise by id. All of them are text. */
+/** Returns the person's name, otherwise the email address, otherwise the id. */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;
   return called === null ? code(id) : words(visible(called));
 }
 
-/** What follows: the address, the id, and the state of the account. */
+/** Formats the rest: the email address, the id, and the account's state. */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
     name === null && email === null
@@ -62,7 +67,7 @@ export function aboutPerson(person: PersonReference, { name, email, account }: K
   }`;
 }
 
-/** States worth a word. An unknown account has none. */
+/** The texts for account states. Null for states that are not shown. */
 const ACCOUNTS: Readonly<Record<KnownPerson['account'], string | null>> = {
   active: null,
   suspended: 'suspended',
@@ -76,25 +81,28 @@ export function list(values: readonly string[]): HtmlContent {
     : markup`<ul role="list">${values.map((each) => markup`<li>${code(each)}</li>`)}</ul>`;
 }
 
-/** Names and values. Leaves out those without a value. */
+/** Formats a list of names and values. Leaves out entries without a value. */
 export function facts(entries: readonly (readonly [name: string, value: HtmlContent])[]): Html {
   const given = entries.filter(([, value]) => value !== null && value !== undefined && value !== false);
   return markup`<dl class="facts">${given.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** What a form has just done. The text comes from the page and not from the address. */
+/**
+ * Formats a notice about what a form has just done. The text comes from the page and not from the
+ * address.
+ */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
   return Object.hasOwn(told, done) ? markup`<p class="notice" role="status">${told[done] ?? ''}</p>` : null;
 }
 
-/** Why the request is not possible, and that a form changed nothing. */
+/** Formats an alert: why the request is not possible, and that a form changed nothing. */
 export function alert(refused: { readonly reason: string; readonly form?: unknown } | undefined): Html {
   if (refused === undefined) return markup``;
   const nothing = refused.form === undefined ? null : ' Nothing was changed.';
   return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;
 }
 
-/** A secret that is shown once. The page is not stored anywhere. */
+/** Formats a secret that is shown once. The page is not stored anywhere. */
 export function secretOnce(label: string, secret: string): Html {
   return markup`<p class="notice" role="status">${label} <strong>Keep it now: only its hash is stored, and it is not shown again.</strong>
     <code class="secret">${secret}</code></p>`;

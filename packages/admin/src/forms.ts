@@ -9,36 +9,39 @@ import {
 } from 'portico/extension';
 import { markup, type Html } from './html.ts';
 
-/** What a form of an administrator's page does. */
+/** What a form on an administrator's page does. */
 export interface FormSubject {
-  /** Such as `revoke`. The form's button sends it as `do`. */
+  /** The action's name, such as `revoke`. The form's button sends it as `do`. */
   readonly action: string;
   /** What it acts on, such as a client's id. */
   readonly target: string;
-  /** Everything the person saw and decided by. If it changes, the form is void. */
+  /**
+   * Everything on which the person based the decision. If it changes, the form is no longer valid.
+   */
   readonly state: unknown;
 }
 
-/** In milliseconds. */
+/** How long a form is valid, in milliseconds. */
 const LIFETIME = 1_800_000;
 /** How far the clocks of two machines may differ, in milliseconds. */
 const TOLERANCE = 60_000;
 
 /**
- * The forms of the pages. Each works once, for half an hour, for the person and the browser that it
- * was shown to.
+ * The CSRF check for the administrator's pages. Each form works once within half an hour, and only
+ * for the person and the browser to which it was shown. `administration.ts` checks the request's
+ * origin before it calls this check.
  */
 export class Forms {
   readonly #singleUses: Server['singleUses'];
   readonly #clock: () => number;
 
-  /** `clock`: milliseconds since 1970. */
+  /** `clock`: returns milliseconds since 1970. */
   constructor(singleUses: Server['singleUses'], clock: () => number) {
     this.#singleUses = singleUses;
     this.#clock = clock;
   }
 
-  /** The hidden fields of a form. */
+  /** Returns a form's hidden fields. */
   fields(visitor: Visitor, subject: FormSubject): Html {
     const [id, shownAt] = [randomToken(), String(this.#clock())];
     const state = getState(visitor, subject);
@@ -50,8 +53,9 @@ export class Forms {
   }
 
   /**
-   * Uses up the form, once across all processes; do its action right after this. Returns null if it
-   * was accepted. Otherwise returns the reason for the log, and nothing may be done.
+   * Uses up the form. Each form is accepted only once across all processes. Returns null if it is
+   * accepted: do its action right after this. Otherwise returns the reason for the log: do not do
+   * the action.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
@@ -68,8 +72,8 @@ export class Forms {
 }
 
 /**
- * Keyed with the session's secret, so that it reveals nothing about a client, such as its secret's
- * hash.
+ * Returns a hash of the form's state. It is keyed with the session's secret, so that it does not
+ * reveal details about a client, such as the hash of its secret.
  */
 function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));

@@ -1,18 +1,18 @@
 import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } from 'portico';
 import { MOST_LISTED } from 'portico/extension';
 
-/** Everything that one person has allowed one application. */
+/** All authorizations that one person gave to one application. */
 export interface HeldGroup {
   /** Newest first; never empty. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
-  /** Whether there are more than these. */
+  /** Whether there are more authorizations. */
   readonly more: boolean;
 }
 
 /** A part of a list, with one row for each person and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
-  /** Where to continue. Null when nothing follows. */
+  /** The cursor for the next page. Null on the last page. */
   readonly next: string | null;
 }
 
@@ -20,9 +20,9 @@ export interface HeldGroups {
 const SHOWN = 50;
 
 /**
- * The next groups, sorted by their newest authorization, newest first. Each group is on one page
- * only. A page reads a thousand authorizations. If that is not all of them, it looks up those of
- * each row.
+ * Returns the next groups, sorted by their newest authorization, newest first. Each group appears
+ * on only one page. Each page reads 1,000 authorizations. If there are more, it looks up each
+ * group's authorizations separately.
  */
 export async function heldGroups(
   access: Access,
@@ -47,7 +47,8 @@ export async function heldGroups(
 }
 
 /**
- * Everything of one person and application, up to one page of the list. Null if there is nothing.
+ * Returns one person's authorizations for one application, at most one page. Returns null if there
+ * are none.
  */
 export async function heldBy(
   access: Access,

@@ -9,13 +9,13 @@ export interface HoldingOptions {
   /** The URL that the forms post to. */
   readonly action: string;
   /**
-   * What is known about the people. Null when all rows belong to one person, who is named above the
-   * list.
+   * Returns what is known about a person. Null when all rows belong to one person. In this case,
+   * the name is above the list.
    */
   readonly known: ((person: PersonReference) => KnownPerson) | null;
 }
 
-/** A row for each person and application, with a form that ends it. */
+/** Returns a row for each person and application, with a form that ends the access. */
 export function holdingRows(
   groups: readonly HeldGroup[],
   asked: Asked,
@@ -35,9 +35,7 @@ export function holdingRows(
   })}</ul>`;
 }
 
-/**
- * The authorizations of a page, one by one, each with a form that ends it and posts to `action`.
- */
+/** Returns a row for each authorization, with a form that ends it and posts to `action`. */
 export function singleRows(items: readonly HeldAuthorization[], asked: Asked, action: string): Html {
   return markup`<ul class="rows" role="list">${items.map(
     (item) => markup`
@@ -51,7 +49,7 @@ export function singleRows(items: readonly HeldAuthorization[], asked: Asked, ac
   )}</ul>`;
 }
 
-/** How many there are. The page of the person shows them one by one. */
+/** Returns the number of authorizations, with a link to the person's page, which lists them. */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;
   if (authorizations.length === 1) return null;
@@ -95,7 +93,7 @@ function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: strin
           </form>`;
 }
 
-/** When tokens were last issued for one of them. */
+/** Returns when tokens were last issued for one of the authorizations. */
 function shownUse(authorizations: readonly HeldAuthorization[]): HtmlContent {
   const times = authorizations.flatMap(({ usedAt }) => (typeof usedAt === 'number' ? [usedAt] : []));
   if (times.length > 0) return moment(Math.max(...times));

@@ -1,6 +1,6 @@
 import { escapeHtml } from 'portico/extension';
 
-/** HTML that is ready to be sent. Texts in it are escaped. */
+/** HTML that is ready to be sent. All texts in it are escaped. */
 export class Html {
   readonly html: string;
 
@@ -13,8 +13,8 @@ export class Html {
 export type HtmlContent = Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /**
- * The template as HTML. Escapes every value, also for an attribute in quotes, unless it is Html
- * itself.
+ * Returns the template as HTML. Escapes every value unless it is already Html. Values are also safe
+ * in quoted attributes.
  */
 export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);

@@ -4,8 +4,8 @@ import type { Log } from 'portico';
 const PATIENCE = 3000;
 
 /**
- * Whether the work ends within a few seconds. If not, it continues without the request, and later
- * errors go to the log. Earlier errors are thrown.
+ * Whether the work ends within a few seconds. Throws if it fails within this time. Otherwise it
+ * continues in the background, and later errors are logged.
  */
 export async function isDoneSoon(
   what: string,

@@ -9,7 +9,7 @@ import { STYLES } from './styles.ts';
 export interface Framed {
   readonly title: string;
   readonly body: Html;
-  /** The nonce of the styles. */
+  /** The nonce for the styles. */
   readonly nonce: string;
   readonly links: PageLinks;
   readonly current: AdministrationPageName;
@@ -17,7 +17,7 @@ export interface Framed {
   readonly parts: AdministrationParts;
 }
 
-/** The whole page: the signed-in person, links to the other pages, and the content. */
+/** Returns the whole page: the signed-in person, links to the other pages, and the content. */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
   const { branding, server } = parts;
@@ -50,7 +50,10 @@ export function layout(framed: Framed): string {
 `.html;
 }
 
-/** If the logo contains the name, the text is only for people who do not see the logo. */
+/**
+ * Returns the logo and the name. If the logo contains the name, the text is only for people who
+ * cannot see the logo.
+ */
 function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;
   if (logo === null) return markup`${name}: administration`;

@@ -1,6 +1,6 @@
 import { ADMINISTRATION_PATH } from './table.ts';
 
-/** The addresses of the pages, as a browser requests them. */
+/** The pages' addresses, as a browser requests them. */
 export interface PageLinks {
   readonly overview: string;
   readonly clients: string;
@@ -10,9 +10,9 @@ export interface PageLinks {
   readonly access: string;
   readonly audit: string;
   readonly doctor: string;
-  /** The page of one client. `about` is added to the query. */
+  /** Returns the address of a client's page. `about` is added to the query. */
   client(id: string, about?: Readonly<Record<string, string>>): string;
-  /** The page of one person. */
+  /** Returns the address of a person's page. */
   person(provider: string, id: string, about?: Readonly<Record<string, string>>): string;
 }
 
@@ -32,12 +32,12 @@ export function pageLinks(basePath: string): PageLinks {
   };
 }
 
-/** The page for registering an application. */
+/** Returns the address of the page for registering an application. */
 export function registrationLink({ clients }: PageLinks): string {
   return withQuery(clients, { ask: 'register' });
 }
 
-/** The address with these parameters, without empty ones. */
+/** Returns the address with these parameters. Leaves out empty parameters. */
 export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
   return query.size === 0 ? path : `${path}?${query}`;

@@ -1,25 +1,28 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
-/** In milliseconds: long enough to reload the page, and to return to it once. */
+/**
+ * How long a notice is shown, in milliseconds: long enough to reload the page, and to return to it
+ * once.
+ */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * After a form, the browser is sent to a page that says what was done, from the parameter `done` of
- * its address. The parameter is signed, so that another person's link cannot make the page say
- * anything.
+ * After a form, the browser is redirected to a page that shows what was done. The page reads this
+ * from its parameter `done`. The parameter is signed, so that a link from another person cannot
+ * show a false notice.
  */
 export class Notices {
   readonly #clock: () => number;
 
-  /** `clock`: milliseconds since 1970. */
+  /** `clock`: returns milliseconds since 1970. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
   /**
-   * The path and query of an address of this page. Its `done`, if there is one, is signed for this
-   * browser and person.
+   * Returns the address's path and query. Signs its parameter `done`, if any, for this browser and
+   * person.
    */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);
@@ -32,8 +35,8 @@ export class Notices {
   }
 
   /**
-   * What was done, as the page named it. Empty unless it was signed for this browser, person and
-   * page within the last minutes.
+   * Returns the name of what was done. Returns an empty text unless it was signed for this browser,
+   * person and page within the last ten minutes.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

@@ -16,7 +16,7 @@ import type { Html } from './html.ts';
 /** Answers a request for the page with this name. */
 export type AnswerAdministration = (name: AdministrationPageName, request: Request) => Promise<Reply>;
 
-/** What the administrator's pages are built from. */
+/** The parts that the administrator's pages use. */
 export interface AdministrationParts {
   readonly server: AuthorizationServer;
   /** `oauth_server:admin_permission`. */
@@ -24,11 +24,11 @@ export interface AdministrationParts {
   readonly accounts: Server['accounts'];
   readonly singleUses: Server['singleUses'];
   readonly scopes: Server['scopes'];
-  /** What the doctor examines. Null when only the application's store is known. */
+  /** The application that the doctor examines. Null when only the store is known. */
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
-  /** Null unless it is set. */
+  /** The branding, or null if it is not set. */
   readonly branding: BrandingView | null;
   /** The application's first page. */
   readonly home: string;
@@ -39,21 +39,18 @@ export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** What a form has just done, as its page named it. Empty otherwise. */
+  /** The name of what a form has just done. Empty otherwise. */
   readonly done: string;
-  /** The person who asks, and in whose name actions are done. */
+  /** The signed-in person, who is recorded for all actions. */
   readonly person: PersonReference;
-  /** The hidden fields of a form on this page. */
+  /** Returns the hidden fields for a form on this page. */
   readonly fields: (subject: FormSubject) => Html;
 }
 
 /** A submitted form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
-  /**
-   * Uses up the form; throws if it is refused. Call it before the action, and do the action right
-   * after it.
-   */
+  /** Uses up the form. Throws if the form is rejected. Call this right before the action. */
   readonly accept: (subject: FormSubject) => Promise<void>;
 }
 
@@ -61,11 +58,11 @@ export interface Sent extends Asked {
 export interface Shown {
   readonly title: string;
   readonly body: Html;
-  /** 200 unless given. */
+  /** The response's status. Defaults to 200. */
   readonly status?: number;
 }
 
-/** Why a submitted form was not acted on, and its values. */
+/** Why a submitted form was rejected, and its values. */
 export interface Refused {
   readonly reason: string;
   readonly form: Parameters;
@@ -73,13 +70,13 @@ export interface Refused {
 
 /** One of the pages. */
 export interface Page {
-  /** Shows the page, also after a form was refused. */
+  /** Shows the page, even after a form was rejected. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does what a form asks. Returns where the browser goes next, with what was done as the parameter
-   * `done`, which is then signed. Or returns a page, for something that must not be in an address.
-   * Null when no form of the page has this action. Throws a RegistrationError or an AccessError for
-   * invalid values; then nothing has changed.
+   * Does a form's action. Returns the address to which the browser is redirected. Its parameter
+   * `done` names what was done and is signed later. If the result must not be in an address,
+   * returns a page instead. Returns null when none of the page's forms has this action. For invalid
+   * values, changes nothing and throws a RegistrationError or an AccessError.
    */
   act?(sent: Sent): Promise<Shown | { readonly goTo: string } | null>;
 }

@@ -1,7 +1,7 @@
 import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
 import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
 
-/** What the application knows about a person, beside the id. */
+/** What the application knows about a person, besides the id. */
 export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
@@ -18,16 +18,16 @@ export interface FoundPerson extends KnownPerson {
 const PATIENCE = 3000;
 /** How many accounts are loaded at the same time. */
 const AT_ONCE = 8;
-/** The most characters of a name or an address. */
+/** The most characters that are shown from a name or an address. */
 const LONGEST = 100;
-/** How many people a search shows. */
+/** The most people that a search shows. */
 export const MOST_FOUND = 20;
 
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * What the application knows about these people. A page without this is better than none, so people
- * who are not loaded in time are shown by their id alone.
+ * Returns what the application knows about these people. People who are not loaded in time are
+ * shown only by their id, so that the page does not fail.
  */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
@@ -49,8 +49,8 @@ export async function knownPeople(
 }
 
 /**
- * The people who match the text, as the application finds them, and whether there are more. Throws
- * an AccessError for a text that cannot match anyone.
+ * Searches people through the application. Returns those who match the text, and whether there are
+ * more. Throws an AccessError for a text that cannot match anyone.
  */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,
@@ -95,7 +95,9 @@ function describe(account: UserInterface | null): KnownPerson {
   }
 }
 
-/** Drops any value from a JavaScript host that is not a text. */
+/**
+ * Returns the text, shortened. Returns null for any other value that a JavaScript host may return.
+ */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;
   const characters = Array.from(text.trim());

@@ -1,36 +1,37 @@
 import type { PersonReference } from 'portico';
 import { RecentMap } from 'portico/extension';
 
-/** How long one event covers all refusals of a person for one reason, in milliseconds. */
+/** For how long one event covers a person's refusals with the same reason, in milliseconds. */
 const A_MINUTE = 60_000;
 /**
- * How many people are remembered, each for one reason. The one with the oldest event is forgotten
- * first.
+ * The most pairs of person and reason that are remembered. The pair with the oldest event is
+ * forgotten first.
  */
 const MOST = 10_000;
 
 interface Told {
   readonly at: number;
-  /** Refusals since then. */
+  /** The number of refusals since then. */
   readonly untold: number;
 }
 
 /**
- * Counts refusals, so that one person cannot fill the stored audit. The log has a line for each.
+ * Counts refusals, so that one person cannot fill the stored audit. The log contains a line for
+ * each refusal.
  */
 export class RefusedPeople {
   readonly #told = new RecentMap<string, Told>(MOST);
   readonly #clock: () => number;
 
-  /** `clock`: milliseconds since 1970. */
+  /** `clock`: returns milliseconds since 1970. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
   /**
    * Counts a refusal. Returns how many refusals the event should report: this one and those since
-   * the last event. Null if there should be no event, because there was one for the same person and
-   * reason less than a minute ago.
+   * the last event. Returns null if there should be no event, because the last one for this person
+   * and reason was less than a minute ago.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);

@@ -1,6 +1,8 @@
 import { Html } from './html.ts';
 
-/** The colors and shapes of the other pages (`views/oauth/layout.eta`), for wider content. */
+/**
+ * Uses the same colors and shapes as the other pages (`views/oauth/layout.eta`), for wider content.
+ */
 export const STYLES = new Html(`
       :root {
         color-scheme: light dark;

@@ -4,12 +4,12 @@ import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /**
- * The two clients of an assistant: one for the application itself, and one that people link their
- * account to.
+ * An assistant's two clients: one for the application itself, and one to which people link their
+ * accounts.
  */
 export type ClientRole = 'service' | 'account-linking';
 
-/** A client as the configuration describes it. */
+/** A client that the configuration describes. */
 export interface WantedClient {
   readonly role: ClientRole;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface FoundClient {
   readonly wanted: WantedClient;
   /** Null when it is not registered yet. */
   readonly client: Client | null;
-  /** How the registration differs. Empty when it matches. */
+  /** How the registration differs. Empty when it matches the configuration. */
   readonly differences: readonly string[];
 }
 
@@ -48,7 +48,8 @@ export function wantedClients(server: AuthorizationServer, config: AssistantConf
 }
 
 /**
- * The registration for each role. If there are several candidates, one that matches comes first.
+ * Returns the registration for each role. If there are several candidates, prefers one that matches
+ * the configuration.
  */
 export async function findClients(
   server: AuthorizationServer,
@@ -67,10 +68,10 @@ export async function findClients(
 }
 
 /**
- * The service client is the one with the service scope. The linking client has the name that setup
- * gives it, and a configured callback or scope. The vendor's callback alone is not enough, because
- * another client may have it too. A client that no operator registered plays neither role: anyone
- * may have chosen its name and callback.
+ * Whether a client has this role. The service client has the service scope. The linking client has
+ * the name from the setup, and a configured callback or scope. The vendor's callback alone is not
+ * enough, because another client may also have it. Only clients that an operator registered can
+ * have a role, because anyone can choose the name and callback for other clients.
  */
 export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
   if (client.registeredBy !== 'operator') return false;
@@ -83,7 +84,7 @@ export function playsRole(client: Client, { role, name, scopes, redirectUris }: 
   );
 }
 
-/** A client that plays the role, and how it differs. */
+/** Compares a client with the configuration. */
 export function compareClient(client: Client, wanted: WantedClient): FoundClient {
   return { wanted, client, differences: findDifferences(client, wanted) };
 }
@@ -106,7 +107,7 @@ function shown(values: readonly string[]): string {
   return values.length === 0 ? 'none' : values.join(' ');
 }
 
-/** What to do about a registration that differs. */
+/** Returns what to do about a registration that differs. */
 export function differenceRemedy({ id }: Client): string {
   return (
     `review it; to take the configuration over, end it with npx portico oauth:client:revoke ${id} ` +

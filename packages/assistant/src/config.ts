@@ -5,12 +5,15 @@ const redirectUri = z
   .string({ error: 'must be a callback URI' })
   .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
 
-/** A redirect URI that can be registered. A vendor cannot use loopback URIs. */
+/** Whether a redirect URI can be registered and uses https. A vendor cannot use loopback URIs. */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
 }
 
-/** The section `assistant` of the configuration. The export and the doctor check the listing. */
+/**
+ * The configuration section `assistant`. The listing is checked later, by the export and the
+ * doctor.
+ */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
   redirect_uris: z.array(redirectUri, { error: "must be a list of the vendor's callback URIs" }).default([]),
@@ -27,18 +30,19 @@ export const assistantConfiguration = z.strictObject({
 export type AssistantConfig = z.output<typeof assistantConfiguration>;
 
 /**
- * What an application writes in its section `assistant`. Values that are left out or undefined get
- * their defaults.
+ * The settings in an application's section `assistant`. Missing and undefined values get their
+ * defaults.
  */
 export interface AssistantConfigInput {
-  /** Whether people link their accounts; false. */
+  /** Whether people link their accounts. Default: false. */
   readonly account_linking?: boolean | undefined;
   /** The vendor's callback URIs, exactly as its console shows them. Needed for account linking. */
   readonly redirect_uris?: readonly string[] | undefined;
   /**
-   * The scopes of the linking client, the same as `mcp:oauth:scopes_supported`; `['mcp:tools']`.
+   * The linking client's scopes. Must be the same as `mcp:oauth:scopes_supported`. Default:
+   * `['mcp:tools']`.
    */
   readonly user_scopes?: readonly string[] | undefined;
-  /** What the vendor's directory shows. Checked when it is exported. */
+  /** The entry for the vendor's directory. Checked when it is exported. */
   readonly listing?: Readonly<Record<string, unknown>> | undefined;
 }

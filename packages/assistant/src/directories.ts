@@ -2,13 +2,13 @@ import type { RegisteredTool } from '@portico/mcp';
 import { type Finding } from 'portico';
 import { failing, ok } from 'portico/extension';
 
-/** What a directory would refuse about a tool, in words. Null if nothing is. */
+/** Returns why a directory would reject a tool, or null. */
 type Rule = (tool: RegisteredTool) => string | null;
 
 interface Directory {
-  /** How findings name it. */
+  /** Its name in findings. */
   readonly called: string;
-  /** Where its rules are. */
+  /** Where its rules are published. */
   readonly source: string;
   readonly rules: readonly Rule[];
 }
@@ -47,12 +47,12 @@ const DIRECTORIES = {
   },
 } satisfies Readonly<Record<string, Directory>>;
 
-/** The name of a directory, as the console takes it. */
+/** A directory's name, as written on the command line. */
 export type DirectoryName = keyof typeof DIRECTORIES;
 
 export const DIRECTORY_NAMES = Object.keys(DIRECTORIES) as readonly DirectoryName[];
 
-/** Which tools a directory would refuse, and why. */
+/** Finds the tools that a directory would reject, and why. */
 export function examineDirectory(name: DirectoryName, tools: readonly RegisteredTool[]): readonly Finding[] {
   const { called, source, rules }: Directory = DIRECTORIES[name];
   const refused = tools.flatMap((tool) => {

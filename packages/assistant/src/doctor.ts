@@ -18,7 +18,7 @@ import { assistantConfig } from './setup.ts';
 export interface AssistantReport {
   /** False when a check fails. */
   readonly healthy: boolean;
-  /** One or more for each part, in the order of examination. */
+  /** One or more checks for each part, in the order of examination. */
   readonly checks: readonly Check[];
 }
 
@@ -29,14 +29,15 @@ interface Subject {
   readonly config: AssistantConfig;
 }
 
-/** Each finding belongs to the examination's part, unless it names another. */
+/** A finding belongs to the examination's part, unless it specifies another part. */
 type Findings = readonly (Finding | Check)[];
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
- * Examines what an assistant relies on, where possible by requests to the application itself.
- * Changes nothing. It cannot see the network between the vendor and this server. `serverOnly`
- * leaves out the listing. `directories` names those whose rules the tools are held against.
+ * Examines everything that an assistant needs. Where possible, sends requests to the application
+ * itself. Changes nothing. It cannot check the network between the vendor and this server.
+ * `serverOnly` skips the listing. `directories` are the directories with whose rules the tools are
+ * compared.
  */
 export async function examineAssistant(
   application: Application,
@@ -106,7 +107,7 @@ async function examineSchema({ application }: Subject): Promise<Findings> {
       ];
 }
 
-/** The three documents that an assistant starts from, requested as it would request them. */
+/** Requests the three documents that an assistant reads first, in the same way as an assistant. */
 async function examineDiscovery(subject: Subject): Promise<Findings> {
   const { server, mcp } = subject;
   const findings: Finding[] = [];
@@ -191,8 +192,8 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 }
 
 /**
- * Each of the two clients must have its own grants and scopes, and not those of the other. Also
- * names any other client that can reach the tools.
+ * Checks that each of the two clients has only its own grants and scopes. Also lists any other
+ * client that can reach the tools.
  */
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
@@ -216,7 +217,7 @@ function examineClient(found: FoundClient): Finding {
   return ok(`${client.id} has ${wanted.grants.join(', ')} and nothing else`);
 }
 
-/** Other clients with a scope of the resource. */
+/** Finds other clients that have one of the resource's scopes. */
 async function examineOthers(
   { server, mcp, config }: Subject,
   known: readonly FoundClient[],

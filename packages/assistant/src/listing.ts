@@ -1,12 +1,12 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import { z } from 'zod';
 
-/** Checked listing metadata: the `en-US` entry of the vendor's add-on schema. */
+/** Checked listing metadata: the `en-US` entry in the vendor's add-on schema. */
 export type Listing = Readonly<Record<string, unknown>>;
 
 /**
- * Every problem of `assistant:listing`, with its path. Empty when the listing can be exported.
- * Reads no image.
+ * Returns every problem with `assistant:listing`, with its path. Empty when the listing can be
+ * exported. Does not read images.
  */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
@@ -21,7 +21,10 @@ export function listingProblems(listing: unknown): readonly ConfigurationProblem
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The number of characters as people count them: a flag, or a letter with its accents, is one. */
+/**
+ * Returns the number of characters as people count them. For example, a flag or a letter with its
+ * accents counts as one.
+ */
 export function countCharacters(text: string): number {
   return [...graphemes.segment(text)].length;
 }
@@ -32,8 +35,8 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * A section that is missing, or is not a map, counts as empty, so that every problem names the
- * value to set.
+ * Treats a section that is missing or not a map as empty, so that each problem refers to the value
+ * to set.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -50,11 +53,12 @@ function text(longest: number) {
 }
 
 /**
- * The URL parser would correct `https:kitchen.example`, but the vendor gets the text as written.
+ * Rejects texts such as `https:kitchen.example`. The URL parser would correct it, but the vendor
+ * gets the text as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
-/** The URL, if it is https with a host and without credentials. Otherwise null. */
+/** Returns the URL if it uses https and has a host and no credentials. Otherwise returns null. */
 function parseHttps(value: string): URL | null {
   if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
   const url = new URL(value);
@@ -69,12 +73,12 @@ const imageUri = z
   .string({ error: NO_IMAGE })
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
-/** For checks of a whole list, which run even if some items are wrong. */
+/** Whether the value is a list. Checks for the whole list run even if some items are wrong. */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);
 }
 
-/** A square size, given as a number or as `72x72`. */
+/** Returns a square size, written as a number or as `72x72`. */
 function iconSize(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
@@ -134,7 +138,8 @@ const listingSchema = z.object({
 // --- the export ----------------------------------------------------------------------------------
 
 /**
- * The content of `addon-package/addon.json`: the listing and the URL of the tools, no credentials.
+ * Returns the content for `addon-package/addon.json`: the listing and the MCP URL, without
+ * credentials.
  */
 export function addonManifest(listing: Listing, resource: string): Readonly<Record<string, unknown>> {
   return {
@@ -147,7 +152,7 @@ export function addonManifest(listing: Listing, resource: string): Readonly<Reco
   };
 }
 
-/** The vendor's format writes every size as text: 72 becomes "72x72". */
+/** Converts sizes to texts for the vendor's format: 72 becomes "72x72". */
 function withTextSizes(listing: Listing): Listing {
   const { mediaAssets: media } = listing;
   if (!isMap(media) || !isMap(media['icons'])) return listing;

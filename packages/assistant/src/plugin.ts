@@ -7,9 +7,9 @@ import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 
 /**
- * The voice-assistant plugin. List it after `oauthServer()` and `mcp()`. It derives the issuer, the
- * resource and the audience from `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME`, and
- * adds the commands `assistant:setup` and `assistant:doctor`.
+ * The voice-assistant plugin. List it after `oauthServer()` and `mcp()`. It reads the variables
+ * `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME` to set the issuer, the resource and
+ * the audience. It adds the commands `assistant:setup` and `assistant:doctor`.
  */
 export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   return {
@@ -27,11 +27,14 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   };
 }
 
-/** Client names are the server's name with a suffix, and may have at most 100 characters. */
+/**
+ * The longest server name. A client's name is the server's name with a suffix, and may have at most
+ * 100 characters.
+ */
 const LONGEST_NAME = 90;
 
 function defaults(env: Environment): ConfigMap {
-  // An empty variable counts as missing.
+  // An empty variable is treated as missing.
   const name = env['ASSISTANT_NAME'] || undefined;
   const resource = env['ASSISTANT_MCP_RESOURCE'] || undefined;
   return {

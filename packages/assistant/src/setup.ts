@@ -28,9 +28,9 @@ export interface ClientSetup {
   readonly role: ClientRole;
   /** The client's identifier. */
   readonly client_id: string;
-  /** Only for a client that was registered just now. It is shown once. */
+  /** Shown once, for a client that was just registered. Otherwise null. */
   readonly client_secret: string | null;
-  /** `differs`: the registration differs from the configuration, and was left unchanged. */
+  /** `differs`: the registration differs from the configuration and was left unchanged. */
   readonly state: 'registered' | 'unchanged' | 'differs';
   /** The differences, each in a few words. Empty unless the state is `differs`. */
   readonly differences: readonly string[];
@@ -41,11 +41,11 @@ export interface ClientSetup {
 /** What `assistant:setup` did and found. */
 export interface AssistantSetup {
   /**
-   * The canonical resource (RFC 8707) that the assistant's tokens are for, such as
+   * The canonical resource (RFC 8707) for the assistant's tokens, such as
    * `https://app.example/mcp`.
    */
   readonly resource: string;
-  /** One for each role. */
+  /** One client for each role. */
   readonly clients: readonly ClientSetup[];
 }
 
@@ -72,7 +72,7 @@ export async function setUpAssistant(
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
-  // Another process may be registering it right now.
+  // Another process may be registering the same client.
   const { client, secret, created } = await server.clients.createUnless(
     registration,
     (each) => playsRole(each, wanted),
@@ -99,7 +99,7 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** The listing cannot be exported. The error has every problem. */
+/** Thrown when the listing cannot be exported. Contains every problem. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
   /** Every problem, with its key. */
@@ -112,7 +112,7 @@ export class ListingError extends Error {
   }
 }
 
-/** The text of the manifest. Throws a ListingError when the listing has problems. */
+/** Returns the manifest's text. Throws a ListingError when the listing has problems. */
 export function manifestText(application: Application): string {
   const { listing } = assistantConfig(application);
   const problems = listingProblems(listing);
@@ -121,14 +121,14 @@ export function manifestText(application: Application): string {
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
-/** A manifest in a temporary file beside its target. Publishing it is atomic. */
+/** A manifest in a temporary file next to its target. Publishing is atomic. */
 export interface ManifestDraft {
-  /** Returns false, and replaces nothing, if the file already exists. */
+  /** Publishes the manifest. If the file already exists, returns false and does not replace it. */
   publish(): Promise<boolean>;
   discard(): Promise<void>;
 }
 
-/** Rejects when the folder cannot be written to. */
+/** Writes a draft. Rejects when the folder is not writable. */
 export async function draftManifest(file: string, manifest: string): Promise<ManifestDraft> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}-${randomUUID()}`);
   await writeFile(draft, manifest, { flag: 'wx' });

@@ -14,17 +14,17 @@ import { readClientId, readClientRecord, type ClientRecord } from './client-reco
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
 
 /**
- * How many records one transaction writes. A larger one would block others for more than a few
- * seconds.
+ * The most records in one transaction. A larger transaction would block other writes for more than
+ * a few seconds.
  */
 const MOST = 1000;
 
 /** A record that may be imported. */
 interface Accepted {
   readonly client: Omit<Client, 'secretHash'>;
-  /** Null for a client that has none. */
+  /** Null for a client without a secret. */
   readonly secret: ImportedSecret | null;
-  /** Made here. Null if the record has a secret. */
+  /** A newly created secret. Null if the record has a secret. */
   readonly newSecret: string | null;
   readonly changes: readonly string[];
 }
@@ -38,7 +38,7 @@ export class ClientImporter {
   readonly #hasher: PasswordHasher;
   readonly #options: ClientImportOptions;
 
-  /** `hasher` is the host's, which also verifies imported hashes. */
+  /** `hasher` is the host's password hasher. It also verifies imported hashes. */
   constructor(server: Server, hasher: PasswordHasher, options: ClientImportOptions) {
     this.#server = server;
     this.#hasher = hasher;
@@ -107,7 +107,7 @@ export class ClientImporter {
       const read = readClientRecord(record, clock(), demands, rights);
       const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
-      // This includes a lapsed client: its row keeps the id for as long as it exists.
+      // This also finds an expired client. Its row keeps the id as long as the row exists.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       await requireSame(existing, accepted, demands, clock());
@@ -166,8 +166,7 @@ function readSecret(
 }
 
 /**
- * Throws unless the existing client is the same as the one in the record. An import never changes
- * an existing client.
+ * Throws unless the existing client matches the record. An import never changes an existing client.
  */
 async function requireSame(
   existing: Client,
@@ -199,14 +198,14 @@ async function requireSame(
   }
 }
 
-/** A field of a client, by its name in RFC 7591, in the form that is compared. */
+/** A client field, by its RFC 7591 name, in the form that is compared. */
 type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
 
 function comparedDemand({ metadata, field }: ClientDemand): Compared {
   return [metadata, (client) => client[field]];
 }
 
-/** Lists without an order are compared as sets. */
+/** The compared fields. Lists without an order are compared as sets. */
 const COMPARED: readonly Compared[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],

@@ -10,26 +10,26 @@ import {
   type ClientDemand,
 } from 'portico/extension';
 
-/** A client as another server described it, with the fields that exist here. */
+/** A client that another server described, with the fields that this server supports. */
 export interface ClientRecord {
   readonly clientId: string;
   readonly registration: ClientRegistration;
   readonly secret: string | null;
   readonly secretHash: string | null;
   /**
-   * When the other server registered it, milliseconds since 1970; null where the record does not
-   * say.
+   * When the other server registered it, in milliseconds since 1970. Null if the record does not
+   * contain it.
    */
   readonly createdAt: number | null;
-  /** What is different here from the record, or left out. */
+  /** What differs from the record or was left out. */
   readonly changes: readonly string[];
 }
 
 type Fields = ReadonlyMap<string, unknown>;
 
 /**
- * Fields that described the client to people, or that this server does not support and the client
- * can do without. They are left out, and reported.
+ * Fields that only describe the client to people, or that this server does not support and the
+ * client does not need. They are left out and reported.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
@@ -67,10 +67,10 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** No spaces, so that the end of an id is clear in a line of output. */
+/** Does not allow spaces, so that the end of an id is clear in a line of output. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
-/** The id in a record, for the report. Null if it cannot be an id. */
+/** Returns the id in a record, for the report. Returns null if it is not valid. */
 export function readClientId(record: unknown): string | null {
   if (typeof record !== 'object' || record === null) return null;
   const { client_id: id } = record as { readonly client_id?: unknown };
@@ -78,8 +78,8 @@ export function readClientId(record: unknown): string | null {
 }
 
 /**
- * Reads a record of a client, which may have these rights. Throws a RegistrationError for a field
- * that is malformed, or that this server does not offer.
+ * Reads a client's record. `rights` are the grants that clients may have. Throws a
+ * RegistrationError for a field that is malformed or not supported.
  */
 export function readClientRecord(
   record: unknown,
@@ -138,7 +138,10 @@ export function readClientRecord(
   };
 }
 
-/** Empty values count as left out: other servers write every field that they know. */
+/**
+ * Reads the fields. Empty values are treated as missing, because other servers write every field
+ * that they know.
+ */
 function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     throw new RegistrationError('it is not a JSON object');
@@ -185,7 +188,7 @@ function readMethod(fields: Fields): string {
   );
 }
 
-/** Those that there are here. */
+/** Returns the record's grants that this server offers. */
 function readGrants(fields: Fields, rights: readonly string[], changes: string[]): readonly string[] {
   const named = fields.has('grant_types') ? (list(fields, 'grant_types') ?? []) : ['authorization_code'];
   const offered = named.filter((grant) => rights.includes(grant));
@@ -223,14 +226,17 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
     ...(jwks === undefined ? {} : { jwks }),
     ...(jwksUri === null ? {} : { jwksUri }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
-    // Without any, the registration says what is missing.
+    // Without keys, the registration reports what is missing.
     ...(jwks === undefined && jwksUri === null
       ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }
       : {}),
   };
 }
 
-/** Other servers write RS256 for every client, also for one that gets no ID token. */
+/**
+ * Ignores RS256, because other servers write it for every client, even for clients that do not get
+ * ID tokens.
+ */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');
   if (algorithm === null || algorithm === 'RS256' || !grants.includes('authorization_code')) return {};
@@ -245,8 +251,7 @@ function text(fields: Fields, name: string): string | null {
 }
 
 /**
- * A list, or the text that a table stores for it: JSON, or words separated by spaces or line
- * breaks.
+ * Reads a list. A table may store it as a text: JSON, or words separated by spaces or line breaks.
  */
 function list(fields: Fields, name: string): readonly string[] | null {
   const value = fields.get(name);
@@ -262,7 +267,7 @@ function getWords(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Null for what is not JSON. */
+/** Returns null for invalid JSON. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;
@@ -271,7 +276,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Not every database has booleans. */
+/** Reads a boolean. Also accepts 1, because not every database has booleans. */
 function flag(fields: Fields, name: string): boolean {
   const value = fields.get(name);
   if (value === undefined) return false;

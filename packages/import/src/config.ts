@@ -1,9 +1,9 @@
-/** The key of `oauth_server` that importing adds. */
+/** The setting that importing adds to `oauth_server`. */
 export interface ImportingConfig {
   /**
-   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have
-   * (`oauth:client:import`). Every secret that this process has not seen yet costs as many, so that
-   * the time tells nothing; 0, which refuses such hashes.
+   * The most PBKDF2-HMAC-SHA256 iterations for an imported client secret's hash
+   * (`oauth:client:import`). Every secret that this process has not verified before takes this many
+   * iterations, so that the time reveals nothing. Default: 0, which rejects such hashes.
    */
   readonly imported_pbkdf2_iterations?: number | undefined;
 }

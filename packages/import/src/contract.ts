@@ -1,77 +1,78 @@
 import type { Acting } from 'portico';
 
 /**
- * Imports data from another server. Both check every record before anything is written, and can be
- * run again.
+ * Imports data from another server. Both methods check every record before they write anything. You
+ * can run them again.
  */
 export interface Importing {
   /**
-   * Registers clients under their existing ids, each described by the field names of RFC 7591
-   * section 2 and `client_secret_hash`. When one is refused, nothing is written; otherwise all are
-   * registered in one transaction. A client that is there already, and is the same, stays. Throws a
-   * RegistrationError for too many, and if one of the ids is registered meanwhile.
+   * Registers clients under their existing ids. Each record uses the field names in RFC 7591
+   * section 2, and `client_secret_hash`. If one record is rejected, nothing is written. Otherwise
+   * all clients are registered in one transaction. An identical existing client is left unchanged.
+   * Throws a RegistrationError for too many records, and if one of the ids is registered meanwhile.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Says what applications know people by (`sub`): records `{ provider, id, sub }`. A person who
-   * has a subject keeps it, and no subject is given to a second person. When a record is refused
-   * nothing is written. Throws a RegistrationError when there are too many.
+   * Imports the identifiers by which applications know people (`sub`), from records `{ provider,
+   * id, sub }`. A person who already has a subject keeps it. A subject is never given to a second
+   * person. If a record is rejected, nothing is written. Throws a RegistrationError for too many
+   * records.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }
 
-/** How an import is done. */
+/** Options for an import. */
 export interface ImportOptions extends Acting {
-  /** Whether to report only, and write nothing; false unless given. */
+  /** Whether to only report, without writing. Defaults to false. */
   readonly dryRun?: boolean;
-  /** Called with the number of records checked so far. */
+  /** Called with the number of records that are checked so far. */
   readonly report?: (records: number) => void;
 }
 
-/** How clients are imported. */
+/** Options for importing clients. */
 export interface ClientImportOptions extends ImportOptions {
   /**
-   * Whether a client without `client_secret` and `client_secret_hash`, which needs a secret, is
-   * given a new one; false unless given.
+   * Whether to create a new secret for a client that needs one but has neither `client_secret` nor
+   * `client_secret_hash`. Defaults to false.
    */
   readonly newSecrets?: boolean;
 }
 
-/** What happened to a record, or would happen. */
+/** The result for a record. In a dry run, what would happen. */
 export interface ImportedRecord {
-  /** Its place, counted from 1. */
+  /** Its position, counted from 1. */
   readonly record: number;
-  /** `unchanged`: it existed already, and is the same. */
+  /** `unchanged`: an identical entry already exists. */
   readonly outcome: 'imported' | 'unchanged' | 'refused';
-  /** Why it was refused; null otherwise. */
+  /** Why it was rejected, otherwise null. */
   readonly problem: string | null;
 }
 
-/** What became of a client. */
+/** The result for a client. */
 export interface ImportedClient extends ImportedRecord {
-  /** Null if the record has no possible id. */
+  /** Null if the record does not contain a valid id. */
   readonly clientId: string | null;
-  /** What differs here from the record, or was left out: a sentence each. */
+  /** What differs from the record or was left out, with a sentence for each change. */
   readonly changes: readonly string[];
   /**
-   * A new secret, which is shown once and kept as a hash; null for a client that keeps its own, and
-   * for one that has none.
+   * The new secret. It is shown once, and only its hash is stored. Null for a client that keeps its
+   * secret or does not have one.
    */
   readonly secret: string | null;
 }
 
-/** What became of the clients. */
+/** The result for all clients. */
 export interface ClientImport {
   /** Whether anything was written. */
   readonly written: boolean;
-  /** In the order of the records. */
+  /** The results in the order of the records. */
   readonly clients: readonly ImportedClient[];
 }
 
-/** What became of the subjects. */
+/** The result for all subjects. */
 export interface SubjectImport {
   /** Whether anything was written. */
   readonly written: boolean;
-  /** In the order of the records. */
+  /** The results in the order of the records. */
   readonly subjects: readonly ImportedRecord[];
 }

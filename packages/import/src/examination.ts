@@ -2,12 +2,12 @@ import type { AuthorizationServer, Client, ExaminedApplication, Finding } from '
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
-/** Each costs a slow hash. */
+/** The most secrets that are checked, because each check takes a slow hash. */
 const MOST_TRIED = 500;
 
 /**
- * Imported secrets that can never work: they take too many iterations, or are empty. Empty if there
- * are none.
+ * Finds imported secrets that can never work, because they need too many iterations or are empty.
+ * Returns an empty list if none are found.
  */
 export async function examineImportedSecrets(
   application: ExaminedApplication,
@@ -47,8 +47,8 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * First those whose hash or id comes from another server; then, up to the limit, those that an
- * operator registered with a secret.
+ * Returns the clients that were probably imported. First come clients whose hash or id is from
+ * another server. Then, up to the limit, come clients that an operator registered with a secret.
  */
 async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];

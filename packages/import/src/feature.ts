@@ -5,12 +5,12 @@ import { createImportedSecrets } from './imported-secrets.ts';
 
 declare module 'portico' {
   interface FeatureMembers {
-    /** Imports the clients of another server, and its names for people. */
+    /** Imports another server's clients, and its identifiers for people. */
     readonly importing: Importing;
   }
 }
 
-/** About a second of a processor core. */
+/** Takes about one second of CPU time. */
 const MOST_ITERATIONS = 4_000_000;
 
 const iterationsSchema = z
@@ -21,8 +21,8 @@ const iterationsSchema = z
   );
 
 /**
- * Clients, secrets and subjects of another server. Only what verifies secrets is loaded while
- * serving.
+ * Imports clients, secrets and subjects from another server. A running server only loads the code
+ * that verifies secrets.
  *
  * @example
  * defineApplication({ config, plugins: [oauthServer({ features: [importing] })] });

@@ -6,9 +6,9 @@ import type { ConsoleContext } from 'portico';
 const MOST_CHARACTERS = 67_108_864;
 
 /**
- * The records of a file, or of standard input for `-`: one JSON array, or one JSON document per
- * line. For anything else it ends the command with one line, which repeats nothing of the file,
- * because the file contains secrets.
+ * Reads the records from a file, or from standard input for `-`. It must contain one JSON array, or
+ * one JSON document per line. Otherwise, ends the command with a one-line message. The message does
+ * not repeat the file's contents, because they include secrets.
  */
 export async function readRecords(context: ConsoleContext, file: string): Promise<readonly unknown[]> {
   const content = await readAll(context, file);

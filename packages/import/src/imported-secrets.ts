@@ -4,37 +4,37 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Client secrets of another server, of which that server kept a hash alone. The hash that it kept
- * is hashed once more by the host's password hasher, and the secret itself is never known: decision
- * 59 says why. What is kept:
+ * Stores client secrets from another server that kept only their hashes. The host's password hasher
+ * hashes the other server's hash again. The secret itself is never known. Decision 59 explains why.
+ * These forms are stored:
  *
- * - `imported$sha256$<hash>`: the host's hash of the SHA-256 of the secret, in hexadecimal digits
- * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: that of what PBKDF2-HMAC-SHA256
- *   (RFC 8018 section 5.2) derives
+ * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256, in hexadecimal digits
+ * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the result
+ *   of PBKDF2-HMAC-SHA256 (RFC 8018 section 5.2), in hexadecimal digits
  */
 const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
 const PBKDF2 = /^imported\$pbkdf2_sha256\$(\d{1,8})\$([\w-]+)\$(.*)$/s;
 
-/** A hash of the other server: its kind, and its value in hexadecimal digits. */
+/** A hash from the other server: its kind, and its value in hexadecimal digits. */
 export type ForeignHash =
   | { readonly kind: 'sha256'; readonly digest: string }
   | {
       readonly kind: 'pbkdf2_sha256';
       readonly digest: string;
       readonly iterations: number;
-      /** The secret, hashed as the other server did it. */
+      /** The salt that the other server used. */
       readonly salt: Buffer;
     };
 
-/** The hash of a foreign hash, as it is kept. */
+/** Hashes a foreign hash. Returns the stored form. */
 export async function wrapHash(foreign: ForeignHash, hasher: Pick<PasswordHasher, 'hash'>): Promise<string> {
   const inner = await hasher.hash(foreign.digest);
   if (foreign.kind === 'sha256') return `${SHA256}${inner}`;
   return `${IMPORTED}pbkdf2_sha256$${foreign.iterations}$${foreign.salt.toString('base64url')}$${inner}`;
 }
 
-/** Whether what is kept was made from this foreign hash. */
+/** Whether the stored hash was created from this foreign hash. */
 export async function isWrapped(
   foreign: ForeignHash,
   kept: string,
@@ -48,48 +48,46 @@ export async function isWrapped(
   return hasher.verify(foreign.digest, found.inner);
 }
 
-/** Whether the other server made this hash of an empty secret. */
+/** Whether this is a hash of an empty secret. */
 export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
   if (foreign.kind === 'sha256') return foreign.digest === createHash('sha256').digest('hex');
   const derived = await deriveWithNode('', foreign.salt, foreign.iterations);
   return foreign.digest === derived.toString('hex');
 }
 
-/** What PBKDF2-HMAC-SHA256 derives: 32 bytes. */
+/** Returns 32 bytes, derived with PBKDF2-HMAC-SHA256. */
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
 export interface ImportedSecretsOptions {
-  /** The host's. */
+  /** The host's password hasher. */
   readonly passwordHasher: PasswordHasher;
   /**
-   * The most iterations of PBKDF2 that an imported hash may have
-   * (`oauth_server:imported_pbkdf2_iterations`), which every secret costs that is not known yet; 0
-   * where none has any.
+   * The most PBKDF2 iterations that an imported hash may have
+   * (`oauth_server:imported_pbkdf2_iterations`). Every secret that is not known yet takes this
+   * many. 0 if no imported hash uses PBKDF2.
    */
   readonly iterations: number;
-  /** Node's, unless a test counts. */
+  /** Defaults to Node's PBKDF2. Tests replace it to count calls. */
   readonly derive?: Derive;
 }
 
-/**
- * As many at once as passwords are hashed, and as many may wait: PBKDF2 holds a thread of Node's
- * pool, too.
- */
+/** The same limits as for password hashes, because PBKDF2 also uses a thread from Node's pool. */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * The host's hasher, which knows imported hashes, too. Whatever the hash, verifying does the same
- * work: as many iterations, and the host's hash once, so that the time says nothing of the client,
- * nor whether there is one. A hash of more iterations than these is never right.
+ * Extends the host's hasher, so that it also verifies imported hashes. The work is the same for
+ * every hash: the same number of iterations, and one host hash. So the time does not reveal
+ * anything about the client, or whether it exists. A hash that needs more iterations is always
+ * wrong.
  */
 export function createImportedSecrets(options: ImportedSecretsOptions): PasswordHasher {
   const { passwordHasher, iterations, derive = deriveWithNode } = options;
   const line = new FairQueue(LINE);
 
   /**
-   * What this salt and so many iterations make of it, then the rest of the work that every secret
-   * costs: always twice, and one more than the most in all, since going to another thread and back
-   * takes time, too.
+   * Derives the secret with this salt and number of iterations. Then does the rest of the work, so
+   * that every secret takes the same time. There are always two calls, because switching to another
+   * thread also takes time. In total, they do one iteration more than the limit.
    */
   async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
     const derived = await derive(secret, salt, own);
@@ -97,22 +95,20 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
     return derived;
   }
 
-  /**
-   * The value that goes to the host's hasher, and the hash that it is compared with.
-   */
+  /** Returns the value to pass to the host's hasher, and the hash with which to compare it. */
   async function prepare(secret: string, hash: string): Promise<readonly [secret: string, hash: string]> {
     const found = readPbkdf2(hash);
     const own = found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // One turn in the queue for all of the work, so that every client waits equally long.
+    // Queue only once for all of the work, so that every client waits equally long.
     const derived =
       iterations === 0 ? null : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
     // Computed for every hash, because it costs almost nothing.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // A hash that takes more iterations than these. Never accept the text of the hash itself: an
-    // attacker may have read it on the other server.
+    // If the hash needs too many iterations, it must not match. Never accept the hash's text
+    // itself, because an attacker may have read it on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 
@@ -131,7 +127,7 @@ export function isImported(kept: string): boolean {
 }
 
 /**
- * How many iterations of PBKDF2 this stored hash needs. 0 for any other kind of hash.
+ * Returns how many PBKDF2 iterations this stored hash needs. Returns 0 for any other kind of hash.
  */
 export function readIterations(kept: string): number {
   return readPbkdf2(kept)?.iterations ?? 0;

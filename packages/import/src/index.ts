@@ -1,4 +1,4 @@
-/** Brings clients, secrets and subjects of another OAuth server to Portico. */
+/** Imports clients, secrets and subjects from another OAuth server. */
 export { importing } from './feature.ts';
 export type { ImportingConfig } from './config.ts';
 export type {

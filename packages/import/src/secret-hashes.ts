@@ -2,27 +2,28 @@ import { RegistrationError, type PasswordHasher } from 'portico';
 import { isBlank, randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
-/**
- * The secret of a record in the form that is stored, and whether it is already stored.
- */
+/** A record's secret. Returns the form to store, and whether it is already stored. */
 export interface ImportedSecret {
-  /** Works slowly. */
+  /** Returns the hash to store. This is slow. */
   readonly hash: () => Promise<string>;
   readonly isKept: (kept: string) => Promise<boolean>;
-  /** Whether an empty secret is accepted: everyone can guess that one. */
+  /** Whether this is the hash of an empty secret, which everyone can guess. */
   readonly isOfNothing: () => Promise<boolean>;
 }
 
-/** Shorter ones can be guessed. */
+/** The shortest secret, in characters. Shorter secrets can be guessed. */
 const SHORTEST = 16;
-/** A hash must not itself be the secret: everyone who has read it could authenticate with it. */
+/**
+ * Matches texts that look like hashes. A hash must not be used as the secret, because everyone who
+ * has read it could authenticate with it.
+ */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
 const SECRET = /^[\x20-\x7E]{0,1024}$/;
 
 /**
- * The secret itself. Throws a RegistrationError for one that cannot be stored, without repeating
- * it.
+ * Reads a plain secret. Throws a RegistrationError if it cannot be stored. The message does not
+ * repeat the secret.
  */
 export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
   if (!SECRET.test(secret)) {
@@ -50,7 +51,7 @@ export interface HashReader {
   (text: string): ImportedSecret;
 }
 
-/** Reads hashes. Those that the host's hasher made stay as they are. */
+/** Creates a function that reads hashes. Hashes in the host's own form are stored unchanged. */
 export async function createHashReader(hasher: PasswordHasher, iterations: number): Promise<HashReader> {
   const own = getShape(await hasher.hash(randomToken()));
   return (text) => {
@@ -100,9 +101,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * What a hash and those that the same hasher makes at the same cost have in common: all but the
- * salt and the value of the PHC string format, or of a hash of bcrypt (`$2b$12$…`); with their
- * lengths. Null for another form.
+ * Returns the part that is the same in all hashes from one hasher with the same cost. This is
+ * everything except the salt and the value, plus their lengths. Accepts the PHC string format and
+ * bcrypt (`$2b$12$…`). Returns null for any other format.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

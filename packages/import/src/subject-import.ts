@@ -7,7 +7,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** How many refusals are printed: enough to see what is wrong in a large file. */
+/** The most rejected records that are printed: enough to see what is wrong in a large file. */
 const MOST_SHOWN = 20;
 
 export const addSubjectImport: AddCommands = (program, context) => {

@@ -5,8 +5,8 @@ import type { ImportedRecord, ImportOptions, SubjectImport } from './contract.ts
 const MOST = 100_000;
 
 /**
- * OpenID Connect Core section 2: at most 255 characters of ASCII. Those that can be seen, so that
- * no two look alike.
+ * At most 255 ASCII characters (OpenID Connect Core section 2). Only visible characters are
+ * allowed, so that two subjects never look the same.
  */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 
@@ -48,8 +48,8 @@ export async function importSubjects(
 }
 
 /**
- * One by one, because people sign in during the import: they keep the subject they got, and the
- * next import reports it.
+ * Writes the subjects one by one, because people may sign in during the import. They keep the
+ * subject that they got, and the next import reports it.
  */
 async function write(
   { store }: Server,

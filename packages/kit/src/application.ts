@@ -31,8 +31,8 @@ import { Kit } from './kit.ts';
 import { KIT_VIEWS } from './views.ts';
 
 /**
- * Describes an application. Opens nothing before it is started. The compiler rejects a
- * configuration key that neither the kit, nor a plugin, nor `configuration` knows.
+ * Describes an application without starting it. The compiler rejects configuration keys that are
+ * not declared by the kit, a plugin or `configuration`.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -42,24 +42,24 @@ export function defineApplication<
   return withKit(definition as ApplicationDefinition);
 }
 
-/** A definition that the kit serves, as `defineApplication` returns it. */
+/** An application definition for the kit. `defineApplication` returns it. */
 export interface KitDefinition extends ApplicationDefinition {
   /** The kit. */
   readonly framework: Framework;
 }
 
 /**
- * Every step of the application's schema, in order: the kit's own steps that it needs, those of its
- * plugins, and its own.
+ * Returns all migrations for the application's schema, in order: the kit's, the plugins' and the
+ * application's own.
  */
 export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
   return baseMigrations(withKit(definition) as BaseDefinition);
 }
 
 /**
- * Starts an application: reads the environment and the configuration, opens the log and the store,
- * and lets the plugins and the application register their parts. Throws a ConfigurationError that
- * names every problem, and leaves nothing open.
+ * Starts an application. Reads the environment and the configuration, opens the log and the store,
+ * and calls `register` of the plugins and the application. Throws a ConfigurationError that lists
+ * every problem. After any failure, nothing stays open.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -85,7 +85,7 @@ const KIT: Framework = {
   },
 };
 
-/** An application that the kit serves. */
+/** A kit application. */
 class KitApplication extends StartedApplication implements Application {
   readonly accounts: Accounts;
   readonly session: () => Session = session;
@@ -97,7 +97,7 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Two queues, so that a flood of sign-ins does not keep applications from authenticating with
+    // Use two queues. Otherwise, many sign-ins at once could keep clients from authenticating with
     // their secrets.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
@@ -111,7 +111,7 @@ class KitApplication extends StartedApplication implements Application {
     super.completeRoutes();
   }
 
-  /** Adds the sign-in page for an application without one. */
+  /** Adds the sign-in page if the application has no sign-in page. */
   #addSignIn(): void {
     const { config, name, csrf, logOverload, removed } = this.#kit;
     if (csrf === null) return;
@@ -130,7 +130,9 @@ class KitApplication extends StartedApplication implements Application {
     this.#routes.add(page.signOutRoute());
   }
 
-  /** The answer of the first plugin that sent the person to sign in. */
+  /**
+   * Asks the plugins in order which application waits for the sign-in. Returns the first answer.
+   */
   async #firstWaiting(request: Request, returnTo: string): Promise<WaitingFor | null> {
     for (const plugin of this.definition.plugins ?? []) {
       const waiting = await plugin.waitingFor?.(this, request, returnTo);

@@ -1,4 +1,7 @@
-/** What an application gives the kit, and what the kit adds to an application. Types only. */
+/**
+ * The types that an application passes to the kit, and the types that the kit adds to an
+ * application.
+ */
 import type { OpenedDatabase } from '@portico/sql';
 import type {
   Application as BaseApplication,
@@ -13,17 +16,14 @@ import type {
 
 /** A source of accounts. An application has one or more, each with its own name. */
 export interface AccountProvider {
-  /** Unique in the application. References to its accounts have it as their `provider`. */
+  /** Unique in the application. It is the `provider` in references to this provider's accounts. */
   readonly name: string;
-  /**
-   * Returns the current state of an account, or null if the id does not exist. Must not use a
-   * cache.
-   */
+  /** Returns an account's current state, or null if the id does not exist. Must not use a cache. */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * The active account with these credentials, or null. Must take the same time whatever is wrong.
-   * Before it checks the password, it calls `names` with the account that the identifier names, if
-   * any. The event of a failed sign-in uses this.
+   * Returns the active account with these credentials, or null. A failed call must take the same
+   * time whatever the reason. If an account has the identifier, call `names` with it before you
+   * check the password. The event about a failed sign-in contains this account.
    */
   authenticate(
     identifier: string,
@@ -33,21 +33,23 @@ export interface AccountProvider {
   /** Whether the account has the permission now. */
   holdsPermission(id: string, permission: string): Promise<boolean>;
   /**
-   * The accounts that match a text of 1 to 100 characters: part of the name or of the e-mail
-   * address, in any letter case, or the id. Returns at most `limit`. Administrators use it to find
-   * people. A provider without it is not searched.
+   * Returns at most `limit` accounts that match a text with 1 to 100 characters. The text is the
+   * id, or part of the name or email address in any letter case. Administrators use this search to
+   * find people. It skips providers without this method.
    */
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
 
-/** All providers of an application together. */
+/** All account providers in an application. */
 export interface Accounts {
-  /** The current state of an account. Null when the provider or the account does not exist. */
+  /**
+   * Returns an account's current state, or null when the provider or the account does not exist.
+   */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Asks the providers in order. Null when none accepts the credentials. Slows down guessing, by
-   * account and by client address: after many failures it throws a SignInSlowedError, which is
-   * answered 429.
+   * Asks the providers in order. Returns null when none accepts the credentials. Slows down
+   * password guessing by account and by client address: after many failures it throws a
+   * SignInSlowedError. The response then has status 429.
    */
   authenticate(
     identifier: string,
@@ -56,26 +58,28 @@ export interface Accounts {
   ): Promise<UserInterface | null>;
   /** Whether the account has the permission now. False for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-  /** The matching accounts of all providers, at most `limit`. Null if no provider can search. */
+  /**
+   * Returns at most `limit` matching accounts from all providers. Null if no provider can search.
+   */
   readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }
 
 // --- a browser -----------------------------------------------------------------------------------
 
 /**
- * This browser's session. It is loaded on first use, and stored only if something was written. It
- * is empty for a request with an `Authorization: Bearer` header: a bearer request never falls back
- * to a cookie.
+ * This browser's session. It is loaded on first use, and stored only after a write. It is empty for
+ * a request with an `Authorization: Bearer` header, because such a request must not use a cookie
+ * instead.
  */
 export interface Session {
-  /** The JSON value of a key, or undefined. */
+  /** Returns the key's JSON value, or undefined. */
   get(key: string): Promise<unknown>;
-  /** Stores a JSON value. Undefined removes it. */
+  /** Stores a JSON value. `undefined` removes the key. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * A random secret (at least 128 bits, base64url), created on first use. It lives as long as this
-   * browser's session: it survives the new session id at sign-in, and ends at sign-out. It is never
-   * sent to the browser.
+   * Returns a random secret (at least 128 bits, base64url). It is created on first use and never
+   * sent to the browser. It stays the same when sign-in changes the session id. It ends with the
+   * session, such as at sign-out.
    */
   secret(): Promise<string>;
 }
@@ -83,46 +87,47 @@ export interface Session {
 /** Who is signed in for the current request. */
 export interface Auth {
   /**
-   * The signed-in account, loaded once per request. Null when no one is signed in, or the account
-   * is no longer active.
+   * Returns the signed-in account. Loads it once per request. Returns null when no one is signed
+   * in, and when the account is no longer active.
    */
   user(): Promise<UserInterface | null>;
   /**
-   * The signed-in person, without loading the account, which may be gone or inactive. For code that
-   * loads the account anyway. Null when no one is signed in.
+   * Returns the signed-in person without loading the account, or null when no one is signed in. The
+   * account may be deleted or inactive. Use this if your code loads the account itself.
    */
   person(): Promise<PersonReference | null>;
   /**
-   * Signs in with a new session id. The session's data is kept, unless another person was signed in
-   * before.
+   * Signs the person in with a new session id. Keeps the session's data, unless another person was
+   * signed in before.
    */
   signIn(person: PersonReference): Promise<void>;
   /** Ends the session and deletes its data. */
   signOut(): Promise<void>;
   /**
-   * The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`.
-   * While no one is signed in, it is bound to a cookie and stores nothing.
+   * Returns the session-wide CSRF token, for a form's hidden field `_csrf` or the header
+   * `X-CSRF-Token`. While no one is signed in, the token is bound to a cookie and nothing is
+   * stored.
    */
   csrfToken(): Promise<string>;
 }
 
 // --- the application -----------------------------------------------------------------------------
 
-/** A started application of the kit, with its own accounts, sessions and routes. */
+/** A started kit application with its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {
   /** All account providers together. Empty when the application has none. */
   readonly accounts: Accounts;
-  /** The session of the current request. Throws outside a request. */
+  /** Returns the current request's session. Throws outside a request. */
   session(): Session;
-  /** Who is signed in for the current request. Throws outside a request. */
+  /** Returns the object that tells who is signed in. Throws outside a request. */
   auth(): Auth;
 }
 
-/** An application before it starts: data and functions, with nothing opened. */
+/** An application before it starts. It contains only data and functions. */
 export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' | 'framework'> {
   /**
-   * The account providers. They bring sessions, the session-wide CSRF check, and the routes `login`
-   * and `logout`. An application without providers has none of these.
+   * Returns the account providers. With providers, the application also has sessions, the
+   * session-wide CSRF check, and the routes `login` and `logout`.
    */
   readonly accounts?: (services: {
     database: OpenedDatabase;
@@ -130,6 +135,6 @@ export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' |
   }) => readonly AccountProvider[];
   /** Adds the application's routes and event listeners, after the plugins have registered. */
   readonly register?: (application: Application) => void | Promise<void>;
-  /** In order: the defaults of a later plugin override those of an earlier one. */
+  /** The plugins in order. A later plugin's defaults override those of an earlier plugin. */
   readonly plugins?: readonly Plugin[];
 }

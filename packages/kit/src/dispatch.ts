@@ -11,7 +11,7 @@ import { ErrorHandler } from './http/error-handler.ts';
 import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
 import type { Kit } from './kit.ts';
 
-/** Takes requests through an application. */
+/** Passes requests to the application's routes. */
 export class Dispatcher {
   readonly #kit: Kit;
   readonly #routes: Routes;
@@ -31,7 +31,7 @@ export class Dispatcher {
     return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
   }
 
-  /** Waits for running requests, at most ten seconds. */
+  /** Waits at most ten seconds for running requests. */
   ended(): Promise<void> {
     return within(LONGEST_WAIT, this.#inFlight.ended());
   }
@@ -50,7 +50,7 @@ export class Dispatcher {
       const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
-      // An error of a hook must not reach the caller either.
+      // An error in a hook must not reach the caller either.
       this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {
@@ -58,7 +58,7 @@ export class Dispatcher {
     }
   }
 
-  /** Throws or rejects for requests that are answered with an error. */
+  /** Throws or rejects when the response is an error. */
   #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not written as any route is');
@@ -121,13 +121,13 @@ export class Dispatcher {
   }
 }
 
-/** What the log says about a request so far. */
+/** The data for the request's log line, collected so far. */
 interface Progress {
-  /** The name of the request's route. Null without one. */
+  /** The name of the request's route. Null if no route matched. */
   route: string | null;
 }
 
-/** Does not use `instanceof`: `@hono/node-server` has its own class beside the runtime's. */
+/** Does not use `instanceof`, because `@hono/node-server` has its own `Response` class. */
 function isResponse(answered: unknown): answered is Response {
   return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
 }
@@ -159,7 +159,7 @@ class InFlight {
     if (this.#count === 0) this.#notify?.();
   }
 
-  /** Resolves when none is running. */
+  /** Resolves when no request is running. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#count === 0) resolve();

@@ -1,5 +1,5 @@
 /**
  * The built-in views by name. The build fills this in, so that the published package reads no
- * folder and a bundler may move it. Empty in the sources, which read the folders.
+ * folder and a bundler can move it. In the sources it is empty, and the kit reads the folders.
  */
 export const EMBEDDED_VIEWS: Readonly<Record<string, string>> = {};

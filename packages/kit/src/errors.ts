@@ -1,4 +1,4 @@
-/** An error that is answered with this status. Only the log gets its message. */
+/** An error that sets the response's status. Its message appears only in the log. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   /** 400 to 599. */

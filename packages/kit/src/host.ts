@@ -3,8 +3,8 @@ import { isYes, withReturn } from 'portico/extension';
 import type { Application, Auth } from './contracts.ts';
 
 /**
- * Gives the server the kit's people and sessions. `signIn` is the name of the sign-in page's route,
- * or its path.
+ * Connects the server to the kit's accounts and sessions. `signIn` is the sign-in page's path or
+ * route name.
  */
 export function kitHost(application: Application, signIn: string): FrameworkHost {
   function loginUrl(returnTo: string): string {
@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo);
   }
   /**
-   * The session that each person was read from. The server loads each account that `signedIn`
-   * returned once.
+   * The session from which each person was read. After `signedIn` returns a person, the server
+   * loads that account once.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
@@ -25,8 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // As `auth().user()` does: an inactive person must not keep this session, and the next person
-      // must not inherit it.
+      // Do the same as `auth().user()`: an inactive person must not keep this session, and the next
+      // person must not inherit it.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },

@@ -1,5 +1,5 @@
 /**
- * The kit: a small framework for applications without one. It is also an implementation of the
+ * The kit is a small framework for applications that do not use another one. It also implements the
  * server's host contract.
  */
 export { defineApplication, migrationsOf, startApplication, type KitDefinition } from './application.ts';

@@ -11,7 +11,7 @@ import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
 
-/** What the kit adds to an application before registration. */
+/** The parts that the kit adds to an application before registration. */
 export class Kit {
   /** The kit's own configuration keys. */
   readonly config: KitConfig;
@@ -27,7 +27,8 @@ export class Kit {
   readonly views: Views;
   readonly accounts: Accounts;
   /**
-   * Null in an application without accounts, and so is `csrf`: a forged request could use nothing.
+   * Null in an application without accounts. `csrf` is then also null, because there is no session
+   * that a forged request could use.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;

@@ -8,18 +8,18 @@ type Fields = Readonly<Record<string, string>>;
 const NO_FIELDS: Fields = {};
 
 /**
- * The challenges of refusals, as header fields (RFC 6750 section 3, RFC 9728 section 5.1): where to
- * get a token, and the scope that the call needs. They do not list the scopes that the token
- * already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without `mcp:oauth:challenge`
- * there are no fields, except for a token that was sent as a bound one: its client depends on them
- * (RFC 9449 section 7.1).
+ * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
+ * challenge tells where to get a token, and which scope the call needs. It does not list scopes
+ * that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
+ * `mcp:oauth:challenge`, only requests with a bound token get a challenge, because their clients
+ * need it (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
-  /** The URL of the resource metadata. Null without `mcp:oauth:challenge`. */
+  /** The resource metadata's URL. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
-  /** The scopes that a challenge for the whole resource names. */
+  /** The scopes in a challenge for the whole resource. */
   readonly listed: readonly string[];
 
   constructor(server: AuthorizationServer, { oauth }: McpConfig, metadataUrl: string) {
@@ -30,8 +30,8 @@ export class Challenges {
   }
 
   /**
-   * For a request that may use nothing here, whatever it calls. Without a token, a client does not
-   * learn which tools exist. `binding` is what the refusal says about bound tokens.
+   * Returns the headers for a request that may use nothing on this endpoint. Without a token, a
+   * client does not learn which tools exist. `binding` is the refusal's part about bound tokens.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
@@ -39,13 +39,14 @@ export class Challenges {
     return this.#challenge(isKept ? error : 'invalid_token', this.listed, binding);
   }
 
-  /** For requests that use these tools and others. */
+  /** Returns the headers for requests that use tools or other guarded things. */
   ofUses(status: 401 | 403, used: readonly Guarded[], binding: BindingRefusal | null): Fields {
     return this.#ofUses(status, used, binding, null);
   }
 
   /**
-   * The same as the text of a challenge, with a description. Null without `mcp:oauth:challenge`.
+   * Returns the text of the same challenge, with a description. Returns null without
+   * `mcp:oauth:challenge`.
    */
   described(refused: CallRefusal, used: readonly Guarded[], binding: BindingRefusal | null): string | null {
     if (this.#metadataUrl === null) return null;
@@ -66,9 +67,9 @@ export class Challenges {
   }
 
   /**
-   * Whether this request's person lacks the permission for one of these uses, or for the whole
-   * resource (null). A challenge would then be wrong: no other token helps, and clients that follow
-   * it would ask the person again and again.
+   * Whether the person lacks the permission for one of these uses. With null, whether the person
+   * lacks it for the whole resource. In this case no other token helps. Clients that follow a
+   * challenge would ask the person again and again, so none is sent.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -92,7 +93,7 @@ export class Challenges {
     description: string | null = null,
   ): Fields {
     const fields = {
-      // RFC 6750 section 3.1: without a token, no error.
+      // RFC 6750 section 3.1: without a token, the challenge has no error.
       error: error === 'missing_token' ? null : error,
       error_description: description,
       resource_metadata: this.#metadataUrl,
@@ -102,7 +103,8 @@ export class Challenges {
   }
 
   /**
-   * The scopes that a use needs: its own, and one that reaches the resource, in one challenge.
+   * Returns all scopes that a use needs: its own scope, and one that reaches the resource. One
+   * challenge then lists both.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#server, this.#supported);

@@ -6,9 +6,9 @@ const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
 
-/** The keys of the section `mcp` that no feature adds. */
+/** The settings in the section `mcp` that no feature adds. */
 export const coreShape = {
-  /** The server's name for assistants; the authorization server's name unless given. */
+  /** The server's name for assistants. Defaults to the authorization server's name. */
   name: z.string({ error: 'must be the display name of the MCP server' }).min(1, 'is empty').optional(),
   version: z.string({ error: 'must be the version of your tools' }).min(1, 'is empty').default('1.0.0'),
   instructions: z.string({ error: 'must be a text for the model' }).optional(),
@@ -66,67 +66,71 @@ function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** The validated section `mcp`. Features add their keys. */
+/** The validated section `mcp`. Features add their settings. */
 export interface McpConfig extends z.output<typeof core> {}
 
 /**
- * What an application writes in its section `mcp`. Values that are left out or undefined get their
- * defaults.
+ * The settings in an application's section `mcp`. Missing and undefined values get their defaults.
  */
 export interface McpConfigInput {
-  /** The server's name for assistants; `oauth_server:name`. */
+  /** The server's name for assistants. Default: `oauth_server:name`. */
   readonly name?: string | undefined;
-  /** The version of the tools; `1.0.0`. */
+  /** The tools' version. Default: `1.0.0`. */
   readonly version?: string | undefined;
   /** Instructions for the model. */
   readonly instructions?: string | undefined;
-  /** The canonical resource: `public_url` plus `/mcp`, and the same as `oauth_server:audience`. */
+  /**
+   * The canonical resource. Must be `public_url` plus `/mcp`, the same as `oauth_server:audience`.
+   */
   readonly resource?: string | undefined;
   /**
-   * The MCP versions that the server accepts, out of `2026-07-28`, `2025-11-25`, `2025-06-18` and
-   * `2025-03-26`; `['2025-11-25', '2025-03-26']`.
+   * The MCP versions that the server accepts: any of `2026-07-28`, `2025-11-25`, `2025-06-18` and
+   * `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
    */
   readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
-  /** How answers are sent. */
+  /** How responses are sent. */
   readonly transport?: McpTransportInput | undefined;
-  /** How long a tool may take, in seconds; 120. */
+  /** How long a tool may take, in seconds. Default: 120. */
   readonly tool_timeout?: number | undefined;
   /**
-   * Whether each tool call is an audit event, `tool_called`, and each reading of a resource,
-   * `resource_read`; false.
+   * Whether each tool call emits the audit event `tool_called`, and each read resource emits
+   * `resource_read`. Default: false.
    */
   readonly audit?: boolean | undefined;
-  /** How many messages one client may send for one person per minute, to each process; no limit. */
+  /**
+   * How many messages per minute a client may send to each process for one person. Default: no
+   * limit.
+   */
   readonly calls_per_minute?: number | undefined;
-  /** The resource's metadata (RFC 9728), and how it admits clients. */
+  /** Settings for the resource metadata (RFC 9728), challenges and services. */
   readonly oauth?: McpOAuthInput | undefined;
-  /** Origins whose pages may call tools; none. */
+  /** Origins whose pages may call tools. Default: none. */
   readonly allowed_origins?: readonly string[] | undefined;
 }
 
 /** The section `mcp:transport`. */
 export interface McpTransportInput {
   /**
-   * Whether a POST is answered with Server-Sent Events, for progress and results, instead of JSON;
-   * false.
+   * Whether the response to a POST is a stream of Server-Sent Events with progress and results.
+   * Otherwise it is JSON. Default: false.
    */
   readonly streaming?: boolean | undefined;
 }
 
 /** The section `mcp:oauth`. */
 export interface McpOAuthInput {
-  /** The scopes in the resource metadata; `['mcp:tools']`. */
+  /** The scopes in the resource metadata. Default: `['mcp:tools']`. */
   readonly scopes_supported?: readonly string[] | undefined;
   /**
-   * Whether 401 (also of GET and HEAD) and 403 name the metadata and the needed scope in
-   * `WWW-Authenticate`. A client that then asks for more scopes keeps those that its person allowed
-   * before; false.
+   * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
+   * needed scope. This includes 401 for GET and HEAD. A client that then asks for more scopes keeps
+   * the scopes that the person allowed before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**
-   * Whether a service, a client registered for `mcp:service`, gets that scope when it asks for
-   * offered scopes that it is not registered for, such as those of the metadata. Otherwise it gets
-   * `invalid_scope`; false.
+   * Applies to services, which are clients registered for `mcp:service`. They may ask for offered
+   * scopes that they are not registered for, such as the scopes in the metadata. If true, they get
+   * `mcp:service` instead. Otherwise they get `invalid_scope`. Default: false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { coreShape, type McpConfig, type McpConfigInput } from './config.ts';
 import { FEATURES } from './features.ts';
 
-/** Validates the section `mcp`, and fills in its defaults. */
+/** Validates the section `mcp` and fills in defaults. */
 export type McpConfiguration = z.ZodType<McpConfig, McpConfigInput> & {
   /** The schema of each key. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
@@ -10,5 +10,5 @@ export type McpConfiguration = z.ZodType<McpConfig, McpConfigInput> & {
 
 const ofFeatures: z.ZodRawShape = Object.assign({}, ...FEATURES.map(({ config }) => config));
 
-/** The section `mcp` of the configuration: its own keys, and those of features. */
+/** The configuration section `mcp`, with the features' settings. */
 export const mcpConfiguration: McpConfiguration = z.strictObject({ ...ofFeatures, ...coreShape });

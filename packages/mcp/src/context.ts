@@ -7,25 +7,25 @@ import { refusal, getRefusal } from './refusal.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
-/** The path of the endpoint, below the issuer. */
+/** The endpoint's path, below the issuer. */
 export const MCP_PATH = '/mcp';
 
 /** Options of `createMcpServer`. */
 export interface McpServerOptions {
   /** The authorization server whose tokens the endpoint accepts. */
   readonly server: AuthorizationServer;
-  /** The section `mcp`, as `mcpConfiguration` validates it. */
+  /** The section `mcp`, validated by `mcpConfiguration`. */
   readonly config: McpConfig;
-  /** The tools to serve, including those that are registered later. */
+  /** The tools to serve. You can register more tools later. */
   readonly tools: ToolRegistry;
-  /** The log, also for exceptions of tools. */
+  /** The log. Tool exceptions are also written to it. */
   readonly log: Log;
 }
 
 const NEEDED = 'A bearer token for this resource is needed.';
 const ENDED = 'The bearer token is not valid here: unknown, expired or revoked.';
 
-/** What each part of the endpoint works with. */
+/** The objects that the endpoint's parts share. */
 export class McpContext {
   readonly server: AuthorizationServer;
   readonly config: McpConfig;
@@ -35,7 +35,7 @@ export class McpContext {
   readonly name: string;
   /** The canonical resource (RFC 8707). */
   readonly resource: string;
-  /** The path of its metadata (RFC 9728 section 3.1). */
+  /** The path of the resource metadata (RFC 9728 section 3.1). */
   readonly metadataPath: string;
   readonly versions: OfferedVersions;
   readonly challenges: Challenges;
@@ -52,18 +52,21 @@ export class McpContext {
     this.challenges = new Challenges(server, config, `${server.origin}${this.metadataPath}`);
   }
 
-  /** The `_meta` of each result of 2026-07-28. */
+  /** The `_meta` in each result for 2026-07-28. */
   get meta(): Readonly<Record<string, unknown>> {
     return { 'io.modelcontextprotocol/serverInfo': { name: this.name, version: this.config.version } };
   }
 
-  /** What the server tells clients of every version about itself. */
+  /** The server's instructions, for clients of every version. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };
   }
 
-  /** 401 without a usable token, null with one. `requireUsable` logs the reason. */
+  /**
+   * Returns a 401 response if the request has no usable token, otherwise null. `requireUsable` logs
+   * the reason.
+   */
   tokenRefusal(): Response | null {
     try {
       token().requireUsable();
@@ -75,7 +78,10 @@ export class McpContext {
     }
   }
 
-  /** Answers with the current request's token; 500 when that fails. */
+  /**
+   * Calls `answer` with the request's token available through `token()`. Responds with 500 when
+   * that fails.
+   */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
       return await this.server.withToken(request, answer);
@@ -85,10 +91,10 @@ export class McpContext {
     }
   }
 
-  /** Logs a refusal by an endpoint in one line, in the authorization server's format. */
+  /** Logs an endpoint's error response in one line, in the authorization server's format. */
   logRefusal(endpoint: string, request: Request, response: Response, clientId: string | null): void {
     const refused = getRefusal(response);
-    // 499: the caller hung up and gets no response.
+    // 499 means that the caller hung up and gets no response.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
@@ -101,7 +107,10 @@ export class McpContext {
     });
   }
 
-  /** A failure of the host here must not turn a refusal into an error. */
+  /**
+   * Returns the client's address for the log, or null. A host failure must not replace the response
+   * with an error.
+   */
   #clientAddress(request: Request): string | null {
     try {
       return this.server.host.clientAddress(request);

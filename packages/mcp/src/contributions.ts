@@ -14,7 +14,7 @@ import { callRefusal } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** What the features add to one endpoint. */
+/** Combines what the features add to one endpoint. */
 export class Contributions {
   readonly #config: McpConfig;
   readonly #contributions: ReadonlyMap<string, McpContribution>;
@@ -24,7 +24,7 @@ export class Contributions {
     this.#contributions = new Map(features.map((each) => [each.name, each.start(context)]));
   }
 
-  /** The registries, by the names of their features. */
+  /** The registries by feature name. */
   get registries(): ReadonlyMap<string, object> {
     const found = [...this.#contributions].flatMap(([name, { registry }]) =>
       registry === undefined ? [] : [[name, registry] as const],
@@ -32,42 +32,45 @@ export class Contributions {
     return new Map(found);
   }
 
-  /** What clients may use here. */
+  /** The endpoint's capabilities, for clients. */
   get capabilities(): Readonly<Record<string, object>> {
     const added = this.#offered().flatMap(({ capabilities = {} }) => Object.entries(capabilities));
     return { tools: {}, ...Object.fromEntries(added) };
   }
 
-  /** Everything guarded beside tools. */
+  /** Returns everything guarded except tools. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
 
-  /** The members of a tool in `tools/list` beside its own. */
+  /** Returns the members that features add to a tool in `tools/list`. */
   toolMembers(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
     const added = this.#offered().map((each) => each.toolMembers?.(tool, version) ?? {});
     return Object.assign({}, ...added) as Readonly<Record<string, unknown>>;
   }
 
-  /** `_meta` of the tool error that answers a refused call. Null to refuse it by 401 or 403. */
+  /**
+   * Returns `_meta` for the tool error that is sent for a refused call. Returns null if the
+   * response must be 401 or 403 instead.
+   */
   refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
     const added = this.#offered().flatMap((each) => each.refusedCallMeta?.(challenge) ?? []);
     return added.length === 0 ? null : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** What these requests use beside tools. */
+  /** Returns the guarded things that these requests use, except tools. */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }
 
-  /** Whether a feature answers this method now. */
+  /** Whether a feature currently offers this method. */
   has(method: string): boolean {
     return this.#method(method) !== null;
   }
 
   /**
    * Answers a request, or returns null if no feature has its method. The endpoint has already
-   * checked the token. It is checked again here, so that nothing ever runs unchecked.
+   * checked the token. This checks it again, so that no method ever runs unchecked.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

@@ -8,59 +8,66 @@ import type { Guarded, RefusalMessages } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** What an endpoint can do beside its tools. */
+/** A part of an endpoint besides its tools. */
 export interface McpFeature {
-  /** Names it, and its registry: lower snake case. */
+  /** The name of the feature and its registry, in lower snake case. */
   readonly name: string;
-  /** Its keys under `mcp`. */
+  /** Its settings under `mcp`. */
   readonly config?: z.ZodRawShape;
-  /** Problems of keys that are valid on their own but not together. */
+  /** Returns problems with settings that are valid separately but not together. */
   problems?(config: McpConfig): readonly ConfigurationProblem[];
-  /** Adds it to an endpoint. Called once for each. Keep what belongs to the endpoint here. */
+  /**
+   * Adds the feature to an endpoint. Called once for each endpoint. Keep the endpoint's state in
+   * the returned object.
+   */
   start(endpoint: McpContext): McpContribution;
 }
 
-/** What a feature adds to one endpoint. */
+/** The parts that a feature adds to one endpoint. */
 export interface McpContribution {
-  /** Where the application registers what the feature serves. */
+  /** The registry in which the application registers what the feature serves. */
   readonly registry?: object;
-  /** Whether clients find what follows; asked for each request. */
+  /** Whether clients see the members below. Called for each request. */
   isOffered(): boolean;
-  /** Members of `capabilities`. */
+  /** Members for `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
-  /** Its methods, by name, in every protocol version. */
+  /** The methods by name, for all protocol versions. */
   readonly methods?: Readonly<Record<string, ContributedMethod>>;
-  /** Members of a tool in `tools/list`, for a protocol version. */
+  /** Returns the members that it adds to a tool in `tools/list`, for a protocol version. */
   toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;
   /**
-   * Members of `_meta` in the tool error that answers a call which the token does not allow.
-   * Without them, the call is 401 or 403. `challenge` is what `WWW-Authenticate` would say.
+   * Returns the members for `_meta` in a tool error. The error is sent when the token does not
+   * allow a call. Without this method, the response is 401 or 403. `challenge` is the text that
+   * `WWW-Authenticate` would contain.
    */
   refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
-  /** Everything that it guards, offered or not, to check the scopes when the application starts. */
+  /**
+   * Returns everything that it guards, even if not offered. Their scopes are checked when the
+   * application starts.
+   */
   guarded?(): readonly Named[];
 }
 
 /** Something guarded, with its name. */
 export interface Named extends Guarded {
-  /** What problems call it, such as `the tool weather`. */
+  /** Its name in error messages, such as `the tool weather`. */
   readonly called: string;
 }
 
-/** A method of the protocol. */
+/** A protocol method. */
 export interface ContributedMethod {
-  /** The type of its requests. Others are answered -32602. */
+  /** The type of its requests. For other requests, the response is -32602. */
   readonly type: SpecTypeName;
   /**
-   * What a request uses. The token is checked against it, before the method runs. Null for
-   * nothing that is guarded. The parameters are not checked yet.
+   * Returns the guarded thing that a request uses, or null for none. The token is checked against
+   * it before the method runs. The parameters are not checked yet.
    */
   uses?(params: JSONRPCRequest['params']): GuardedUse | null;
-  /** Answers a request of this type. What it throws is logged, and answered -32603. */
+  /** Answers a request of this type. Exceptions are logged, and the response is -32603. */
   answer(params: JSONRPCRequest['params'], caller: Caller): MethodAnswer | Promise<MethodAnswer>;
 }
 
-/** What a request uses, and what a refusal says. */
+/** The guarded thing that a request uses, and the messages for refusals. */
 export interface GuardedUse {
   readonly used: Guarded;
   readonly refusals: RefusalMessages;

@@ -1,6 +1,6 @@
 /**
- * The MCP endpoint: an application's tools behind the bearer tokens of the application's
- * authorization server.
+ * The MCP endpoint: it serves an application's tools to clients with an access token from the
+ * application's authorization server.
  */
 export type { McpServerOptions } from './context.ts';
 export type { McpServer } from './mcp-endpoint.ts';

@@ -4,8 +4,8 @@ import type { Named } from './feature.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 
 /**
- * The MCP endpoint of an application: its tools behind the bearer tokens of its authorization
- * server.
+ * An application's MCP endpoint. It serves the tools to clients with an access token from the
+ * application's authorization server.
  */
 export interface McpServer {
   /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
@@ -14,10 +14,13 @@ export interface McpServer {
   readonly config: McpConfig;
   /** The registry that the endpoint serves. */
   readonly tools: ToolRegistry;
-  /** The registries of its features, by name. */
+  /** The features' registries, by name. */
   readonly registries: ReadonlyMap<string, object>;
-  /** Everything that only some tokens reach, tools and others, with the name for messages. */
+  /**
+   * Returns all tools and other things that only some tokens may use, with their names for
+   * messages.
+   */
   guarded(): readonly Named[];
-  /** Mount these by path and method. */
+  /** The endpoints to mount, each by its path and method. */
   readonly endpoints: readonly Endpoint[];
 }

@@ -12,7 +12,7 @@ import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
 import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** Makes the endpoint. Opens nothing. Its resource is the issuer plus `/mcp`. */
+/** Creates the endpoint without listening. Its resource is the issuer plus `/mcp`. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
   const contributions = new Contributions(context, FEATURES);
@@ -76,8 +76,9 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 }
 
 /**
- * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients ask
- * without the path's last part. No other base path is served: another installation may be there.
+ * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients omit the
+ * path's last part, so this address is served too. Other base paths are not served, because they
+ * may belong to another installation.
  */
 function metadataEndpoints({ server, metadataPath }: McpContext, document: object): readonly Endpoint[] {
   const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' };
@@ -95,10 +96,7 @@ function metadataEndpoints({ server, metadataPath }: McpContext, document: objec
   ];
 }
 
-/**
- * Adds a request id to each response, and measures the endpoint as the server's endpoints are
- * measured.
- */
+/** Adds a request id to each response, and measures the endpoint like the server's endpoints. */
 function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
   const { name, path: route } = endpoint;
   const task = { kind: 'endpoint', name, route } as const;

@@ -1,16 +1,16 @@
 import { allowedFields } from 'portico/extension';
 
 /**
- * Whether a page may not call tools. Allowed are pages of this origin and of `mcp:allowed_origins`.
- * A request without an `Origin` comes from no page (MCP, Security Warning of the transport: DNS
- * rebinding).
+ * Whether the request comes from a page that may not call tools. Pages on this origin and on
+ * `mcp:allowed_origins` are allowed. A request without an `Origin` header does not come from a page
+ * (MCP, Security Warning for the transport: DNS rebinding).
  */
 export function isForeign(request: Request, ownOrigin: string, allowed: readonly string[]): boolean {
   const origin = request.headers.get('origin');
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
-/** Lets a page of an allowed origin read the response, even a refusal. */
+/** Lets pages on an allowed origin read the response, even an error. */
 export function withCors(response: Response, request: Request, allowed: readonly string[]): Response {
   const { headers } = response;
   const exposed = headers.has('dpop-nonce')
@@ -40,11 +40,12 @@ function corsHeaders(
   ];
 }
 
-/** Clients that try a newer protocol version first and then fall back also send the last two. */
+/** The last two are sent by clients that try a newer protocol version first and then fall back. */
 const ALLOWED_FIELDS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
 /**
- * `fields`: request header fields beside those of every client and those that the page asks for.
+ * `fields`: request headers to allow, in addition to those that every client sends and those that
+ * the page asks for.
  */
 export function preflightResponse(
   request: Request,
@@ -53,7 +54,7 @@ export function preflightResponse(
 ): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // GET and DELETE are answered 405, but pages send them to find that out.
+    // GET and DELETE get 405, but pages must be able to send them to find that out.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],
@@ -63,8 +64,8 @@ export function preflightResponse(
 }
 
 /**
- * For the public documents, which any page may read. Clients send the protocol version when they
- * fetch them.
+ * Returns the preflight response for the public documents. Any page may read them. Clients send the
+ * protocol version with these requests.
  */
 export function documentPreflight(request: Request): Response {
   const headers = {

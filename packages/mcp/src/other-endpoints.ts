@@ -8,8 +8,8 @@ export const STREAM = 'mcp_server_stream';
 export const MISPLACED = 'mcp_server_misplaced';
 
 /**
- * 405. With `mcp:oauth:challenge`, a GET without a usable token is 401 with the challenge: clients
- * send it to learn where to get a token.
+ * Responds with 405. With `mcp:oauth:challenge`, a GET without a usable token gets 401 with the
+ * challenge. Clients send such a GET to learn where to get a token.
  */
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
@@ -27,8 +27,8 @@ export async function answerStream(context: McpContext, request: Request): Promi
 }
 
 /**
- * 404 for the endpoint's path with a slash at the end. The response says where the endpoint is. It
- * does not redirect, because most clients would lose the body of a POST.
+ * Responds with 404 to the endpoint's path with a trailing slash. The response tells where the
+ * endpoint is. It does not redirect, because most clients would lose a POST's body.
  */
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed } = context.config;

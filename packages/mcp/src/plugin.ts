@@ -17,7 +17,7 @@ import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
 
-/** These routes use no session, so no request can be forged. */
+/** These routes do not use a session, so they do not need a CSRF check. */
 const EXEMPT = {
   mcp_server_rpc: true,
   mcp_server_stream: true,
@@ -29,15 +29,16 @@ const EXEMPT = {
 const MCP = 'mcp';
 
 /**
- * The registry of the application that is starting. Call `tool().register(…)` in the application's
- * `register`. Throws anywhere else.
+ * Returns the tool registry of the application that is starting. Call `tool().register(…)` in the
+ * application's `register`. Throws anywhere else.
  */
 export function tool(): ToolRegistry {
   return getEndpoint('tool()', 'tools').tools;
 }
 
 /**
- * The MCP endpoint of a started application. Throws when the application does not have the plugin.
+ * Returns a started application's MCP endpoint. Throws when the application does not have the
+ * plugin.
  */
 export function mcpServerOf(application: Application): McpServer {
   const server = application.services.get(MCP);
@@ -46,9 +47,8 @@ export function mcpServerOf(application: Application): McpServer {
 }
 
 /**
- * The MCP endpoint as a plugin of the host kit. List it after `oauthServer()`. It adds the section
- * `mcp` of the configuration, `POST /mcp`, the resource metadata, and `tool()` for the
- * application's tools.
+ * The MCP endpoint as a kit plugin. List it after `oauthServer()`. It adds the configuration
+ * section `mcp`, `POST /mcp`, the resource metadata, and `tool()` for the application's tools.
  */
 export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {
@@ -82,8 +82,8 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
 }
 
 /**
- * The resource is also the audience of its tokens, so three configuration keys must have the same
- * URL.
+ * Checks that three settings contain the same URL, because the resource is also its tokens'
+ * audience.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;
@@ -122,8 +122,8 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
 }
 
 /**
- * Clients of 2026-07-28 do not offer a tool whose marked arguments cannot be repeated in header
- * fields.
+ * Throws if a tool marks arguments that cannot be repeated in headers. 2026-07-28 clients do not
+ * offer such a tool.
  */
 function requireRepeatable(tools: ToolRegistry): void {
   for (const { name, inputSchema } of tools.all()) {

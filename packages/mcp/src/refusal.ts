@@ -1,7 +1,10 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
-/** What the log says of a refusal, because a Response's body can be read only once. */
+/**
+ * The part of an error response that is logged. It is kept separately, because a Response's body
+ * can be read only once.
+ */
 export interface NotedRefusal {
   readonly status: number;
   readonly message: string;
@@ -10,7 +13,8 @@ export interface NotedRefusal {
 const refusals = new Note<NotedRefusal>('refusal');
 
 /**
- * A refusal by the endpoint, before the protocol. It has the form that the SDK's transport uses.
+ * Creates an error response from the endpoint, before the protocol runs. It has the same form as in
+ * the SDK's transport.
  */
 export function refusal(
   status: number,
@@ -26,14 +30,17 @@ export function refusal(
   return response;
 }
 
-/** A refusal by the protocol itself, for a request that passed the endpoint. It is not logged. */
+/**
+ * Creates an error response from the protocol, for a request that the endpoint accepted. It is not
+ * logged.
+ */
 export function protocolRefusal(message: string, code: number): Response {
   return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
 }
 
 /**
- * A refusal of a request that could be read. Its error names the request (MCP 2026-07-28, Error
- * Responses).
+ * Creates an error response for a request that could be read. The error contains the request's id
+ * (MCP 2026-07-28, Error Responses).
  */
 export function requestRefusal(
   status: number,
@@ -49,7 +56,7 @@ export function requestRefusal(
   return response;
 }
 
-/** `Response.json`, with well-formed Unicode. */
+/** Like `Response.json`, but always writes well-formed Unicode. */
 export function jsonResponse(
   content: unknown,
   status: number,
@@ -67,8 +74,8 @@ function getId(message: unknown): string | number | null {
 }
 
 /**
- * A refusal of a call that could be read, as a tool error, which the model sees. The log has it
- * with its status, as if it were the response's.
+ * Creates a tool error for a refused call, so that the model sees it. The log shows the status in
+ * `refused` as if it were the response's status.
  */
 export function refusedCall(
   call: JSONRPCRequest,
@@ -82,7 +89,7 @@ export function refusedCall(
   return response;
 }
 
-/** What is known of a refusal. Null for any other response. */
+/** Returns the noted details of an error response. Returns null for any other response. */
 export function getRefusal(response: Response): NotedRefusal | null {
   return refusals.of(response) ?? null;
 }

@@ -9,8 +9,8 @@ export function registerAt<Value>(endpoint: McpServer, register: () => Value): V
 }
 
 /**
- * The endpoint of the application that is starting. Throws anywhere else. `call` and `things` are
- * for the message: what was called, and what it registers.
+ * Returns the endpoint of the application that is starting. Throws at any other time. `call` and
+ * `things` are for the message: the called function, and what it registers.
  */
 export function getEndpoint(call: string, things: string): McpServer {
   const endpoint = registering.getStore();

@@ -21,7 +21,7 @@ import type { JsonSchema } from './tools/tool-description.ts';
 /** The endpoint's name. */
 export const RPC = 'mcp_server_rpc';
 
-/** What a message uses. A refusal without other messages has those of tools. */
+/** The guarded thing that a message uses. Without `refusals`, the messages for tools are used. */
 interface Use {
   readonly used: Guarded;
   readonly refusals?: RefusalMessages;
@@ -30,9 +30,9 @@ interface Use {
 const OUT_OF_REACH = 'The account has no permission for this, and no other token would change that.';
 
 /**
- * POST /mcp. Checks the origin, the token, the messages and what they use in this order; then the
- * protocol answers. RFC 6750 section 3 requires a challenge with 401 and 403, but there is one only
- * with `mcp:oauth:challenge` (MCP-8.4).
+ * Handles POST /mcp. Checks the origin, the token, the messages and what they use, in this order.
+ * Then the protocol answers. RFC 6750 section 3 requires a challenge with 401 and 403, but it is
+ * sent only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -85,7 +85,7 @@ export class RpcEndpoint {
     );
   }
 
-  /** Refuses messages that use something, such as a tool, which the request's token may not use. */
+  /** Rejects messages that use a tool or another guarded thing that the token does not allow. */
   async #useRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
     const uses: readonly Use[] = [
@@ -108,7 +108,10 @@ export class RpcEndpoint {
     return null;
   }
 
-  /** The tool error that answers a refused call. Null for 401 or 403: no feature wants one. */
+  /**
+   * Returns the tool error for a refused call. Returns null if no feature wants one. The response
+   * is then 401 or 403.
+   */
   #refusedCall({ count, requests, metadata }: Messages, refused: CallRefusal, challenge: string | null) {
     const [call] = requests;
     if (challenge === null || count !== 1 || call?.method !== 'tools/call') return null;
@@ -120,8 +123,7 @@ export class RpcEndpoint {
   }
 
   /**
-   * Refuses a 2026-07-28 call that does not repeat an argument in a header field as its tool
-   * requires.
+   * Rejects a 2026-07-28 call if it does not repeat an argument in a header as its tool requires.
    */
   #headerRefusal({ headers }: Request, { metadata, requests: [call] }: Messages): Response | null {
     if (metadata === null || call?.method !== 'tools/call') return null;
@@ -131,7 +133,7 @@ export class RpcEndpoint {
     return differing === null ? null : mismatchRefusal(call, differing);
   }
 
-  /** What a refusal says about bound tokens to a request with a usable token. */
+  /** Returns the refusal's part about bound tokens, for a request with a usable token. */
   #presented(request: Request): BindingRefusal | null {
     const { binding } = this.#context.server;
     if (binding === null) return null;
@@ -139,7 +141,7 @@ export class RpcEndpoint {
     return bindingRefusal(binding, isBound ? { answer: null } : undefined);
   }
 
-  /** The request header fields beside those of every client. */
+  /** Returns the request headers to allow, in addition to those that every client sends. */
   #extraFields(): readonly string[] {
     const { server, tools, versions } = this.#context;
     return [
@@ -150,8 +152,8 @@ export class RpcEndpoint {
 }
 
 /**
- * In 2026-07-28 an error names its request, and does not use the codes that were left to
- * implementations before.
+ * Creates the error response. In 2026-07-28 an error contains the request's id, and does not use
+ * the error codes that earlier versions left to implementations.
  */
 function refuse(
   { metadata, requests }: Messages,
@@ -163,13 +165,13 @@ function refuse(
   return requestRefusal(status, requests[0], { code: status, message }, headers);
 }
 
-/** The header fields in which tools want arguments repeated (MCP 2026-07-28). */
+/** Returns the headers in which tools require repeated arguments (MCP 2026-07-28). */
 function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
   const fields = schemas.flatMap((schema) => {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // A tool that was registered after the start. Its calls fail.
+      // The tool was registered after the start. Its calls fail.
       return [];
     }
   });
@@ -177,8 +179,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * A client together with one person, so that other people who use the same client are not slowed
- * down.
+ * Returns a key for the client and the person, so that other people who use the same client are not
+ * slowed down.
  */
 function caller(): string {
   const person = token().user()?.reference;

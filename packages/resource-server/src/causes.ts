@@ -1,9 +1,9 @@
-/** The form of error codes of systems and libraries, such as `ECONNREFUSED`. */
+/** The form of system and library error codes, such as `ECONNREFUSED`. */
 const CODE = /^[A-Z0-9_]{1,64}$/;
 
 /**
- * The code of an error or of its causes. Null without one. Nothing else of an error is passed on:
- * its message and causes may contain what was sent or answered.
+ * Returns the first error code in the error and its causes, or null. Returns nothing else, because
+ * an error's message and causes may contain parts of the request or response.
  */
 export function codeWithin(error: unknown): string | null {
   let each = error;
@@ -14,7 +14,7 @@ export function codeWithin(error: unknown): string | null {
   return null;
 }
 
-/** The code of an error, or else its class name, such as `TypeError`. Null if it has neither. */
+/** Returns an error's code, or else its class name, such as `TypeError`. Null if it has neither. */
 export function getName(error: unknown): string | null {
   const code = codeWithin(error);
   if (code !== null || !(error instanceof Error)) return code;

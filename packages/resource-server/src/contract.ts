@@ -1,5 +1,5 @@
-// The types that an API uses. They import nothing of Portico, because this package does not depend
-// on it.
+// The types that an API uses. They do not import Portico, because this package does not depend on
+// it.
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
 /** Settings for DPoP-bound tokens (RFC 9449) at an API in another process. */
@@ -11,19 +11,20 @@ export interface DpopOptions {
    */
   readonly publicUrl: string;
   /**
-   * Whether tokens must be bound; false unless given. If false, the scheme Bearer works for unbound
-   * tokens.
+   * Whether tokens must be bound. Defaults to false: unbound tokens are accepted with the scheme
+   * Bearer.
    */
   readonly required?: boolean;
   /**
-   * Records the use of a proof, and returns whether it is the first one in all processes of the
-   * API. Keep the hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each process
-   * knows only the proofs it has seen itself, so a stolen proof works once in each process.
+   * Records that a proof was used. Returns whether this is its first use in all of the API's
+   * processes. Keep the hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each
+   * process knows only the proofs that it has received itself, so a stolen proof works once in each
+   * process.
    */
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
-   * How many proofs a process remembers without `claim`; 100,000 unless given, about 15 MB. Each is
-   * remembered for two to three minutes. When the limit is reached, further requests are answered
+   * The most proofs that a process remembers without `claim`. Default: 100,000, which takes about
+   * 15 MB. Each proof is remembered for two to three minutes. At the limit, further requests get
    * 503.
    */
   readonly remembered?: number;
@@ -31,15 +32,15 @@ export interface DpopOptions {
 
 /** The parts of a request that a proof must match. */
 export interface SentRequest {
-  /** Such as `GET`. */
+  /** The request method, such as `GET`. */
   readonly method: string;
-  /** Path and query as they arrived, before the framework changes them. */
+  /** Path and query as received, before the framework changes them. */
   readonly target: string;
-  /** The header field `DPoP`, or null. Several fields are one value, joined by commas. */
+  /** The `DPoP` header, or null. Join several headers with commas. */
   readonly dpop: string | null;
 }
 
-/** Why a request with the scheme DPoP is refused because of its proof. */
+/** Why a request with the scheme DPoP is rejected because of its proof. */
 export type ProofReason =
   | 'proof_missing'
   | 'proof_target'
@@ -65,10 +66,7 @@ export type ProofReason =
   | 'proofs_too_many'
   | 'claim_failed';
 
-/**
- * Why a request is refused: one value for each way. `docs/protecting-an-api.md` says what to do
- * about each.
- */
+/** Why a request is rejected. `docs/protecting-an-api.md` explains what to do about each reason. */
 export type RefusalReason =
   | 'no_token'
   | 'other_scheme'
@@ -85,11 +83,11 @@ export type RefusalReason =
   | 'fault';
 
 /**
- * A refused request, as `onRefusal` receives it. It contains no token, proof, header or secret.
- * From the authorization server's answer it has only the status and the client id.
+ * A rejected request, as `onRefusal` receives it. It contains no token, proof, header or secret.
+ * From the authorization server's response, it contains only the status and the client id.
  */
 export interface Refusal {
-  /** The status of the response. */
+  /** The response's status. */
   readonly status: 401 | 403 | 503;
   /**
    * The error code in the response. Null when the request had no usable token (RFC 6750 section
@@ -101,15 +99,15 @@ export interface Refusal {
   readonly reason: RefusalReason;
   /**
    * More about the reason, or null. For a proof: a text such as `its iat is too long ago`.
-   * Otherwise the code of an error, such as `ECONNREFUSED`, or its class name.
+   * Otherwise an error's code, such as `ECONNREFUSED`, or its class name.
    */
   readonly detail: string | null;
   /**
-   * The HTTP status with which the authorization server answered introspection. Null unless the
-   * reason is `introspection_refused`.
+   * The HTTP status of the authorization server's introspection response. Null unless the reason is
+   * `introspection_refused`.
    */
   readonly answered: number | null;
-  /** The application that the token was issued to, or null if unknown. */
+  /** The client to which the token was issued, or null if unknown. */
   readonly clientId: string | null;
   /** The scope that the request needed. */
   readonly scope: string;

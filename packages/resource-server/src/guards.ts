@@ -3,10 +3,13 @@ import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
 
-/** The tokens that the guards accepted, by the framework's request object. */
+/** The accepted tokens, by the framework's request object. */
 const tokens = new WeakMap<object, IntrospectedToken>();
 
-/** The token of a request that one of the guards below accepted. Throws for any other request. */
+/**
+ * Returns the token for a request that one of the guards below accepted. Throws for any other
+ * request.
+ */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
   if (token === undefined)
@@ -14,21 +17,21 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
-// The parts of each framework that the guards use, as separate types, so that you need not install
-// any of the frameworks.
+// These types describe only the framework parts that the guards use. So you do not need to install
+// frameworks that you do not use.
 
 /** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
-  /** Header fields, with names in lower case. */
+  /** The headers, with lower-case names. */
   readonly headers: {
     readonly authorization?: string | undefined;
     readonly dpop?: string | string[] | undefined;
   };
-  /** Such as `GET`. */
+  /** The request method, such as `GET`. */
   readonly method?: string;
-  /** Path and query as they arrived. */
+  /** Path and query as received. */
   readonly originalUrl?: string;
-  /** Alternating names and values as they were sent. Fastify has them in `raw`. */
+  /** Header names and values as received, alternating. With Fastify, they are in `raw`. */
   readonly rawHeaders?: readonly string[];
   /** Fastify's underlying Node request. */
   readonly raw?: { readonly rawHeaders?: readonly string[] };
@@ -38,9 +41,9 @@ export interface GuardedRequest {
 export interface ExpressAnswer {
   /** Sets the status. */
   status(code: number): ExpressAnswer;
-  /** Sets header fields by name. */
+  /** Sets headers by name. */
   set(fields: Record<string, string>): ExpressAnswer;
-  /** Reads a header field that is already set. */
+  /** Returns a header that is already set. */
   get?(field: string): string | undefined;
   /** Sends the body and ends the response. */
   send(body: unknown): unknown;
@@ -50,9 +53,9 @@ export interface ExpressAnswer {
 export interface FastifyAnswer {
   /** Sets the status. */
   code(status: number): FastifyAnswer;
-  /** Sets header fields by name. */
+  /** Sets headers by name. */
   headers(fields: Record<string, string>): FastifyAnswer;
-  /** Reads a header field that is already set. */
+  /** Returns a header that is already set. */
   getHeader?(name: string): number | string | string[] | undefined;
   /** Sends the body and ends the response. */
   send(body: unknown): unknown;
@@ -62,18 +65,18 @@ export interface FastifyAnswer {
 export interface GuardedContext {
   /** Hono's own request. */
   readonly req: {
-    /** Reads a header field of the request. */
+    /** Returns a request header. */
     header(name: string): string | undefined;
     /** The Request itself. Pass it to `tokenOf`. */
     readonly raw: Request;
   };
-  /** The response so far. Hono prefers its header fields to those of the guard's response. */
+  /** The response so far. Hono prefers its headers to the headers in the guard's response. */
   readonly res?: { readonly headers: Headers };
 }
 
 /**
- * The header fields of a refusal. Keeps the fields that the application's CORS already exposes,
- * beside the challenge.
+ * Returns the headers for a rejected request. Exposes the challenge to pages, in addition to the
+ * headers that the application's CORS already exposes.
  */
 function readFields(
   { headers }: Response,
@@ -85,7 +88,7 @@ function readFields(
   return { ...fields, [EXPOSED_HEADERS]: [exposed, ours].flat().join(', ') };
 }
 
-/** What a proof must be for. Undefined if no proof is needed. */
+/** Returns the request parts that a proof must match. Returns undefined if no proof is needed. */
 function sentRequest(
   authorization: string | null,
   { method = '', originalUrl: target = '', headers }: GuardedRequest,

@@ -1,6 +1,6 @@
 /**
- * For an API in another process. It asks the authorization server about each token by introspection
- * (RFC 7662).
+ * Protects an API in another process. It checks each token with a request to the authorization
+ * server's introspection endpoint (RFC 7662).
  */
 export {
   expressGuard,

@@ -3,28 +3,28 @@ import { RecentMap } from 'portico/extension';
 import * as oauth from 'oauth4webapi';
 import { codeWithin } from './causes.ts';
 
-/** What a token allows, according to the authorization server's current answer. */
+/** What a token allows, according to the authorization server's latest response. */
 export interface IntrospectedToken {
-  /** Milliseconds since 1970, or null if the authorization server does not say. */
+  /** Milliseconds since 1970, or null if the authorization server does not report it. */
   readonly expiresAt: number | null;
-  /** The application that the token was issued to. */
+  /** The client to which the token was issued. */
   readonly clientId: string;
-  /** The scopes that the token has now. */
+  /** The token's current scopes. */
   readonly scopes: readonly string[];
   /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
 }
 
-/** How long to wait for the authorization server's answer, in milliseconds. */
+/** How long to wait for the authorization server's response, in milliseconds. */
 const TIMEOUT = 5000;
 
 /**
- * A token that may be used here. Each use is also checked for a proof, even if the answer is
- * cached.
+ * A token that may be used here. Each request also needs a proof if the token is bound, even if the
+ * response is cached.
  */
 export interface UsableToken {
   readonly token: IntrospectedToken;
-  /** The key that the token is bound to, or null. */
+  /** The key to which the token is bound, or null. */
   readonly boundTo: string | null;
 }
 
@@ -45,15 +45,15 @@ export type IntrospectionProblem =
   | 'introspection_malformed';
 
 /**
- * The authorization server could not be asked. The error has no cause, because that could contain
- * what was sent or answered.
+ * Thrown when the authorization server could not be asked. The error has no cause, because a cause
+ * could contain parts of the request or response.
  */
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError';
   readonly reason: IntrospectionProblem;
-  /** The code of the underlying error, or null. */
+  /** The underlying error's code, or null. */
   readonly detail: string | null;
-  /** The HTTP status of an answer that is not usable, or null. */
+  /** The HTTP status of an unusable response, or null. */
   readonly answered: number | null;
 
   constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {
@@ -86,7 +86,10 @@ export class Introspection {
   readonly #server: oauth.AuthorizationServer;
   readonly #client: oauth.Client;
   readonly #authenticate: oauth.ClientAuth;
-  /** By the SHA-256 of the token. Tokens themselves are not stored (RFC 9700 section 4.9.3). */
+  /**
+   * Cached responses by the token's SHA-256. Tokens themselves are not stored (RFC 9700 section
+   * 4.9.3).
+   */
   readonly #cached: RecentMap<string, CachedAnswer>;
 
   constructor(asking: Asking) {
@@ -98,18 +101,23 @@ export class Introspection {
     this.#cached = new RecentMap(cache.entries);
   }
 
-  /** Rejects with an IntrospectionError when the authorization server cannot be asked. */
+  /**
+   * Returns the token, or why it cannot be used. Rejects with an IntrospectionError when the
+   * authorization server cannot be asked.
+   */
   async of(token: string): Promise<UsableToken | UnusableToken> {
     const { seconds } = this.#asking.cache;
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#cached.get(key);
-    // Never longer than the token lives. The cache's own time uses a clock that is never set back.
+    // A response is never used after the token expires. The cache's own time limit uses a clock
+    // that is never set back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
-    // Counted from before the request, because the state may change while the answer is on its way.
+    // The time starts before the request, because the token's state may change before the response
+    // arrives.
     const until = performance.now() + seconds * 1000;
     const answer = await this.#ask(token);
-    // A later request may have been answered meanwhile.
+    // Meanwhile, a later request may have stored a newer response.
     if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
     return this.#cached.put(key, { answer, until }).answer;
   }
@@ -124,7 +132,7 @@ export class Introspection {
     }
   }
 
-  /** Reads the whole answer, so that a connection that ends early does not count as an answer. */
+  /** Sends the request and reads the whole response. If the connection ends early, this fails. */
   async #exchange(token: string): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT);
     try {
@@ -150,7 +158,7 @@ function lives(answer: UsableToken | UnusableToken): boolean {
   return 'reason' in answer || (answer.token.expiresAt ?? Infinity) > Date.now();
 }
 
-/** Throws for anything that is not an introspection response. */
+/** Reads an introspection response. Throws if it is not valid. */
 function judged(answer: oauth.IntrospectionResponse, audience: string | null): UsableToken | UnusableToken {
   const { client_id: clientId } = answer;
   const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
@@ -171,8 +179,8 @@ function judged(answer: oauth.IntrospectionResponse, audience: string | null): U
 }
 
 /**
- * The key that the token is bound to (RFC 9449 section 6.2), or null for none. Undefined if it is
- * bound to something else or unknown: such a token cannot be used here.
+ * Returns the key to which the token is bound (RFC 9449 section 6.2), or null for none. Returns
+ * undefined if it is bound in another or unknown way. Such a token cannot be used here.
  */
 function getBinding({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
   if (cnf === undefined) return type?.toLowerCase() === 'dpop' ? undefined : null;
@@ -180,7 +188,7 @@ function getBinding({ cnf, token_type: type }: oauth.IntrospectionResponse): str
   return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;
 }
 
-/** The endpoint below the issuer, which may have a path. */
+/** Returns the endpoint's URL below the issuer. The issuer may have a path. */
 function introspectionEndpoint(issuer: string): string {
   return new URL('oauth/introspect', issuer.endsWith('/') ? issuer : `${issuer}/`).href;
 }

@@ -13,14 +13,17 @@ import {
 import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
-/** The limit of remembered proofs is reached, so it is unknown whether a proof was used before. */
+/**
+ * Thrown when the limit for remembered proofs is reached, so it is unknown whether a proof was used
+ * before.
+ */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
 }
 
 export interface ProofRefusal {
   readonly reason: ProofReason;
-  /** What is wrong with the proof, without repeating any of it, or the code of an error. */
+  /** What is wrong with the proof, or an error's code. Never contains parts of the proof. */
   readonly detail: string | null;
 }
 
@@ -29,7 +32,7 @@ const MOST_REMEMBERED = 100_000;
 /** Checks proofs at an API in another process. */
 export class Proofs {
   readonly offer: BindingOffer;
-  /** The origin of the API, and the path prefix that a proxy removes. */
+  /** The API's origin, and the path prefix that a proxy removes. */
   readonly #base: string;
   readonly #claim: NonNullable<DpopOptions['claim']>;
 
@@ -43,7 +46,10 @@ export class Proofs {
     this.#claim = claim ?? remembering(remembered);
   }
 
-  /** Null when the request proves this key and uses its proof for the first time. */
+  /**
+   * Returns null if the request has a valid proof for this key that was not used before. Otherwise
+   * returns why it is rejected.
+   */
   async refusal(token: string, boundTo: string, request: SentRequest): Promise<ProofRefusal | null> {
     const proof = this.#read(token, request);
     if ('reason' in proof) return proof;
@@ -68,14 +74,15 @@ export class Proofs {
     return path.startsWith('/') && isLiteralTarget(path) ? `${this.#base}${path}` : null;
   }
 
-  /** Null when this is the first use of the proof. */
+  /** Returns null if the proof was not used before. */
   async #use({ thumbprint, jti, expiresAt }: DpopProof): Promise<ProofRefusal | null> {
     const used = createHash('sha256')
       .update(JSON.stringify([thumbprint, jti]))
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt);
-      // Also accepts an engine's 1. Any other JavaScript value, such as rows, does not count.
+      // Also accepts 1, which some database engines return. Rejects any other JavaScript value,
+      // such as rows.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');
@@ -89,8 +96,8 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers in memory. It removes expired proofs whenever the number has doubled since the last
- * removal, so the cost of a use does not depend on how many there are.
+ * Remembers proofs in memory. Removes expired proofs each time their number has doubled. So the
+ * average cost does not depend on how many there are.
  */
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();
@@ -108,7 +115,7 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
   };
 }
 
-/** What a refusal says about DPoP. Null when DPoP is off. */
+/** Returns the refusal's part about DPoP. Returns null when DPoP is off. */
 export function getRefusal(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
   return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

@@ -2,12 +2,12 @@ import { type BindingRefusal, challenges } from 'portico/extension';
 import { getName } from './causes.ts';
 import type { Refusal, RefusalReason } from './contract.ts';
 
-/** Why a request is refused, and what is known about it at that point. */
+/** Why a request is rejected, and what is known about it at that time. */
 export interface Grounds {
   readonly reason: RefusalReason;
   readonly detail?: string | null;
   readonly answered?: number | null;
-  /** From the authorization server's answer, so it may be anything. */
+  /** Copied from the authorization server's response, so it may have any type. */
   readonly clientId?: unknown;
 }
 
@@ -61,7 +61,8 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
 };
 
 /**
- * Describes a refusal. `secrets` are values that the authorization server's answer could repeat.
+ * Describes a rejected request. `secrets` are values that the authorization server's response could
+ * repeat.
  */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;
@@ -78,24 +79,24 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
   return secrets.some((secret) => answered.includes(secret)) ? null : answered;
 }
 
-/**
- * Calls the listener. An exception or a returned promise neither changes nor delays the response.
- */
+/** Calls the listener. An exception or a returned promise does not change or delay the response. */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
   telling().catch(() => undefined);
 }
 
-/** What a response says beside the refusal. */
+/** Further details for a challenge in a response. */
 export interface Challenge {
-  /** Without metadata, only a token with too little scope is told the scope. */
+  /**
+   * The metadata URL. If null, a challenge names the scope only when the token does not have it.
+   */
   readonly metadata: string | null;
   readonly dpop: BindingRefusal | null;
 }
 
 /**
- * Returns the response and the refusal to report. If something does not fit into a header field,
- * such as a scope with a line break, the result is 503.
+ * Returns the response and the refusal to report. If a header cannot contain a value, such as a
+ * scope with a line break, the response is 503.
  */
 export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refusal; response: Response } {
   try {

@@ -13,42 +13,42 @@ export interface ResourceServerOptions {
   readonly clientId: string;
   /** The client's secret. It is sent only to the authorization server. */
   readonly clientSecret: string;
-  /** The audience that tokens must have, or null for tokens without one. */
+  /** The audience that tokens must have, or null for tokens without an audience. */
   readonly audience: string | null;
   /**
-   * How long answers are cached, in seconds, and how many. Off unless given. Without a cache, a
-   * revocation, a suspension or a lost permission takes effect on the next call; with one, after at
-   * most `seconds`.
+   * Caches responses: for how many seconds, and how many of them. Off by default. Without a cache,
+   * a revocation, a suspension or a lost permission takes effect on the next call. With a cache, it
+   * takes effect after at most `seconds`.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /**
-   * The URL of the API's metadata (RFC 9728). With it, refusals of `authorize` name in
-   * `WWW-Authenticate` the metadata and, even without a token, the needed scope. Pages that may
-   * read the API's responses may read this header. Off unless given.
+   * The URL of the API's metadata (RFC 9728). If set, `WWW-Authenticate` headers from `authorize`
+   * contain the metadata URL and the needed scope, even for a request without a token. Pages that
+   * may read the API's responses may also read this header. Off by default.
    */
   readonly resourceMetadata?: string;
   /**
-   * Accepts DPoP-bound tokens, in the scheme DPoP (RFC 9449). Off unless given: such tokens are
-   * then refused.
+   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default: such tokens are then
+   * rejected.
    */
   readonly dpop?: DpopOptions;
   /**
-   * Called once for each refusal of `authorize`, and so of the guards, before the response. It
-   * receives no secrets. Off unless given. It cannot change the response: exceptions are ignored,
-   * and a returned promise is not awaited. Only its synchronous work delays the response.
+   * Called once for each request that `authorize` or a guard rejects, before the response. It
+   * receives no secrets. It cannot change the response: exceptions are ignored, and a returned
+   * promise is not awaited. Only its synchronous work delays the response.
    */
   readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
-  /** Allows plain http, for development, tests and other machines of a private network. */
+  /** Allows plain http. For development, tests and private networks. */
   readonly allowInsecureRequests?: boolean;
 }
 
-/** Checks the tokens of requests. */
+/** Checks the tokens in requests. */
 export type ResourceServer = Readonly<IntrospectingServer>;
 
 /**
- * Makes a resource server. Sends no request before the first token. Throws a TypeError for an
- * issuer that it could not ask (http without `allowInsecureRequests`, or one with user
- * information), for metadata without a URL, and for an `onRefusal` that is not a function.
+ * Creates a resource server. Sends no request before the first token. Throws a TypeError if the
+ * issuer has user information or uses http without `allowInsecureRequests`. Also throws one if
+ * `resourceMetadata` is not a URL or `onRefusal` is not a function.
  */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
   return new IntrospectingServer(options);
@@ -80,9 +80,10 @@ class IntrospectingServer {
   }
 
   /**
-   * Returns the token of an `Authorization` header if it has the scope. Otherwise returns the
+   * Returns the token from an `Authorization` header if it has the scope. Otherwise returns the
    * response to send: 401, 403, or 503 if the authorization server cannot be asked. A bound token
-   * also needs `request`, which its proof is checked against; without it the token is refused.
+   * also needs `request`, because its proof must match it. Without `request`, a bound token is
+   * rejected.
    */
   readonly authorize = async (
     authorization: string | null | undefined,
@@ -114,7 +115,7 @@ class IntrospectingServer {
     }
   }
 
-  /** Returns the token, or why it is refused. */
+  /** Returns the token, or why it is rejected. */
   async #check(
     { token: value, scheme }: Presented,
     scope: string,
@@ -124,8 +125,8 @@ class IntrospectingServer {
     if ('reason' in answer) return answer;
     const { token, boundTo } = answer;
     const { clientId } = token;
-    // A bound token is invalid as Bearer, and an unbound one in the scheme DPoP (RFC 9449 section
-    // 7.2).
+    // A bound token is invalid with the scheme Bearer. An unbound token is invalid with the scheme
+    // DPoP (RFC 9449 section 7.2).
     if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
     if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
     if (boundTo === null) {
@@ -140,7 +141,10 @@ class IntrospectingServer {
   }
 }
 
-/** No message repeats a password. Neither do the extra properties of a parser's error. */
+/**
+ * Throws if the issuer is not usable. The message must not contain a password, and neither must the
+ * error's extra properties.
+ */
 function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   const url = URL.parse(issuer);
   if (url === null) throw new TypeError('issuer: must be a URL, such as https://app.example.com');

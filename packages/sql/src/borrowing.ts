@@ -1,16 +1,17 @@
 import type { Timer } from './opened.ts';
 import { noConnection } from './failures.ts';
 
-/** How long a request waits for a connection of the application's pool, in milliseconds. */
+/** How long a request waits for a connection from the application's pool, in milliseconds. */
 const LONGEST_WAIT = 5000;
 /**
- * How many requests may wait for a connection. The next one is refused, because a request cannot
- * leave the queue of such a pool.
+ * The most requests that may wait for a connection. Later requests are rejected, because a request
+ * cannot leave such a pool's queue.
  */
 const MOST_WAITING = 1000;
 
 /**
- * Takes connections from the application's pool, counts those in use, and tells when all are back.
+ * Takes connections from the application's pool, counts those in use, and reports when all are
+ * returned.
  */
 export class Borrowing<Client> {
   readonly #timer: Timer;
@@ -20,7 +21,7 @@ export class Borrowing<Client> {
   #out = 0;
   #onAllBack: (() => void)[] = [];
 
-  /** `take` asks the pool for a connection; `giveBack` returns one that was not used. */
+  /** `take` asks the pool for a connection. `giveBack` returns an unused connection. */
   constructor(timer: Timer, take: () => Promise<Client>, giveBack: (client: Client) => void) {
     this.#timer = timer;
     this.#take = take;
@@ -28,8 +29,8 @@ export class Borrowing<Client> {
   }
 
   /**
-   * Rejects as unavailable when no connection comes in time. One that comes later goes straight
-   * back.
+   * Rejects as unavailable when the pool does not provide a connection in time. If it provides one
+   * later, that connection is returned at once.
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
@@ -55,7 +56,7 @@ export class Borrowing<Client> {
     });
   }
 
-  /** Call this once for each connection taken, when the pool has it back. */
+  /** Call this once for each connection, after it was returned to the pool. */
   isBack(): void {
     this.#out -= 1;
     if (this.#out > 0) return;

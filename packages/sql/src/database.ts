@@ -10,12 +10,15 @@ import { runTogether, type Together } from './together.ts';
 /** The parts that `createDatabase` assembles. */
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
-  /** PostgreSQL: the schema of its tables. Null uses the connection's `search_path`. */
+  /**
+   * PostgreSQL: the schema that contains the tables. With null, the connection's `search_path` is
+   * used.
+   */
   readonly schema: string | null;
   readonly engine: Engine;
   /**
-   * Identifies the store. Inside one of its transactions, only the transaction's connection may
-   * reach it.
+   * Identifies the store. Inside its transactions, only the transaction's connection may use the
+   * store.
    */
   readonly store: object;
   readonly limits: TransactionLimits;
@@ -25,8 +28,8 @@ export interface DatabaseParts {
 }
 
 /**
- * Makes a store on an engine. It refuses misuse of transactions, retries after conflicts, and finds
- * out what became of lost commits.
+ * Creates a store on an engine. The store rejects misuse of transactions, retries after conflicts,
+ * and finds out whether a commit succeeded when its answer was lost.
  */
 export function createDatabase({ dialect, schema, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
@@ -36,8 +39,8 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const statements = isEmbedded ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
   const endReads = (together: Together) => engine.endReads(together);
-  // An embedded engine has no server that could come back. A disk fault stays, and every write
-  // would wait for it.
+  // Do not wait on an embedded engine, because there is no server that could come back. A disk
+  // error stays, and every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const resolve = (committed: () => Promise<boolean>) => resolveLostCommit(committed, within, limits.timer);
 
@@ -87,7 +90,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
             () => (isUnknown = true),
           );
         } catch (error) {
-          // After a conflict the work runs again. Do not ask about it, because a false is final.
+          // After a conflict the work runs again. Do not call `committed`, because false is final.
           if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
           const { result } = done;
           if (await resolve(() => committed(connection, result))) return result;
@@ -115,8 +118,8 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 }
 
 /**
- * Inside a transaction, any other statement would wait: forever on SQLite, and on a server as soon
- * as the last connection is taken.
+ * Rejects statements on the store while one of its transactions runs. On SQLite they would wait
+ * forever. On a server they would wait as soon as the last connection is taken.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {
@@ -134,7 +137,7 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
 }
 
-/** A statement outside transactions runs again after a conflict. */
+/** Runs a statement outside transactions again after a conflict. */
 function retryingStatements(engine: Engine, onRetry: () => void): Pick<Engine, 'execute'> {
   return {
     execute: (sql, parameters, onUnknown) =>

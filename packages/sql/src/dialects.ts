@@ -5,7 +5,8 @@ import { POSTGRES } from './postgres/dialect.ts';
 import { SQLITE } from './sqlite/dialect.ts';
 
 /**
- * The engines by name. A new engine is a folder, its name in `SqlDialect`, a line here and one in
+ * The engines by name. To add an engine, create its folder and add its name to `SqlDialect`. Then
+ * add a line here and in `open-database.ts`. Also add its URL to the error text in
  * `open-database.ts`.
  */
 export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
@@ -14,7 +15,7 @@ export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   mysql: MYSQL,
 };
 
-/** How this database's engine writes SQL. */
+/** Returns the SQL dialect for a database's engine. */
 export function getDialect({ dialect }: OfDialect): Dialect {
   return DIALECTS[dialect];
 }

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from './errors.ts';
 
-/** The package that connects to a server. */
+/** The package with which Portico connects to a server. */
 export interface Driver {
   readonly name: string;
   /** The oldest version that works. */
   readonly least: string;
 }
 
-/** What a message says is needed, such as `pg 8.11 or later`. */
+/** Returns the requirement for a message, such as `pg 8.11 or later`. */
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
- * Loads a driver. An application installs it only if it uses that engine. A missing driver is a
- * problem of `database_url`.
+ * Loads a driver. An application installs it only if it uses that engine. A missing driver is
+ * reported as a problem with `database_url`.
  */
 export async function loadDriver<Module>({ name }: Driver, load: () => Promise<Module>): Promise<Module> {
   try {
@@ -37,9 +37,9 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Why a pool is refused, or null: the version of its driver, if that is too old. A pool does not
- * tell its version. If the driver that is installed here made the pool, its version counts. Any
- * other pool is judged by what it can do.
+ * Returns why a pool is rejected because its driver is too old, or null. A pool does not report its
+ * version. If the driver installed here created the pool, the driver's version is checked. For any
+ * other pool, its features are checked.
  */
 export async function refusalOfOld(
   driver: Driver,
@@ -54,7 +54,8 @@ export async function refusalOfOld(
 }
 
 /**
- * The installed version, if it is too old. Null also where the version is unknown, as in a bundle.
+ * Returns the installed version if it is too old. Also returns null if the version is unknown, for
+ * example in a bundle.
  */
 function tooOld({ name, least }: Driver): string | null {
   try {
@@ -72,5 +73,5 @@ function isBefore(version: string, least: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** What messages about a server's URL say about the password. */
+/** The part about passwords in messages about a server's URL. */
 export const ESCAPES = '/ ? # @ and % of a password are written %2F %3F %23 %40 %25';

@@ -5,27 +5,27 @@ import type { Together } from './together.ts';
 export type StatementResult = SqlResult<Readonly<Record<string, unknown>>>;
 
 export interface EngineConnection {
-  /** Runs one statement in the engine's own dialect. Parameters are written `?`. */
+  /** Runs one statement in the engine's own dialect. Write parameters as `?`. */
   execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult>;
 }
 
-/** A database, as the kit uses it. Connects at the first statement. */
+/** A database engine. Connects at the first statement. */
 export interface Engine extends EngineConnection {
   /**
-   * Runs one statement by itself. If it rejects and the outcome is unknown, it has called
-   * `onUnknown` first.
+   * Runs one statement by itself. If the outcome is unknown, calls `onUnknown` before it rejects.
    */
   execute(sql: string, parameters: readonly SqlParameter[], onUnknown?: () => void): Promise<StatementResult>;
   /**
-   * Runs the work in one transaction: commits if it returns, rolls back if it throws. If it rejects
-   * after the work and the outcome of the commit is unknown, it has called `onUnknown` first.
+   * Runs the work in one transaction. Commits if the work returns, and rolls back if it throws. If
+   * the commit's outcome is unknown, calls `onUnknown` before it rejects.
    */
   transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T>;
   /**
-   * Ends what these reads opened. Reads that directly follow each other may see the same moment.
+   * Ends the read transaction that these reads opened. Reads that directly follow each other may
+   * see the same snapshot.
    */
   endReads(together: Together): void;
-  /** Its connections right now. Null where there is no pool. */
+  /** Returns the current numbers of connections. Returns null if there is no pool. */
   connections(): DatabaseConnections | null;
   close(): Promise<void>;
 }

@@ -1,21 +1,21 @@
 /**
- * Errors are recognized by `code` and not by class. A console that is installed elsewhere brings a
- * second copy of this package, and so a second class of the same name.
+ * Errors are recognized by `code` and not by class. A CLI that is installed elsewhere has its own
+ * copy of this package, so there may be two classes with the same name.
  */
 const CONFIGURATION = 'PORTICO_CONFIGURATION';
 const OVERLOADED = 'PORTICO_OVERLOADED';
 
-/** What is wrong with one configuration key. */
+/** A problem with one configuration key. */
 export interface ConfigurationProblem {
   /** The key's parts joined by colons, such as `oauth_server:access_token_ttl`. */
   readonly key: string;
-  /** What is wrong and what to do. Continues the sentence that the key begins. */
+  /** What is wrong and what to do. The text follows the key, as in `name: is missing`. */
   readonly message: string;
 }
 
 /**
- * The configuration cannot be used. The message has one line for each problem: the key in colon
- * form, and what to do.
+ * Thrown when the configuration is invalid. The message has one line for each problem, with the
+ * configuration key in colon form and what to do.
  */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
@@ -32,8 +32,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * There is more work than can be done soon. The same request may succeed later. A host's password
- * hasher throws this to avoid a long queue. Answered 503.
+ * Thrown when there is too much work. The response is 503, and the same request may succeed later.
+ * A host's password hasher throws this to avoid a long queue.
  */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -48,35 +48,38 @@ export class OverloadedError extends Error {
   }
 }
 
-/** Whether an error is a ConfigurationError, of any copy of the package. */
+/** Whether the error is a ConfigurationError, even one from another copy of the package. */
 export function isConfigurationError(error: unknown): error is ConfigurationError {
   return hasCode(error, CONFIGURATION);
 }
 
-/** Whether an error is an OverloadedError, of any copy of the package. */
+/** Whether the error is an OverloadedError, even one from another copy of the package. */
 export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
 
-/** The code of a Node error, such as `ENOENT`, or of one of ours. Null without one. */
+/**
+ * Returns the error's code: a Node code such as `ENOENT`, or one of ours. Returns null if there is
+ * none.
+ */
 export function getErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** Whether an error has this code, such as `ENOENT`. */
+/** Whether the error has this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return getErrorCode(error) === code;
 }
 
 /**
- * A value is out of range, or not one of the allowed values. The message names the allowed values,
- * in one line.
+ * Thrown when a value is out of range or not allowed. The message lists the allowed values in one
+ * line.
  */
 export class OutOfRangeError extends RangeError {
   override readonly name = 'RangeError';
 }
 
-/** What a transaction's work must not do, and what to do instead. */
+/** What a transaction's work must not do, with advice. */
 const TRANSACTION_REFUSALS = {
   inside:
     'This is inside of a transaction, which would wait for it, and it for the transaction: use the connection that the work was given',
@@ -86,13 +89,14 @@ const TRANSACTION_REFUSALS = {
 } as const;
 
 /**
- * The work of a transaction breaks a rule. This is a mistake of the application, on every engine.
+ * Thrown when a transaction's work breaks a rule. This is a bug in the application, on every
+ * engine.
  */
 export class TransactionError extends Error {
   override readonly name = 'TransactionError';
   /**
-   * The work used the store instead of its connection, ran a statement after the end, waited for
-   * something else, or took too long.
+   * Which rule the work broke: it used the store instead of its connection, ran a statement after
+   * the end, waited for something else, or took too long.
    */
   readonly reason: keyof typeof TRANSACTION_REFUSALS;
 

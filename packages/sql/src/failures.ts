@@ -8,19 +8,19 @@ const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
 
 /**
- * Whether the store cannot be reached, is too busy, or is read-only. The same may succeed later or
- * elsewhere.
+ * Whether the store cannot be reached, is too busy, or is read-only. The same call may succeed
+ * later or on another server.
  */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
 }
 
-/** Whether a conflict undid everything, so that it can run again. */
+/** Whether a conflict rolled back the statement or transaction, so that it can run again. */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether the server says that the outcome is unknown. */
+/** Whether the error means that the outcome is unknown. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
@@ -31,8 +31,8 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /**
- * PostgreSQL: the name of a prepared statement was wrong, and nothing was done. The next run uses
- * another name, or none.
+ * PostgreSQL: whether a prepared statement's name was wrong, so that nothing was done. The next run
+ * uses another name, or none.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -43,20 +43,20 @@ const NO_CONNECTION = 'PORTICO_NO_CONNECTION';
 const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
 const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
-/** Others kept changing the same rows first. */
+/** Creates the error for a transaction that failed because others kept changing the same rows. */
 export function tooManyConflicts(cause: unknown): Error {
   const message = `Others changed the same again and again: ${cause instanceof Error ? cause.message : String(cause)}`;
   return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
 }
 
-/** No connection was free in time. */
+/** Creates the error for a request that did not get a connection in time. */
 export function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
 }
 
 /**
- * The statements are not committed, because the connection was in an open transaction of the
- * application. The connection is dropped, so they never will be.
+ * Creates the error for statements that ran inside a transaction that the application left open.
+ * They are never committed, because the connection is dropped.
  */
 export function foreignTransaction(): Error {
   const message = 'The connection was in a transaction that the application left open';
@@ -64,21 +64,21 @@ export function foreignTransaction(): Error {
 }
 
 /**
- * PostgreSQL reports this instead of a commit when a statement failed and the work swallowed the
- * error.
+ * Creates the error for a rollback instead of a commit. PostgreSQL reports this when a statement
+ * failed and the work ignored the error.
  */
 export function rolledBack(): Error {
   const message = 'The transaction was rolled back: a statement had failed';
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether this process knows, from the server's answer, that nothing took effect. */
+/** Whether the server's answer shows that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
 const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
-/** Codes of this folder and of Node. */
+/** Portico's and Node's error codes for an unreachable store. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   CONFLICTS,
   NO_CONNECTION,
@@ -107,7 +107,7 @@ function saysUnavailable(error: Error): boolean {
 }
 
 /**
- * The error with its causes and theirs. A failed connection to several addresses is an
+ * Returns the error and all of its nested causes. A failed connection to several addresses is an
  * AggregateError.
  */
 function causes(error: unknown, depth = 0): readonly Error[] {

@@ -1,21 +1,21 @@
 /**
- * What a doctor found about one part. Only `failing` is a fault; `skipped` says why the part could
- * not be examined.
+ * The doctor's finding about one part. Only `failing` means that something is wrong. `skipped`
+ * means that the part could not be examined.
  */
 export interface Finding {
-  /** `warning` needs a look but stops nothing. */
+  /** `warning` needs attention, but everything still works. */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
-  /** What the doctor saw, in one sentence. */
+  /** What the doctor found, in one sentence. */
   readonly detail: string;
   /** What to do about it, or null if there is nothing to do. */
   readonly remedy: string | null;
 }
 
-/** A part that is in order. */
+/** Creates a finding for a part without problems. */
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
-/** A part that could not be examined. */
+/** Creates a finding for a part that could not be examined. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
-/** A fault, and what to do about it. */
+/** Creates a finding for a problem, with what to do about it. */
 export const failing = (detail: string, remedy: string): Finding => ({ outcome: 'failing', detail, remedy });
-/** Something that needs a look but stops nothing. */
+/** Creates a finding for something that needs attention but still works. */
 export const warning = (detail: string, remedy: string): Finding => ({ outcome: 'warning', detail, remedy });

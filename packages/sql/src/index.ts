@@ -1,6 +1,6 @@
 /**
- * One interface to a relational database, on SQLite, PostgreSQL, MySQL and MariaDB, with its
- * transactions and migrations.
+ * One interface to relational databases, with transactions and migrations. Supports SQLite,
+ * PostgreSQL, MySQL and MariaDB.
  */
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contract.ts';
 export type {

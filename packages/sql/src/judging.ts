@@ -3,10 +3,10 @@ import { ok, warning, type Finding } from './findings.ts';
 
 /** A server's settings by name. */
 export interface Settings {
-  /** Throws for a setting that the server did not return. */
+  /** Returns a setting. Throws if the server did not return it. */
   text(name: string): string;
   number(name: string): number;
-  /** Null for a setting that this server does not have. */
+  /** Returns a setting, or null if the server does not have it. */
   find(name: string): string | null;
 }
 
@@ -20,13 +20,13 @@ export function toSettings(rows: readonly (readonly [name: string, value: unknow
   return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };
 }
 
-/** The findings without nulls, or one `ok` if there are none. */
+/** Returns the findings without nulls, or one `ok` if there are none. */
 export function orOk(findings: readonly (Finding | null)[], detail: string): readonly Finding[] {
   const found = findings.filter((each) => each !== null);
   return found.length > 0 ? found : [ok(detail)];
 }
 
-/** For how many processes the server has enough connections. */
+/** Reports for how many processes the server has enough connections. */
 export function judgeRoom(connections: number, pool: Pool | null): Finding {
   if (pool === null) return ok(`the server has ${connections} connections for this account`);
   const processes = Math.floor(connections / pool.size);
@@ -43,8 +43,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 }
 
 /**
- * Warns about a server's time limit that normal load would exceed. Limits are in milliseconds; 0
- * means no limit.
+ * Warns if normal load would exceed a server's time limit. Limits are in milliseconds. 0 means no
+ * limit.
  */
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;

@@ -2,14 +2,14 @@ import type { SqlConnection } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
-/** The table of applied steps. */
+/** The table that lists applied steps. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
-/** `applied_at` of a step that began and did not finish. */
+/** The value of `applied_at` for a step that began and did not finish. */
 export const BEGUN = 0;
 
 /**
- * The steps that began or were applied, with the time of each. Empty before the first migration.
+ * Returns the steps that began or were applied, with their times. Empty before the first migration.
  * Changes nothing.
  */
 export async function knownMigrations(
@@ -24,12 +24,12 @@ export async function knownMigrations(
   return new Map(rows.map((row) => [row.name, row.applied_at]));
 }
 
-/** The statement that creates the table of steps if it is missing. */
+/** Returns the statement that creates the table if it is missing. */
 export function createTable({ identifier, time }: ColumnTypes): string {
   return `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (name ${identifier} NOT NULL PRIMARY KEY, applied_at ${time} NOT NULL)`;
 }
 
-/** The steps that are not applied, including one that began and did not finish. */
+/** Returns the steps that are not applied, including a step that began and did not finish. */
 export function findMissing(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,
@@ -37,7 +37,7 @@ export function findMissing(
   return migrations.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
 }
 
-/** Sorted by name, which is the order of application. */
+/** Returns the steps sorted by name. They are applied in this order. */
 export function sorted(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);

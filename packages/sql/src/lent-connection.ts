@@ -5,19 +5,19 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Begins a transaction at READ COMMITTED, whatever the server's default. */
+  /** Begins a READ COMMITTED transaction, whatever the server's default. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * False when a transaction is open on it, such as one that the application began before. Null if
-   * unknown.
+   * Returns false when a transaction is open on the connection, such as one that the application
+   * began before. Null if unknown.
    */
   isIdle(): boolean | null;
-  /** Gives the connection back to the pool, or drops it if it is broken. */
+  /** Returns the connection to the pool, or drops it if it is broken. */
   release(broken: boolean): void;
 }
 
-/** Makes the stack of a driver's error lead to the caller instead of the socket. */
+/** Replaces a driver error's stack, so that it shows the caller instead of the socket. */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
@@ -36,8 +36,8 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * What undid the open transaction. On MySQL, every statement after a deadlock would commit by
-   * itself.
+   * The error that rolled back the open transaction. Kept because, on MySQL, every statement after
+   * a deadlock would commit by itself.
    */
   #undone: { readonly error: unknown } | null = null;
 
@@ -58,9 +58,7 @@ export class LentConnection implements EngineConnection {
     this.#inTransaction = true;
   }
 
-  /**
-   * Calls `onFailed` only if the commit was sent and failed. An undone transaction is never sent.
-   */
+  /** Calls `onFailed` only if the commit was sent and failed. Sends no commit after a rollback. */
   async commit(onFailed: (error: unknown) => void): Promise<void> {
     this.#refuseWhenUndone();
     try {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Creates a folder and its missing parents. Node's own `recursive` never returns for a missing
- * folder below /proc; this throws.
+ * Creates a folder and its missing parents. For a missing folder below /proc, Node's own
+ * `recursive` option never returns. This function throws instead.
  */
 export function makeFolders(folder: string, mode?: number): void {
   try {

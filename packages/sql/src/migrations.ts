@@ -13,13 +13,14 @@ import {
 import type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
 
 /**
- * Applies the missing steps in the order of their names, and returns the names of the steps it
- * applied. If two processes migrate at once, one does it and the other waits. On SQLite and
- * PostgreSQL, all steps apply or none do. MySQL commits each schema change by itself: an
- * interrupted step stays marked as begun, and runs again.
+ * Applies the missing steps in the order of their names. Returns the names of the applied steps. If
+ * two processes migrate at once, one of them waits. On SQLite and PostgreSQL, either all steps are
+ * applied or none. MySQL commits each schema change separately. There, an interrupted step stays
+ * marked as begun and runs again.
  *
- * A store from `openDatabase` runs the steps without its time limits, because they may take long.
- * `onStep` is called before each step, inside the transaction: it must not use the store.
+ * A store from `openDatabase` runs the steps without time limits, because they may take long.
+ * `onStep` is called before each step. It must not use the store, because it runs inside the
+ * transaction.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },
@@ -60,8 +61,8 @@ const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
 /**
- * On an embedded engine, another process's migration holds the lock longer than a statement waits
- * for it.
+ * Waits until another process's migration ends. On an embedded engine, a statement alone would not
+ * wait long enough for the lock.
  */
 async function waitForLock<T>(
   database: Database,
@@ -79,7 +80,7 @@ async function waitForLock<T>(
   }
 }
 
-/** Every migration, with the time it was applied. Changes nothing. */
+/** Returns every migration and the time at which it was applied. Changes nothing. */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
@@ -91,7 +92,7 @@ export async function migrationStatus(
   });
 }
 
-/** The names of the steps that are not applied yet and start with the prefix. */
+/** Returns the names of the steps that are not applied yet and start with the prefix. */
 export function pendingSteps(steps: readonly MigrationState[], prefix = ''): readonly string[] {
   return steps.flatMap(({ name, appliedAt }) =>
     appliedAt === null && name.startsWith(prefix) ? [name] : [],

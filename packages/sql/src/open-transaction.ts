@@ -8,8 +8,8 @@ import type { EngineConnection, StatementResult } from './engine.ts';
 export interface TransactionLimits {
   readonly duration: number | null;
   /**
-   * How long it may wait for anything except its statements, in milliseconds, after its first
-   * statement. Null means no limit.
+   * After its first statement: how long it may wait for anything except its statements, in
+   * milliseconds. Null means no limit.
    */
   readonly idle: number | null;
   readonly timer: Timer;
@@ -19,8 +19,8 @@ export interface TransactionLimits {
 const current = new AsyncLocalStorage<OpenTransaction>();
 
 /**
- * The innermost transaction that is still open. Skips ended ones, so that they do not stay in
- * memory.
+ * Returns the innermost transaction that is still open. Skips ended transactions, so that they do
+ * not stay in memory.
  */
 function innermostOpen(): OpenTransaction | undefined {
   let found = current.getStore();
@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * The error if this store must not be used now: the statement would wait for a transaction that
- * waits for the statement.
+ * Returns an error if this store must not be used now. Otherwise the statement and the open
+ * transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -40,8 +40,8 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for a transaction's work. Its end waits for running statements. Later statements
- * are refused, because the underlying connection may be in other use by then.
+ * The connection for a transaction's work. At the end, it waits for running statements. It rejects
+ * later statements, because the underlying connection may already have another user.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
@@ -54,12 +54,12 @@ export class OpenTransaction implements EngineConnection {
   /** Statements that have not returned yet. */
   #inFlight = 0;
   /**
-   * Since when no statement is running. Null before the first one: the transaction holds no locks
-   * yet.
+   * When the last statement ended. Null until the first statement ends, because the transaction
+   * does not hold locks before.
    */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;
-  /** The error of a statement that the work did not await. */
+  /** The error from a statement that the work did not await. */
   #failed: { readonly error: unknown } | null = null;
   #stopWatching: (() => void) | null = null;
 
@@ -91,10 +91,7 @@ export class OpenTransaction implements EngineConnection {
     }
   }
 
-  /**
-   * Runs the work and ends the transaction. When the promise settles, no statement is running any
-   * more.
-   */
+  /** Runs the work and ends the transaction. When the promise settles, no statement is running. */
   async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     let result: T;
@@ -108,7 +105,7 @@ export class OpenTransaction implements EngineConnection {
     return result;
   }
 
-  /** Ends the transaction when it has lasted or waited too long, and then calls `onLate`. */
+  /** Ends the transaction when it has lasted or waited too long, and calls `onLate`. */
   #watch(onLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;
@@ -126,7 +123,7 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
-  /** Refuses new statements, and waits for running ones. */
+  /** Rejects new statements and waits for running ones. */
   async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();

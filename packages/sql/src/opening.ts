@@ -7,46 +7,46 @@ import type { Engine } from './engine.ts';
 import type { PoolLimits } from './pool.ts';
 import { systemTimer } from './timer.ts';
 
-/** Options of `openDatabase`. */
+/** Options for `openDatabase`. */
 export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
-  /** The absolute path of the folder that relative SQLite files start from. */
+  /** The absolute path of the folder to which SQLite file paths are relative. */
   readonly directory: string;
-  /** The maximum number of connections to a server; 10. */
+  /** The maximum number of connections to a server. Default: 10. */
   readonly poolSize?: number;
   /**
-   * How long a connection to a server is used at most, in seconds; 300. Some end up to a tenth
-   * earlier, so that not all end at once.
+   * The longest time that a connection to a server is used, in seconds. Default: 300. Some
+   * connections end up to 10% earlier, so that not all end at once.
    */
   readonly connectionLifetime?: number;
   /**
-   * How long a statement on a server may take, in seconds; 10. The server enforces it too, where
-   * possible.
+   * How long a statement on a server may take, in seconds. Default: 10. Where possible, the server
+   * enforces it too.
    */
   readonly statementTimeout?: number;
 }
 
-/** A database URL in parts. */
+/** A database URL, split into parts. */
 export interface DatabaseUrl {
   readonly url: string;
   /** The part after the scheme and its colon. */
   readonly rest: string;
 }
 
-/** Opens the databases of an engine by URL. */
+/** Opens an engine's databases by URL. */
 export interface EngineOpener {
   readonly dialect: SqlDialect;
   readonly schemes: readonly string[];
-  /** Null for a URL that names no database. */
+  /** Returns null for a URL that does not specify a database. */
   open(url: DatabaseUrl, options: DatabaseOptions): EngineOf | null;
 }
 
-/** Makes an engine with these limits. */
+/** Creates an engine with these limits. */
 export type EngineOf = (limits: PoolLimits) => Engine;
 
-/** In seconds. A server that hangs must not hang the application. */
+/** In seconds. If the server hangs, the application must not hang too. */
 const STATEMENT_TIMEOUT = 10;
 
-/** A store on an engine that is opened here, and closed with it. */
+/** Creates a store on an engine that is opened here. Closing the store closes the engine. */
 export function opened(dialect: SqlDialect, engine: EngineOf, options: DatabaseOptions): OpenedDatabase {
   const { connectionLifetime = 300, statementTimeout = STATEMENT_TIMEOUT } = options;
   const lifetime = connectionLifetime * 1000;
@@ -54,7 +54,7 @@ export function opened(dialect: SqlDialect, engine: EngineOf, options: DatabaseO
 }
 
 /**
- * A store on the application's own pool or file. Stores with the same `store` object refuse
+ * Creates a store on the application's own pool or file. Stores with the same `store` object reject
  * statements inside each other's transactions.
  */
 export function borrowed(
@@ -70,11 +70,11 @@ interface Opening {
   readonly dialect: SqlDialect;
   readonly engine: EngineOf;
   /**
-   * The object that identifies the store to the checks inside transactions. Null for what is opened
-   * here.
+   * The object that identifies the store for checks inside transactions. Null for an engine that is
+   * opened here.
    */
   readonly store: object | null;
-  /** How long a connection is used at most, in milliseconds. Null leaves it to the pool. */
+  /** The longest time that a connection is used, in milliseconds. With null, the pool decides. */
   readonly lifetime: number | null;
   /** How long a statement may take, in seconds. */
   readonly statementTimeout: number;
@@ -90,7 +90,7 @@ function assemble(
   const times = { statementTimeout: statementTimeout * 1000, idleTimeout: transactionIdleTimeout * 1000 };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
-    // An embedded engine waits for no server, and a database in memory exists only once.
+    // An embedded engine does not wait for a server, and an in-memory database exists only once.
     getDialect({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });

@@ -14,8 +14,8 @@ import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
 /**
- * Root created something in another user's folder and could not give it to that user. It has been
- * removed again.
+ * Thrown when root created a file or folder in another user's folder and could not change its owner
+ * to that user. It has been removed again.
  */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
@@ -24,7 +24,7 @@ export class NotGivenError extends Error {
   /** The owner of the folder. */
   readonly uid: number;
 
-  /** The message names both. */
+  /** The message contains both. */
   constructor(folder: string, uid: number, cause?: unknown) {
     super(`${folder} belongs to uid ${uid}, and what root makes there cannot be given to that user`, {
       cause,
@@ -34,13 +34,19 @@ export class NotGivenError extends Error {
   }
 }
 
-/** A folder whose new files go to the folder's owner. */
+/** A folder in which new files get the folder's owner. */
 export interface OwnedFolder {
   /** The owner. If this process is not root, its own user. */
   readonly uid: number;
-  /** The path of the folder itself, even if its name now leads elsewhere. Valid until `close`. */
+  /**
+   * The path of the folder itself, even if its name now refers to another folder. Valid until
+   * `close`.
+   */
   readonly path: string;
-  /** Gives an open file that was created here to the folder's owner. Throws a NotGivenError. */
+  /**
+   * Changes the owner of an open file that was created here to the folder's owner. Throws a
+   * NotGivenError if that fails.
+   */
   give(descriptor: number): void;
   close(): void;
 }
@@ -48,13 +54,14 @@ export interface OwnedFolder {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /**
- * Opens a folder, and creates it if it is missing, with access only for its owner. What root
- * creates in another user's folder goes to that user, so that a command run by root leaves nothing
- * that the server cannot read.
+ * Opens a folder. Creates it if it is missing, with access only for its owner. Files that root
+ * creates in another user's folder get that user as their owner. Otherwise, a command that root
+ * runs could leave files that the server cannot read.
  *
- * The folder's owner may replace it by another folder or a link at any moment, and must not get a
- * root file elsewhere that way. So the owner is read from the opened folder, files are written
- * through its descriptor, and only open descriptors of new files change owner, never names.
+ * The folder's owner may replace it with another folder or a link at any time. The owner must not
+ * be able to get root's files elsewhere in this way. So the owner is read from the opened folder,
+ * and files are written through its descriptor. Ownership is changed only through open descriptors
+ * of new files, never by name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -78,10 +85,10 @@ export function openOwnedFolder(folder: string): OwnedFolder {
 const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /**
- * Opens a file to append to. Creates it and its folder if they are missing, with access only for
- * their owner. For root, that is the owner of the folder, or root if the file cannot be given away.
- * In another user's folder, root opens an existing file only if it is not a link and has no second
- * name. Otherwise that user could make root write elsewhere.
+ * Opens a file to append to. Creates the file and its folder if they are missing, with access only
+ * for their owner. If root runs this, the file gets the folder's owner if possible. In another
+ * user's folder, root opens an existing file only if it is not a link and has no second name.
+ * Otherwise that user could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));
@@ -98,8 +105,8 @@ export function openToAppend(file: string, flags = APPENDING): number {
 }
 
 /**
- * Returns null if the name is taken. Opens exclusively: it follows no link, and only new files are
- * given away.
+ * Creates a file, or returns null if the name is taken. The exclusive open does not follow links
+ * and ensures that only new files change owner.
  */
 function createOwned(name: string, flags: number, folder: OwnedFolder): number | null {
   let descriptor: number;
@@ -112,7 +119,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // The file stays root's.
+    // The file still belongs to root.
   }
   return descriptor;
 }
@@ -136,14 +143,17 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
 }
 
 /**
- * Creates a folder if it is missing, with access only for its owner. For root, that is the owner of
- * the parent folder where possible.
+ * Creates a folder if it is missing, with access only for its owner. If root runs this, the folder
+ * gets the parent folder's owner if possible.
  */
 export function makeFolder(folder: string): void {
   madeFolder(folder)?.close();
 }
 
-/** An open folder if this is root and new files can be given away; otherwise null. */
+/**
+ * Creates the folder if it is missing. Returns it opened if root runs this and new files can change
+ * owner. Otherwise returns null.
+ */
 function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
@@ -178,7 +188,8 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Follows no link in the place of the new folder. A folder that is not empty was not created here.
+ * Opens the new folder. Does not follow a link that has replaced it. If the folder is not empty, it
+ * was not created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
@@ -204,7 +215,8 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Only Linux gives open files a path. Elsewhere the owner could replace the folder in the meantime.
+ * Returns the path of an open folder. Throws except on Linux. On other systems, an open folder has
+ * no path, and the owner could replace the folder in the meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

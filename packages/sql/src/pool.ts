@@ -5,16 +5,18 @@ import { foreignTransaction, isFoundUndone, isReadOnly, isUnavailable } from './
 import { leadToCaller, LentConnection, type PooledConnection } from './lent-connection.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
-/** The connections of a database server. */
+/** The connections to a database server. */
 export interface Pool {
   /** Returns the same object for the same connection each time. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
-  /** What the driver knows about its connections. Left out if it does not tell. */
+  /**
+   * Returns the driver's figures about its connections. Missing if the driver does not report them.
+   */
   readonly figures?: () => PoolFigures;
 }
 
-/** Each is null if the driver does not tell. */
+/** A pool's figures. Each is null if the driver does not report it. */
 export interface PoolFigures {
   /** Open connections that are not in use. */
   readonly idle: number | null;
@@ -31,35 +33,42 @@ export interface PoolLimits {
   /** How long a transaction may wait for anything except its statements. Null means no limit. */
   readonly idleTimeout: number | null;
   /**
-   * How long a connection is used at most; some end up to a tenth earlier. Null leaves it to the
-   * pool.
+   * The longest time that a connection is used. Some connections end up to 10% earlier. With null,
+   * the pool decides.
    */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
 }
 
 export interface PoolOptions {
-  /** Makes the pool, at the first statement. */
+  /** Creates the pool at the first statement. */
   readonly open: () => Promise<Pool>;
   /**
-   * Whether the server rejected the statement. It did nothing, and the connection is still good.
+   * Whether the server rejected the statement. In this case it did nothing, and the connection can
+   * still be used.
    */
   readonly isStatementError: (error: unknown) => boolean;
   readonly limits: PoolLimits;
 }
 
-/** The value if it is a number, for properties that the driver's types do not declare. */
+/**
+ * Returns the value if it is a number, otherwise null. For properties that the driver's types do
+ * not declare.
+ */
 export function numberOrNull(found: unknown): number | null {
   return typeof found === 'number' ? found : null;
 }
 
 /**
- * How much longer this process waits for a statement than the server does, in milliseconds. The
- * server's answer is clear; without one, the outcome is unknown.
+ * How much longer this process waits for a statement than the server does, in milliseconds. It
+ * waits longer because, without the server's answer, the outcome is unknown.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
-/** An engine on a server's connections. Each statement or transaction has its own connection. */
+/**
+ * An engine that uses connections to a server. Each statement or transaction uses its own
+ * connection.
+ */
 export class PoolEngine implements Engine {
   readonly #options: PoolOptions;
   #opening: Promise<Pool> | null = null;
@@ -67,9 +76,9 @@ export class PoolEngine implements Engine {
   #closed = false;
   #used = 0;
   #waiting = 0;
-  /** How often the server turned out to be read-only. */
+  /** How often the server was found to be read-only. */
   #generation = 0;
-  /** Until when each connection is used, by the timer, and the generation it belongs to. */
+  /** For each connection: the time until which it is used, and its generation. */
   readonly #uses = new WeakMap<PooledConnection, { readonly until: number; readonly generation: number }>();
 
   constructor(options: PoolOptions) {
@@ -102,7 +111,8 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // The first statement takes the connection, so work that waits before it holds none.
+    // The first statement takes the connection. Work that waits before its first statement does not
+    // need one.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
       execute: async (sql, parameters) => (await (begun ??= this.#begin())).execute(sql, parameters),
@@ -123,7 +133,7 @@ export class PoolEngine implements Engine {
     }
   }
 
-  /** Each read runs by itself. */
+  /** Does nothing, because each read runs by itself. */
   endReads(): void {}
 
   connections(): DatabaseConnections {
@@ -138,7 +148,7 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // A driver that could not be loaded may be installed by the next time.
+    // If the driver could not be loaded, it may be installed before the next attempt.
     this.#opening ??= this.#options.open().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -147,8 +157,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Replaces connections after their lifetime. Another server may be behind the address by now, and
-   * a former primary may still answer.
+   * Takes a connection from the pool. Replaces connections after their lifetime, because the
+   * address may now belong to another server, while a former primary may still answer.
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');
@@ -160,7 +170,8 @@ export class PoolEngine implements Engine {
       const now = timer.now();
       const use = this.#uses.get(connection);
       if (use === undefined) {
-        // Connections made together, as after an outage, must not all end together.
+        // Connections that were created together, such as after an outage, must not all end
+        // together.
         const until = now + connectionLifetime * (0.9 + Math.random() * 0.1);
         this.#uses.set(connection, { until, generation: this.#generation });
         return connection;
@@ -195,14 +206,18 @@ export class PoolEngine implements Engine {
       await connection.begin();
       return connection;
     } catch (error) {
-      // `begin` may be several statements, and the first may already have begun the transaction.
+      // `begin` may consist of several statements, and the first may already have begun the
+      // transaction.
       await connection.rollback().catch(() => {});
       connection.release();
       throw error;
     }
   }
 
-  /** If an administrator or a shutdown ended the commit, it may have taken effect all the same. */
+  /**
+   * Commits the transaction. If an administrator or a shutdown interrupts the commit, it may still
+   * have taken effect.
+   */
   #commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
     return connection.commit((error) => {
       if (this.#tellsNothing(error) || isUnavailable(error)) onUnknown?.();
@@ -210,17 +225,17 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * If anything other than a statement failed, the state of the connection is unknown. It may be in
-   * a transaction that the next BEGIN would commit, so it is not used again. A primary that was
-   * replaced reports this as an error of the statement. Older connections all lead to that server,
-   * so they are replaced too.
+   * Whether the connection must not be used again. If anything other than a statement failed, the
+   * connection's state is unknown, and the next BEGIN could commit an open transaction. If the
+   * server is read-only, it may be a primary that was replaced. All older connections use the same
+   * server, so they are replaced too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#options.isStatementError(error) || isUnavailable(error);
   }
 
-  /** Whether the outcome is unknown, because the error is not the server's answer. */
+  /** Whether the outcome is unknown because the error did not come from the server. */
   #tellsNothing(error: unknown): boolean {
     return !this.#options.isStatementError(error) && !isFoundUndone(error);
   }

@@ -5,9 +5,9 @@ import { createTable, knownMigrations, MIGRATIONS_TABLE, findMissing, sorted } f
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
- * Returns the SQL of the missing steps, for a tool that applies it elsewhere. It includes the rows
- * that mark the steps as applied. Changes nothing. Empty when nothing is missing; otherwise always
- * the same text for the same database in the same state.
+ * Returns the SQL for the missing steps, so that another tool can apply it. It includes the rows
+ * that mark the steps as applied. Changes nothing. Empty when no step is missing. The text is
+ * always the same for the same database in the same state.
  *
  * Rejects if a step began and did not finish, or if a step reads data to build its next statements.
  */
@@ -39,7 +39,7 @@ const NOTHING = [[], []] as const;
 const HEAD =
   '-- What Portico needs of this database. Run it once, as one transaction where the engine has those for a schema.';
 
-/** The statements of a step, which runs on a connection that only records them. */
+/** Returns a step's statements. Runs the step on a connection that only records them. */
 async function listStatements(
   migration: Migration,
   dialect: Dialect,
@@ -69,7 +69,7 @@ async function listStatements(
 /** Statements that return rows. */
 const READS = /^\s*(?:SELECT|VALUES|WITH|TABLE|SHOW|PRAGMA|EXPLAIN|DESC(?:RIBE)?)\b|\bRETURNING\b/i;
 
-/** Replaces each `?` outside quotes by its value. */
+/** Replaces each `?` outside quotes with its value. */
 function inlined(sql: string, parameters: readonly SqlParameter[], dialect: Dialect): string {
   const values = parameters.values();
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?/g, (found) => {

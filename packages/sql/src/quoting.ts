@@ -1,4 +1,4 @@
-/** A text as a literal in a printed statement, with its quotes doubled. */
+/** Returns a text as a literal for a printed statement, with doubled quotes. */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -16,25 +16,25 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
       if (!isWorthRetrying(error)) throw error;
       if (tries >= MOST_TRIES) throw isUnavailable(error) ? error : tooManyConflicts(error);
       onRetry();
-      // Wait for a random time, so that the two that conflicted do not conflict again.
+      // Wait for a random time, so that the two transactions do not conflict again.
       if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }
   }
 }
 
-/** How long a server is asked about a lost commit, in milliseconds. */
+/** How long to keep asking a server about a lost commit, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
- * The pause between two questions, in milliseconds. It doubles, so that those who wait do not keep
- * a store from coming back.
+ * The pause between two attempts, in milliseconds. It doubles each time, so that waiting requests
+ * do not overload a store that is starting again.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
- * Whether a commit took effect although the connection was lost. Asks until the store answers;
- * false if it stays away. An answer from a standby or from a store that is too busy does not count.
- * `within` is in milliseconds; with 0 it asks once.
+ * Whether a commit took effect although the connection was lost. Asks until the store answers, or
+ * returns false after `within` milliseconds. With 0 it asks once. Asks again if a standby or a
+ * store that is too busy answers.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

@@ -1,17 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Reads that belong to one question, while they run (`Database.readTogether`). */
+/** A group of reads that belong together, while they run (`Database.readTogether`). */
 export interface Together {
   isOver: boolean;
-  /**
-   * Something that one of the reads learned along the way. The code that stored it recognizes it.
-   */
+  /** Data that one of the reads stored for later reads. Only the code that stored it uses it. */
   beside: object | null;
 }
 
 const running = new AsyncLocalStorage<Together>();
 
-/** The group that this read belongs to. Null outside a group, or after its end. */
+/**
+ * Returns the group to which the current read belongs. Returns null outside a group, or after its
+ * end.
+ */
 export function readsTogether(): Together | null {
   const together = running.getStore();
   return together === undefined || together.isOver ? null : together;

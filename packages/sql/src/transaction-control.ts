@@ -1,4 +1,4 @@
-/** What engines skip before the first word of a statement: spaces, semicolons and comments. */
+/** Matches what engines ignore before a statement's first word: spaces, semicolons and comments. */
 export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
 /** Does not match MariaDB's BEGIN NOT ATOMIC, which is a block of statements. */
 const ENDS_OR_BEGINS = new RegExp(
@@ -8,15 +8,16 @@ const ENDS_OR_BEGINS = new RegExp(
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
 
 /**
- * A statement must not end a transaction: the statements after it would commit by themselves. It
- * must not begin one either: that would stay open on a connection that the next user gets.
+ * Throws for a statement that begins or ends a transaction. After an ended transaction, later
+ * statements would commit by themselves. A transaction that a statement begins would stay open, and
+ * the connection's next user would be inside it.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
     throw new Error('Use transaction(): a statement that begins or ends a transaction cannot be executed');
 }
 
-/** Also refuses savepoints, on engines where a transaction is itself a savepoint among others. */
+/** Throws for savepoints, on engines where each transaction is itself a savepoint. */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
     throw new Error('Use transaction(): a statement that begins or ends a savepoint cannot be executed');

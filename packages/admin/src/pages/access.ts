@@ -15,7 +15,7 @@ const DONE = {
   continuing: 'It is more than can be done at once, and goes on without this page. Look again in a moment.',
 };
 
-/** The same filters as the console's options. */
+/** The same filters as the CLI options. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
@@ -55,8 +55,8 @@ export const access: Page = {
 };
 
 /**
- * Uses up the form and ends what one person has allowed one application. `end` does it, and says
- * whether it is done.
+ * Uses up the form and ends one person's authorizations for one application. `end` does this and
+ * returns whether it is done.
  */
 export async function groupInForm(
   sent: Sent,
@@ -102,7 +102,7 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
       <p class="soft"><a href="${links.access}">All who hold access</a></p>`;
 }
 
-/** Searches by name and e-mail address, if the application can. */
+/** Returns the form that searches by name and email address, if the application supports it. */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
     return markup`<p class="hint">This application cannot find people by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
@@ -115,7 +115,10 @@ function searchForm({ parts, query, links }: Asked): Html {
       </form>`;
 }
 
-/** Folded while none of them is used, if people can be found otherwise. */
+/**
+ * Returns the other filters. They are collapsed if none of them is used and people can be searched
+ * by name.
+ */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);
   const isOpen = isUsed || asked.parts.server.host.findPeople === null;
@@ -128,7 +131,7 @@ const NONE_YET = 'None of the rows that were read match, and there are more.';
 
 const A_DAY = 86_400_000;
 
-/** Throws an AccessError for impossible values. */
+/** Reads the filter. Throws an AccessError for impossible values. */
 function readFilter(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
   const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
@@ -144,7 +147,7 @@ function readFilter(asked: Asked): AuthorizationFilter {
   };
 }
 
-/** This page of the list, with the same filters. */
+/** Returns the address of this list page, with the same filters. */
 function here(asked: Asked, more: Readonly<Record<string, string>>): string {
   const after = asked.query.get('after') ?? '';
   return withQuery(asked.links.access, { ...readFilters(asked, FILTERS), after, ...more });

@@ -62,7 +62,7 @@ function readFilter(asked: Asked): AuditFilter {
   };
 }
 
-/** The beginning of the day in UTC. */
+/** Returns the start of the day in UTC. */
 function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;

@@ -5,7 +5,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
-/** Everything about an application, as oauth:client:show prints it. */
+/** Returns everything about an application, in the same way as oauth:client:show. */
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
@@ -53,7 +53,7 @@ const REGISTERED_BY = {
   document: 'its document; no one has verified what it says',
 } as const;
 
-/** The name of a key may be any text that its owner has chosen. */
+/** Returns the client's keys. A key's name may be any text that its owner has chosen. */
 function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;

@@ -6,15 +6,15 @@ import { alert, clientName, code } from '../formatting.ts';
 import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
-/** Everything that the decision was based on. The last use is not part of it. */
+/** Returns everything on which the decision was based. Leaves out the time of the last use. */
 export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };
 }
 
-/** A page that says what will happen, with the form that does it. */
+/** Creates a page that explains what will happen, with the form that does it. */
 export type Question = (asked: Asked, known: Client, refused: Refused | undefined) => Shown;
 
-/** The actions on an application, by the name that the form sends. */
+/** The actions for an application, by the name that the form sends. */
 export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question>([
   [
     'update',

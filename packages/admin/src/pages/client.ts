@@ -17,7 +17,7 @@ const DONE = {
   unblocked: 'Done: the URL may be an application again. Access that it had before stays revoked.',
 };
 
-/** /oauth/admin/client?id=…: one application, and the actions on it. */
+/** /oauth/admin/client?id=…: one application, and the actions for it. */
 export const client: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -83,7 +83,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Not through an address, because a secret in it would end up in histories and logs.
+      // Do not redirect, because a secret in an address would appear in histories and logs.
       return {
         title: 'A new secret',
         body: markup`
@@ -100,7 +100,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Each leads to a page that says what will happen. */
+/** Returns links for the actions. Each opens a page that explains what will happen. */
 function actions(known: Client, { links }: Asked): HtmlContent {
   const { id, revokedAt, registeredBy, secretHash } = known;
   const isDocument = registeredBy === 'document';
@@ -120,7 +120,10 @@ function actions(known: Client, { links }: Asked): HtmlContent {
   )}</ul>`;
 }
 
-/** The URL of a document can be blocked before any person has been shown it. */
+/**
+ * Returns the page for an unknown client. A client document's URL can be blocked even before a
+ * person has seen it.
+ */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;
   const back = markup`<p class="soft"><a href="${links.clients}">All applications</a></p>`;

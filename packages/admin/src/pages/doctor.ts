@@ -42,7 +42,7 @@ function row({ part, outcome, detail, remedy }: Check): Html {
         </li>`;
 }
 
-/** An application without the kit. Skips what it does not have. */
+/** Describes an application without the kit. The doctor skips what is missing. */
 function storeAlone({ database }: AdministrationParts): ExaminedApplication {
   return { database, migrations: () => migrationStatus(database, oauthServerMigrations) };
 }

@@ -9,7 +9,7 @@ const DONE = {
   'rotate-now': 'Done: the new keys sign, and all others are removed.',
 };
 
-/** The actions, as the console's command and its option --now. */
+/** The actions: the same as the CLI command, without and with --now. */
 const QUESTIONS: ReadonlyMap<
   string,
   { readonly title: string; readonly says: string; readonly button: string }
@@ -74,7 +74,9 @@ export const keys: Page = {
   },
 };
 
-/** A form that was shown for other keys replaces none. */
+/**
+ * Returns the keys' state. If the keys have changed since a form was shown, the form is rejected.
+ */
 function getState(all: readonly KeyDescription[]): unknown {
   return all.map(({ kid, state }) => [kid, state]);
 }
@@ -86,7 +88,7 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
   retired: ['verifies only', ''],
 };
 
-/** A key and what it does, below a heading of this level. */
+/** Returns a key and what it is used for, below a heading of this level. */
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,

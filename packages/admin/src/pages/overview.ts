@@ -4,7 +4,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { code, facts } from '../formatting.ts';
 
-/** How many rows of a table are read for one number. */
+/** The most rows that are read for one number. */
 const EXAMINED = 5000;
 
 /** GET /oauth/admin: this server in numbers, with links to all pages. */
@@ -47,8 +47,8 @@ export const overview: Page = {
 };
 
 /**
- * Each number costs the same, whatever the tables contain. If not all rows were read, it says that
- * there are more.
+ * Returns the numbers. Each takes the same time, however large the tables are. If not all rows were
+ * read, the page shows that there are more.
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;

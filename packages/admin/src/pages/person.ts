@@ -18,7 +18,7 @@ const DONE = {
     'the end, send it again.',
 };
 
-/** An action that ends everything of a person, and may take long. */
+/** An action that ends all of a person's authorizations, and may take long. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];
@@ -104,7 +104,7 @@ export const person: Page = {
   },
 };
 
-/** By application, newest first. */
+/** Returns the person's authorizations grouped by application, newest first. */
 async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));
@@ -115,7 +115,7 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlConten
       ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Go on: older ones</a></p>`}`;
 }
 
-/** One by one. */
+/** Returns the person's authorizations for one application, one by one. */
 async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const after = query.get('after');

@@ -4,7 +4,7 @@ import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
 
-/** What an operator registers on a page, as `oauth:client:create` does. */
+/** The hints for registering an application on a page. `oauth:client:create` does the same. */
 
 const HINTS: FieldHints = {
   redirects: 'Where people are sent back to. Matched character by character.',
@@ -21,7 +21,7 @@ const BLANK = {
   grants: ['authorization_code', 'refresh_token'],
 } as const;
 
-/** The kinds of application, and how each authenticates. */
+/** The kinds of applications, and how each kind authenticates. */
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
   ['web', 'A web application with a server', 'it keeps a secret'],
   ['public', 'One that runs in a browser', 'it has no secret; PKCE protects it'],

@@ -2,8 +2,8 @@ import { DEFAULT_OVERLAP } from 'portico/extension';
 import { markup, type Html } from '../html.ts';
 
 /**
- * How long the previous secret stays accepted, in seconds, as with `--overlap` and `--now` of the
- * console.
+ * How long the previous secret stays accepted, in seconds. The choices match the CLI options
+ * `--overlap` and `--now`.
  */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [3600, 'for one hour'],

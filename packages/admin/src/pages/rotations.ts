@@ -7,12 +7,12 @@ import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
-/** How many clients one page reads. All of them may have open rotations. */
+/** The most clients that one page reads. All of them may have open rotations. */
 const EXAMINED = 5000;
 
 interface OpenRotations {
   readonly open: readonly { readonly each: Client; readonly until: number }[];
-  /** Continue after this client. Null when all were read. */
+  /** The client after which to continue. Null when all were read. */
   readonly next: string | null;
 }
 

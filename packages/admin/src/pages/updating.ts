@@ -5,13 +5,13 @@ import type { Asked, Refused } from '../page.ts';
 import { code } from '../formatting.ts';
 
 /**
- * What can be changed about an application that an operator registered: the form's fields, and how
- * they are read.
+ * The form that changes an application that an operator registered: its fields, and how to read
+ * them.
  */
 
 /**
- * The names of the fields. A box that is not ticked is not sent. Frameworks interpret brackets in a
- * name, and scopes may contain them.
+ * The field name for a scope. Browsers do not send unticked boxes, so each scope has its own field.
+ * Scopes may contain brackets, which frameworks interpret in names, so the name is encoded.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
@@ -30,7 +30,10 @@ const OF_CHANGES: FieldHints = {
     'What a grant gave counts only while it has the grant, and is there again with it. To end it for good, end who holds access.',
 };
 
-/** The fields: with the application's values, or with the submitted ones after a refusal. */
+/**
+ * Returns the fields with the application's values. After a rejected form, returns them with the
+ * submitted values.
+ */
 export function updateFields(
   known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
   { parts: { scopes, server } }: Asked,
@@ -75,7 +78,7 @@ function box(field: string, isTicked: boolean, text: HtmlContent): Html {
           <label class="choice"><input type="checkbox" name="${field}" value="1"${isTicked ? markup` checked` : null}> <span>${text}</span></label>`;
 }
 
-/** The form's values for a new application. */
+/** Returns the form's values for a new application. */
 export function namedIn(form: Parameters, { parts: { scopes, server } }: Asked) {
   return {
     name: form.get('name') ?? '',
@@ -92,7 +95,7 @@ function linesIn(form: Parameters): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** How the form differs from the application that it was shown for. */
+/** Returns how the form's values differ from the application's current values. */
 export function changesIn(
   form: Parameters,
   known: Client,

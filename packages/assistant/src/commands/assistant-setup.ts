@@ -27,7 +27,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ migrate, manifest, json }: Options) => {
       const application = await context.application();
-      // Do first what can fail without changing anything.
+      // First do everything that can fail without changing anything.
       const file = manifest === undefined ? null : path.resolve(manifest);
       if (file !== null && existsSync(file)) context.fail(`${file} exists; choose another file name`);
       const draft =
@@ -68,8 +68,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
 }
 
 /**
- * Prints each client as soon as it is registered. With `--json`, prints those registered so far if
- * a later one fails.
+ * Prints each client as soon as it is registered. With `--json`, prints the clients that were
+ * registered so far if a later one fails.
  */
 async function registerClients(
   context: ConsoleContext,

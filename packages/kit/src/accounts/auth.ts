@@ -4,7 +4,7 @@ import type { Accounts, Auth } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
-/** Who is signed in, according to the request's session and the current state of the account. */
+/** Finds out who is signed in. Uses the request's session and the account's current state. */
 export class RequestAuth implements Auth {
   readonly #session: RequestSession;
   readonly #accounts: Accounts;

@@ -50,7 +50,7 @@ export class CsrfTokens {
     this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
   }
 
-  /** The token for a page's forms. */
+  /** Returns the token for a page's forms. */
   async token(): Promise<string> {
     return (await this.#sessionToken()) ?? this.#cookieToken();
   }
@@ -61,7 +61,7 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the sign-in form. It may have been opened before a sign-in in another tab, and so have
+   * Checks the sign-in form. If the form was opened before a sign-in in another tab, it contains
    * the cookie's token.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
@@ -71,7 +71,8 @@ export class CsrfTokens {
   }
 
   /**
-   * The `Set-Cookie` header for the response. Null when the browser already has the right cookie.
+   * Returns the `Set-Cookie` header for the response, or null when the browser already has the
+   * right cookie.
    */
   setCookie(): string | null {
     const { name, attributes } = this.#cookie;
@@ -102,16 +103,18 @@ function sameToken(given: string | null, expected: string): boolean {
   return equalInConstantTime(given ?? '', expected);
 }
 
-/** Checks that requests which change something come from a page of this browser. */
+/**
+ * Checks that one of the application's pages in this browser sent a request that changes something.
+ */
 export class CsrfCheck {
-  /** The public origin of the application. */
+  /** The application's public origin. */
   readonly origin: string;
   readonly #exemptRoutes: Readonly<Record<string, boolean>>;
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * Routes with `true` under their names are exempt. `tokenSchemes`: the schemes of
-   * `Authorization`, such as DPoP, that mark a request of an application, as Bearer does.
+   * `exemptRoutes`: a route is exempt if its name has the value `true`. `tokenSchemes`: the
+   * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
    */
   constructor(
     origin: string,
@@ -128,15 +131,15 @@ export class CsrfCheck {
     return Object.hasOwn(this.#exemptRoutes, routeName) && this.#exemptRoutes[routeName] === true;
   }
 
-  /** Whether the session-wide check applies to a request. */
+  /** Whether the session-wide check applies to the request. */
   isNeeded(request: Request, route: Route): boolean {
     if (SAFE_METHODS.has(request.method) || this.isExempt(route.name)) return false;
     return !isBearerRequest(request, this.#tokenSchemes);
   }
 
   /**
-   * Throws an HttpError 403 unless the request came from a page of this browser. Returns a request
-   * whose body is still unread; continue with that one.
+   * Throws an HttpError 403 unless one of the application's pages in this browser sent the request.
+   * The check may read the body, so continue with the returned request. Its body is still unread.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'The request comes from another site');

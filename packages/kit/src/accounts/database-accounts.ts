@@ -8,7 +8,7 @@ import { PrefetchedPermissions } from './prefetched-permissions.ts';
 export interface DatabaseAccount extends UserInterface {
   /** The identifier within the provider: a UUID. */
   readonly id: string;
-  /** In lower case, as it is compared. */
+  /** In lower case. Addresses are compared in this form. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
@@ -18,11 +18,11 @@ export interface DatabaseAccount extends UserInterface {
 
 /** A new account. */
 export interface NewAccount {
-  /** Unique in the provider; letter case does not count. */
+  /** Unique in the provider, in any letter case. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
-  /** Kept only as a hash. */
+  /** Only its hash is stored. */
   readonly password: string;
   /** Whether the person has proved that the address is theirs. Applications may rely on it. */
   readonly emailVerified?: boolean;
@@ -34,7 +34,7 @@ export interface DatabaseAccountsOptions {
   readonly database: Database;
   /** Hashes the passwords. */
   readonly passwordHasher: PasswordHasher;
-  /** The provider's name; `accounts` unless given. */
+  /** The provider's name. Defaults to `accounts`. */
   readonly name?: string;
 }
 
@@ -47,12 +47,12 @@ interface AccountRow {
 }
 
 /**
- * An account provider over the tables `host_accounts` and `host_account_permissions`, with methods
- * for commands.
+ * An account provider that uses the tables `host_accounts` and `host_account_permissions`. It also
+ * has the methods that the account commands call.
  */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
-/** Its methods are properties, so that an application can spread it and replace one. */
+/** The methods are properties, so that an application can spread the object and replace one. */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
   readonly name: string;
@@ -68,9 +68,9 @@ class AccountTable implements AccountProvider {
     this.#passwordHasher = passwordHasher;
   }
 
-  /** The current state of an account, or null if the id does not exist. */
+  /** Returns the account's current state, or null if the id does not exist. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the permissions are asked for next, so read them along with the account.
+    // In a group of reads, the server checks the permissions next. Read them with the account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<AccountRow & { readonly permission: string | null }>(
@@ -83,12 +83,12 @@ class AccountTable implements AccountProvider {
     return this.#account(own[0] ?? null);
   };
 
-  /** The account with this address, in any letter case, or null. */
+  /** Returns the account with this email address, in any letter case, or null. */
   readonly findByEmail = async (email: string): Promise<DatabaseAccount | null> => {
     return this.#account(await this.#row('email', canonical(email)));
   };
 
-  /** As `AccountProvider.authenticate`. */
+  /** See `AccountProvider.authenticate`. */
   readonly authenticate = async (
     identifier: string,
     password: string,
@@ -96,7 +96,7 @@ class AccountTable implements AccountProvider {
   ): Promise<DatabaseAccount | null> => {
     const row = await this.#row('email', canonical(identifier));
     if (row !== null) names?.({ provider: this.name, id: row.id });
-    // Checks an unknown account just as slowly as a known one.
+    // The check must take as long for an unknown account as for a known one.
     this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
     const hash = row?.password_hash ?? this.#decoy;
     const matches: unknown = await this.#passwordHasher.verify(password, hash);
@@ -116,7 +116,10 @@ class AccountTable implements AccountProvider {
     return rows.some((row) => row.permission === permission);
   };
 
-  /** As `AccountProvider.search`. Searches the first hundred thousand accounts by email. */
+  /**
+   * See `AccountProvider.search`. Searches the first 100,000 accounts, in the order of their email
+   * addresses.
+   */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
     // PostgreSQL cannot store NUL in text, so no account contains it.
     if (text.includes('\0')) return [];
@@ -130,7 +133,7 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** All accounts, by email. */
+  /** Returns all accounts, sorted by email address. */
   readonly list = (): Promise<readonly DatabaseAccount[]> => {
     return this.#select(
       'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email',
@@ -145,7 +148,7 @@ class AccountTable implements AccountProvider {
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // Engines would store a different text, with which another person might sign in.
+    // An engine would store a different text, and another person could sign in with it.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The ${what} of an account must be well-formed Unicode without NUL`);
@@ -176,7 +179,7 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * The permissions that the account has now, in alphabetical order. Empty for an unknown account.
+   * Returns the account's current permissions in alphabetical order. Empty for an unknown account.
    */
   readonly permissions = async (id: string): Promise<readonly string[]> => {
     const { rows } = await this.#database.execute<{ permission: string }>(
@@ -186,7 +189,7 @@ class AccountTable implements AccountProvider {
     return rows.map(({ permission }) => permission);
   };
 
-  /** Gives the account a permission, at once. Does nothing if the account has it. */
+  /** Gives the account a permission. Takes effect at once. Does nothing if the account has it. */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
     await insertIfNone(
@@ -197,7 +200,9 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** Takes a permission away, at once. Does nothing if the account does not have it. */
+  /**
+   * Takes a permission away. Takes effect at once. Does nothing if the account does not have it.
+   */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -251,8 +256,8 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Reads an account with those of these permissions that it has, by the number of permissions. Each
- * text is kept: to find a prepared statement by a newly built text, all of the text has to be read.
+ * Builds the query for an account and some of its permissions, from the number of permissions. Each
+ * text is built once and kept, because a lookup of its prepared statement is then faster.
  */
 const findWithPermissions = keptByNumber(
   (names) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
@@ -266,10 +271,10 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
   return (number) => (kept[number] ??= make(number));
 }
 
-/** How many accounts a search reads at most, in the order of their addresses. */
+/** The most accounts that a search reads, in the order of their email addresses. */
 const SEARCHED = 100_000;
 
-/** A LIKE pattern that finds this text anywhere. Escapes the pattern's special characters. */
+/** Returns a LIKE pattern that finds the text anywhere. Escapes special characters. */
 function getPart(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
 }

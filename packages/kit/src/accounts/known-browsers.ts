@@ -6,16 +6,17 @@ import { cookieKind, type CookieKind, type CookieScope, readCookie, randomValue 
 /** How long a browser stays known after the last sign-in, in seconds: half a year. */
 const LIFETIME = 180 * 86_400;
 /**
- * How many accounts one browser is known for. The one with the oldest sign-in is forgotten first.
+ * The most accounts that one browser is known for. The account with the oldest sign-in is forgotten
+ * first.
  */
 const MOST_ACCOUNTS = 4;
-/** The time of the sign-in, in seconds since 1970, and its proof. */
+/** The sign-in time, in seconds since 1970, and its proof. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Browsers in which a person has signed in to an account before. Their attempts are counted
- * separately from others on the same network who guess at the account. Nothing else changes: a
- * known browser still needs the password.
+ * Recognizes browsers in which a person has signed in to an account before. Their attempts are
+ * counted separately from the attempts of others on the same network. Nothing else changes: a known
+ * browser still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;
@@ -25,8 +26,8 @@ export class KnownBrowsers {
   #key: Promise<string> | null = null;
 
   /**
-   * `tokenSchemes`: the schemes of `Authorization` that mark a request of an application, as Bearer
-   * does. `clock`: milliseconds since 1970.
+   * `tokenSchemes`: the `Authorization` schemes of requests with an access token, besides Bearer.
+   * `clock`: returns milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -45,7 +46,7 @@ export class KnownBrowsers {
     return new KnownBrowser(this, sent ?? '');
   }
 
-  /** A cookie entry: the time of a sign-in now, and its proof. */
+  /** Returns a cookie entry: the sign-in time, by default now, and its proof. */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
     return `${at}-${await this.#proof(account, at)}`;
   }
@@ -80,8 +81,8 @@ export class KnownBrowsers {
 }
 
 /**
- * What is known about the browser of one request. Accounts are identified by a hash of what was
- * typed.
+ * The accounts for which one request's browser is known. A hash of the typed identifier stands for
+ * each account.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;
@@ -108,12 +109,12 @@ export class KnownBrowser {
     this.#cookie = this.#browsers.setCookie(kept);
   }
 
-  /** The `Set-Cookie` header for the response. Null when nothing was recorded. */
+  /** Returns the `Set-Cookie` header for the response, or null when nothing was recorded. */
   setCookie(): string | null {
     return this.#cookie;
   }
 
-  /** The entries of other accounts. */
+  /** Returns the entries that do not prove a sign-in to this account. */
   async #others(account: string): Promise<readonly string[]> {
     const proofs = await Promise.all(this.#entries.map((entry) => this.#browsers.isProven(account, entry)));
     return this.#entries.filter((_, index) => proofs[index] !== true);

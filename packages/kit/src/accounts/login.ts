@@ -24,7 +24,7 @@ const FORM_LIMIT = 64 * 1024;
 /** When to retry while too many passwords are waiting to be checked, in seconds. */
 const OVERLOADED_FOR = 2;
 
-/** The data of the view `login`, and so of its slots. */
+/** The data for the view `login` and its slots. */
 export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   /** The error text. Null before the first attempt. */
   readonly error: string | null;
@@ -36,7 +36,7 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   readonly action: string;
   /** The form field `_csrf`. */
   readonly csrfToken: string;
-  /** The nonce of the page's styles in its content security policy. */
+  /** The nonce for the page's styles in the content security policy. */
   readonly nonce: string;
   /** The application that waits for the sign-in. Null when the page was opened directly. */
   readonly waiting: WaitingFor | null;
@@ -45,17 +45,17 @@ export interface SignInView extends Omit<SignInForm, 'error'>, Words {
   /** The link to the terms. Null for no link. */
   readonly terms: string | null;
   /**
-   * The script of the button that shows the password. It is the only script that the page may run
-   * without a nonce. Null for no button.
+   * The script for the button that shows the password. The page may run only this script without a
+   * nonce. Null for no button.
    */
   readonly showPassword: string | null;
 }
 
-/** After an attempt: what was typed, and the error. */
+/** The form's state after an attempt: the typed identifier and the error. */
 interface SignInForm {
-  /** Where people go next, a path on this host: the form field `return_to`. */
+  /** The path on this host to which people go next. Sent in the form field `return_to`. */
   readonly returnTo: string;
-  /** The content of the email field: what was typed, or the hint of the waiting application. */
+  /** The content of the email field: the typed text, or the waiting application's hint. */
   readonly identifier: string;
   /** The error. Null before the first attempt. */
   readonly error: Said | null;
@@ -63,7 +63,7 @@ interface SignInForm {
   readonly invalid: boolean;
 }
 
-/** Settings of the kit's own pages. */
+/** Settings for the kit's own pages. */
 export interface SignInSettings {
   /** The application's display name. */
   readonly name: string;
@@ -76,17 +76,19 @@ export interface SignInSettings {
   readonly showsPassword: boolean;
   /** `sign_in_links`. */
   readonly links: SignInLinks | undefined;
-  /** The application that waits for a person to sign in and return to this path. */
+  /**
+   * Returns the application that waits for a person to sign in and return to this path, or null.
+   */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
-  /** The path prefix of requests as they arrive. */
+  /** The path prefix of incoming requests. */
   readonly mountPath: string;
   /** The path of the application's first page, as browsers request it. */
   readonly home: string;
 }
 
 /**
- * The kit's own sign-in page. The form checks its CSRF token itself, so that an outdated token is
- * answered with the page. Nothing is stored before a person is signed in.
+ * The kit's own sign-in page. The page checks its CSRF token itself, so that it can show the form
+ * again when the token is outdated. It stores nothing before a person is signed in.
  */
 export class SignInPage {
   readonly #application: Application;
@@ -97,7 +99,7 @@ export class SignInPage {
     this.#settings = settings;
   }
 
-  /** `login` and `login_submit`. */
+  /** Returns the routes `login` and `login_submit`. */
   signInRoutes(): readonly Route[] {
     const path = `${this.#settings.mountPath}/login`;
     return [
@@ -106,7 +108,7 @@ export class SignInPage {
     ];
   }
 
-  /** `logout`. */
+  /** Returns the route `logout`. */
   signOutRoute(): Route {
     const { mountPath, home } = this.#settings;
     const handler = async () => {
@@ -151,8 +153,8 @@ export class SignInPage {
   }
 
   /**
-   * Whether the form was sent from a page of this application. Otherwise another site could sign a
-   * person in to the attacker's account. Signing in uses nothing from a session, so
+   * Whether one of this application's pages sent the form. Without this check, another site could
+   * sign a person in to the attacker's account. Signing in uses nothing from a session, so
    * `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh browser with two
    * tabs: each tab gets a cookie, and the browser keeps only one.
    */
@@ -196,7 +198,7 @@ export class SignInPage {
   }
 }
 
-/** Writes the same log line as the check of every other route. */
+/** Writes the same log line as the CSRF check for all other routes. */
 function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or not of this browser'
@@ -205,7 +207,10 @@ function logForgery(log: Log, request: Request, origin: string): void {
   log.info('{route} refused: {status} ({detail})', context);
 }
 
-/** The wait after a sign-in whose password was not checked. Null for any other failure. */
+/**
+ * Returns how long to wait after a sign-in whose password was not checked. Returns null for any
+ * other failure.
+ */
 function whenToTryAgain(
   failure: unknown,
 ): { readonly status: number; readonly seconds: number; readonly error: Said } | null {

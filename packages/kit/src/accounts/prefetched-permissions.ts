@@ -1,6 +1,6 @@
 import { readsTogether } from '@portico/sql';
 
-/** The permissions that were read along, and their account. */
+/** The permissions that were read with an account. */
 interface Prefetched {
   readonly by: PrefetchedPermissions;
   readonly id: string;
@@ -9,20 +9,22 @@ interface Prefetched {
 }
 
 /**
- * How many permission names are read along: those of the scopes, in the order in which they were
- * first asked for.
+ * The most permission names that are read with an account. They are the scopes' permissions, in the
+ * order in which they were first asked for.
  */
 const MOST_NAMES = 16;
 
 /**
- * Permissions that are read along with an account because they are asked for next: whether a token
- * is valid is one question, and its reads belong together. Nothing is kept after that question; the
- * next one reads again.
+ * Permissions that are read together with an account, because a token check asks for them next.
+ * They are kept only for that one check. The next check reads them again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
-  /** The names to read along. Null outside a group of reads, or before any was asked for. */
+  /**
+   * Returns the permission names to read with an account. Returns null outside a group of reads,
+   * and before a permission was asked for.
+   */
   names(): readonly string[] | null {
     return this.#asked.length === 0 || readsTogether() === null ? null : this.#asked;
   }
@@ -33,7 +35,7 @@ export class PrefetchedPermissions {
     if (together !== null) together.beside = { by: this, id, names, held } satisfies Prefetched;
   }
 
-  /** Whether the account has the permission. Null if it was not read along. */
+  /** Whether the account has the permission. Returns null if it was not read with the account. */
   answer(id: string, permission: string): boolean | null {
     const together = readsTogether();
     if (together === null) return null;

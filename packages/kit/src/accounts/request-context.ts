@@ -6,15 +6,15 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** What requests need in an application with accounts. */
+/** The parts that requests need in an application with accounts. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;
   readonly accounts: Accounts;
   readonly cookies: CookieScope;
   /**
-   * The schemes of `Authorization`, such as DPoP, that mark a request of an application, as Bearer
-   * does.
+   * The `Authorization` schemes of requests with an access token, besides Bearer. For example,
+   * DPoP.
    */
   readonly tokenSchemes: readonly string[];
 }
@@ -22,8 +22,8 @@ export interface PeopleParts {
 const NONE: readonly string[] = [];
 
 /**
- * What belongs to the current request. Most requests use none of it, so each part is created on
- * first use.
+ * The current request's session, user, CSRF tokens and client address. Most requests use none of
+ * these, so each is created on first use.
  */
 export class RequestContext {
   readonly #parts: PeopleParts | null;
@@ -35,9 +35,9 @@ export class RequestContext {
   #auth: Auth | null = null;
 
   /**
-   * `parts` is null in an application without accounts; `session`, `auth`, `csrf` and
-   * `knownBrowser` are then null too. `address` returns the client's address and is called only
-   * when it is needed.
+   * `parts` is null in an application without accounts. In this case `session`, `auth`, `csrf` and
+   * `knownBrowser` are also null. `address` returns the client's address and is called only when
+   * needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {
     this.#parts = parts;
@@ -70,7 +70,7 @@ export class RequestContext {
     return this.#address();
   }
 
-  /** The `Set-Cookie` headers for the response. */
+  /** Returns the `Set-Cookie` headers for the response. */
   setCookies(): readonly string[] {
     if (this.#session === null && this.#knownBrowser === null) return NONE;
     const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
@@ -80,13 +80,13 @@ export class RequestContext {
 
 const requests = new AsyncLocalStorage<RequestContext>();
 
-/** Runs work, and everything it awaits, in this context. */
+/** Runs `work` and everything that it awaits in this context. */
 export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
   return requests.run(context, work);
 }
 
 /**
- * The session of the current request. Throws outside a request, and in an application without
+ * Returns the current request's session. Throws outside a request, and in an application without
  * accounts.
  */
 export function session(): Session {
@@ -94,31 +94,34 @@ export function session(): Session {
 }
 
 /**
- * Who is signed in for the current request. Throws outside a request, and in an application without
- * accounts.
+ * Returns the object that tells who is signed in. Throws outside a request, and in an application
+ * without accounts.
  */
 export function auth(): Auth {
   return current('auth()').auth ?? refuse('auth()');
 }
 
-/** The CSRF tokens of the browser that sent the current request. Throws where `session()` does. */
+/**
+ * Returns the CSRF tokens for the browser that sent the current request. Throws in the same cases
+ * as `session()`.
+ */
 export function csrfTokens(): CsrfTokens {
   return current('csrfTokens()').csrf ?? refuse('csrfTokens()');
 }
 
-/** The client address of the current request, or null if unknown. Throws outside a request. */
+/** Returns the current request's client address, or null if unknown. Throws outside a request. */
 export function clientAddress(): string | null {
   return current('clientAddress()').clientAddress;
 }
 
-/** As `clientAddress()`, but null outside a request. */
+/** Like `clientAddress()`, but returns null outside a request. */
 export function currentAddress(): string | null {
   return requests.getStore()?.clientAddress ?? null;
 }
 
 /**
- * The browser that sent the current request. Null outside a request, and in an application without
- * accounts.
+ * Returns the browser that sent the current request. Returns null outside a request, and in an
+ * application without accounts.
  */
 export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;

@@ -7,18 +7,18 @@ export interface StoredSession {
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** Milliseconds since 1970, like all times here. */
+  /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
   readonly expiresAt: number;
 }
 
 /**
- * Ended sessions are removed in batches, one per so many new sessions, so that the table shrinks by
- * itself.
+ * After every `INSERTS_PER_SWEEP` new sessions, up to `SWEEP_BATCH` ended sessions are removed.
+ * This keeps the table small.
  */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
-/** The table of sessions. */
+/** The sessions table. */
 export class SessionRows {
   readonly #database: Database;
   #inserts = 0;
@@ -27,7 +27,7 @@ export class SessionRows {
     this.#database = database;
   }
 
-  /** Null when the session does not exist or has ended. */
+  /** Returns null when the session does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
       'SELECT data, secret, user_provider, user_id, expires_at FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
@@ -36,7 +36,9 @@ export class SessionRows {
     return rows[0] === undefined ? null : toSession(idHash, rows[0]);
   }
 
-  /** Adds a session and removes the one that it replaces. Sometimes also removes ended sessions. */
+  /**
+   * Adds a session and removes the session that it replaces. Sometimes also removes ended sessions.
+   */
   async insert(session: StoredSession, replaced: string | null, now: number): Promise<void> {
     const { idHash, data, secret, person, expiresAt } = session;
     await this.#database.transaction(async (connection) => {
@@ -59,8 +61,8 @@ export class SessionRows {
   }
 
   /**
-   * Writes one key, and keeps the keys that other requests wrote meanwhile. Null when the session
-   * is gone.
+   * Writes one key, and keeps the keys that other requests wrote meanwhile. Returns null when the
+   * session no longer exists.
    */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {

@@ -13,11 +13,9 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession } from './session-rows.ts';
 
-/** A session's expiry is extended at most this often, in milliseconds. */
+/** The shortest time between two extensions of a session's expiry, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/**
- * How long a session without a signed-in person lives after its last use, in seconds: one visit.
- */
+/** How long a session without a signed-in person lasts after its last use, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
 /** Sessions in the database. They survive a restart and work with any number of processes. */
@@ -29,9 +27,9 @@ export class Sessions {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * `lifetime`: how long a session lives after its last use, in seconds. `tokenSchemes`: the
-   * schemes of `Authorization`, such as DPoP, that mark a request of an application, as Bearer
-   * does. `clock`: milliseconds since 1970.
+   * `lifetime`: how long a session lasts after its last use, in seconds. `tokenSchemes`: the
+   * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
+   * `clock`: returns milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -47,7 +45,7 @@ export class Sessions {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** The session of one request, read from its cookie on first use. */
+  /** Returns a request's session. It is read from the cookie on first use. */
   of(request: Request): RequestSession {
     const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(
@@ -57,7 +55,7 @@ export class Sessions {
     );
   }
 
-  /** In seconds. */
+  /** Returns the lifetime in seconds. */
   lifetimeFor(person: PersonReference | null): number {
     return person === null ? Math.min(this.#lifetime, ANONYMOUS_LIFETIME) : this.#lifetime;
   }
@@ -67,7 +65,7 @@ export class Sessions {
   }
 }
 
-/** The session of the current request, with what `auth()` needs. */
+/** The current request's session, with the methods that `auth()` needs. */
 export class RequestSession implements Session {
   readonly #sessions: Sessions;
   /** False for a request with a bearer token. */
@@ -97,7 +95,7 @@ export class RequestSession implements Session {
     return (await this.#loadOrBegin()).secret;
   }
 
-  /** As `secret()`, but null where that would start a session. */
+  /** Like `secret()`, but returns null instead of starting a session. */
   async existingSecret(): Promise<string | null> {
     return (await this.#load())?.secret ?? null;
   }
@@ -123,7 +121,8 @@ export class RequestSession implements Session {
   }
 
   /**
-   * The `Set-Cookie` header for the response. Null when the browser already has the right cookie.
+   * Returns the `Set-Cookie` header for the response, or null when the browser already has the
+   * right cookie.
    */
   setCookie(): string | null {
     return this.#cookie;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The script of the button "Show password" on the sign-in page. Without it the button stays hidden.
- * It hides the password again before the form is sent and before the page is left, so that no
- * browser saves it as text.
+ * The script for the button "Show password" on the sign-in page. Without it the button stays
+ * hidden. It hides the password again before the form is sent and before the page is left, so that
+ * no browser saves it as text.
  */
 export const SHOW_PASSWORD_SCRIPT = `(() => {
   const button = document.getElementById('show-password');
@@ -19,5 +19,5 @@ export const SHOW_PASSWORD_SCRIPT = `(() => {
   button.hidden = false;
 })();`;
 
-/** The hash of the script for a content security policy. */
+/** The script's hash for a content security policy. */
 export const SHOW_PASSWORD_HASH = `sha256-${createHash('sha256').update(SHOW_PASSWORD_SCRIPT).digest('base64')}`;

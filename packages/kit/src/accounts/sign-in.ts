@@ -16,9 +16,9 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 /** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * The account that the identifier names. Null when no account has it, or when the provider does
-   * not tell. The identifier itself is left out, because people type passwords into the wrong
-   * field.
+   * The account that the identifier refers to. Null when no account has it, or when the provider
+   * does not report it. The identifier itself is left out, because people type passwords into the
+   * wrong field.
    */
   readonly person: PersonReference | null;
   /** The client address. Null if unknown. */
@@ -27,12 +27,15 @@ export interface FailedSignIn {
   readonly requestId: string | null;
 }
 
-/** Too many sign-ins failed before this one, so the password was not checked. Answered 429. */
+/**
+ * Thrown when too many sign-ins failed before, so the password was not checked. The response has
+ * status 429.
+ */
 export class SignInSlowedError extends HttpError {
   /** In seconds. */
   readonly retryAfter: number;
 
-  /** `wait` is in milliseconds. Rounds up to seconds. */
+  /** `wait` is in milliseconds and is rounded up to seconds. */
   constructor(wait: number) {
     const retryAfter = Math.ceil(wait / 1000);
     super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
@@ -41,14 +44,14 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failures are allowed before sign-ins slow down: at one account from one network, and at
- * all accounts from one network.
+ * How many failures from one network are allowed before sign-ins slow down: for one account, and
+ * for all accounts together.
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 /**
- * Slows down guessing at these accounts, on the kit's sign-in page and on the application's own,
- * and emits events about it. `docs/decisions/0007` explains how, and why a person is never locked
+ * Slows down password guessing and emits events about it. Works on the kit's sign-in page and on
+ * the application's own page. `docs/decisions/0007` explains how, and why people are never locked
  * out.
  */
 export function guardSignIn(
@@ -64,7 +67,7 @@ export function guardSignIn(
     const isKnown = (await browser?.knows(account)) ?? false;
     const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // An empty password is never right, whatever a provider would say. Check a random one instead.
+    // An empty password is always wrong, even if a provider accepts it. Check a random one instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
@@ -91,15 +94,16 @@ export function guardSignIn(
 }
 
 /**
- * The key that counts attempts at an account. It is a hash, because people type passwords into the
- * wrong field. Spellings that a provider may treat as the same account have the same key.
+ * Returns the key under which attempts for an account are counted. It is a hash, because people
+ * type passwords into the wrong field. Two spellings have the same key if a provider may treat them
+ * as the same account.
  */
 function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** The keys that count an attempt, and the queue it waits in. */
+/** The keys under which an attempt is counted, and the queue in which it waits. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;
@@ -116,10 +120,7 @@ function countedByNetwork(account: string, address: string | null): Counted {
   };
 }
 
-/**
- * Strangers on the same network do not delay a browser in which a person has signed in to the
- * account before.
- */
+/** Counts a known browser separately, so that other people on the same network cannot delay it. */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);
   return { keys: [{ key: known, free: FREE_FAILURES.account }], caller: known };

@@ -96,8 +96,8 @@ export const accountCommands: AddCommands = (program, context) => {
 };
 
 /**
- * Why a permission may be misspelled. Null for one that the configuration names, and without an
- * authorization server.
+ * Returns a warning if the permission may be misspelled. Returns null if the configuration names
+ * the permission, and without an authorization server.
  */
 function unnamed(permission: string, { config }: Application): string | null {
   const { scopes, admin_permission: administrator } = (config['oauth_server'] ?? {}) as {
@@ -114,7 +114,7 @@ function unnamed(permission: string, { config }: Application): string | null {
     : `no scope names the permission ${permission}, and it is not oauth_server:admin_permission; those that are named are ${all}`;
 }
 
-/** The permissions of the configured scopes. */
+/** Returns the permissions for the configured scopes. */
 function getPermissions(scopes: ConfigMap): readonly string[] {
   return Object.entries(scopes).map(([name, definition]) => {
     const { permission = name } = (typeof definition === 'object' ? definition : {}) as {

@@ -13,7 +13,7 @@ interface Options {
 /** In seconds. */
 const LONGEST_DRAIN = 3600;
 
-/** `serve`: answers requests until SIGINT or SIGTERM, then lets running requests finish. */
+/** `serve`: answers requests until SIGINT or SIGTERM, then waits for running requests. */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>
   (program, context) => {
@@ -43,8 +43,8 @@ export const addServe =
           }
           throw error;
         });
-        // Listen for signals before printing the line below: a supervisor that reads it may send
-        // one at once.
+        // Listen for signals before printing the line below. A supervisor may send a signal as soon
+        // as it reads that line.
         const stopped = stopSignal();
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
         context.note(`The log is ${logDestination(application)}`);
@@ -75,8 +75,8 @@ const STOP_SIGNALS = [
 ] as const;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with the exit
- * code that a shell expects.
+ * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits at once with the
+ * exit code that a shell expects.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -2,8 +2,9 @@ import { nameRequest, readBytes, getRequestId } from 'portico/extension';
 import { HttpError } from '../errors.ts';
 
 /**
- * Returns the request with a limit on its body, in bytes. A longer body is an HttpError 413: at
- * once if its length was declared, otherwise when a handler has read that far.
+ * Limits the request's body to `limit` bytes. A longer body causes an HttpError 413. If the body's
+ * length was declared, the error is thrown at once. Otherwise it is thrown when a handler reads
+ * past the limit.
  */
 export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
@@ -33,13 +34,14 @@ export function limitBody(request: Request, limit: number): Request {
 }
 
 /**
- * The body of a request, at most `limit` bytes. A larger body is an HttpError 413; one that breaks
- * off is 400.
+ * Returns the request's body. Throws an HttpError: 413 if the body exceeds `limit` bytes, 400 if it
+ * breaks off.
  */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const body = await readBytes(request, limit, (failure, cause) => {
     if (failure === 'too large') throw tooLarge(limit);
-    // A body that `limitBody` refuses also breaks off. A sender who hangs up is not our fault.
+    // A body that `limitBody` rejects also breaks off. If the sender hangs up, that is not a server
+    // error.
     throw cause instanceof HttpError ? cause : new HttpError(400, 'The body broke off');
   });
   return new Uint8Array(body);

@@ -1,10 +1,10 @@
 import { canonicalAddress } from 'portico/extension';
 
 /**
- * The client's IP address in canonical form, or null if unknown. Each proxy appends the address of
- * its caller to `X-Forwarded-For`. So behind N trusted proxies, the Nth entry from the end is true,
- * and earlier entries may be forged. If that entry is not an address, the connection's address
- * counts. Otherwise a caller could pretend to be someone new with every request.
+ * Returns the client's IP address in canonical form, or null if unknown. Each proxy appends its
+ * caller's address to `X-Forwarded-For`. So behind N trusted proxies, the Nth entry from the end is
+ * true, and earlier entries may be forged. If that entry is not an address, the connection's
+ * address is used. Otherwise a caller could appear as a new client with every request.
  */
 export function resolveClientAddress(
   request: Request,

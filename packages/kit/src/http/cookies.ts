@@ -3,19 +3,19 @@ import { cookieNameBelow, sentCookies } from 'portico/extension';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits, encoded for a cookie. */
+/** Returns 256 random bits, encoded for a cookie. */
 export function randomValue(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The value of the request's cookie with this name, or null. */
+/** Returns the value of the request's cookie with this name, or null. */
 export function readCookie(request: Request, cookieName: string): string | null {
   return sentCookies(request).find(([name]) => name === cookieName)?.[1] ?? null;
 }
 
 /**
- * As `readCookie`, for a cookie with a random value. Null also for a value that `randomValue`
- * cannot have made.
+ * Like `readCookie`, for a cookie with a random value. Also returns null for a value that
+ * `randomValue` cannot create.
  */
 export function readRandomValue(request: Request, cookieName: string): string | null {
   const value = readCookie(request, cookieName);
@@ -28,14 +28,14 @@ export interface CookieKind {
   readonly attributes: string;
 }
 
-/** What an application's cookies depend on. */
+/** The application settings that its cookies depend on. */
 export interface CookieScope {
   /** Whether the application is served over https. */
   readonly secure: boolean;
   readonly basePath: string;
 }
 
-/** A cookie that scripts cannot read. Over https it is also bound to this host. */
+/** Describes a cookie that scripts cannot read. Over https it is also bound to this host. */
 export function cookieKind(name: string, { secure, basePath }: CookieScope): CookieKind {
   return {
     name: cookieNameBelow(basePath, secure ? `__Host-${name}` : name),

@@ -5,8 +5,8 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response when no listener of `Event.EXCEPTION` gives one. It never contains
- * details of the error.
+ * The data for an error response when no `Event.EXCEPTION` listener provides a response. It never
+ * contains details about the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
@@ -16,11 +16,11 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The data of the kit's view `error`, including the words of its language. */
+/** The data for the kit's view `error`, including the texts in the page's language. */
 export interface ErrorView extends Words {
-  /** What happened, in a few words. */
+  /** A few words about what happened. */
   readonly title: string;
-  /** What it means, and what to do. */
+  /** An explanation, and what to do. */
   readonly message: string;
   /** The application's display name. */
   readonly name: string;
@@ -28,11 +28,11 @@ export interface ErrorView extends Words {
   readonly status: number;
   /** The request's id in the log. */
   readonly requestId: string;
-  /** The nonce of the page's styles in its content security policy. */
+  /** The nonce for the page's styles in the content security policy. */
   readonly nonce: string;
 }
 
-/** What pages are built with. */
+/** The parts from which error pages are built. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;
@@ -41,7 +41,7 @@ export interface PageParts {
   readonly name: string;
 }
 
-/** A page if `Accept` prefers one, otherwise JSON. */
+/** Returns a page if `Accept` prefers HTML, otherwise JSON. */
 export async function errorAnswer(
   { views, speaking, log, name }: PageParts,
   answer: ErrorAnswer,
@@ -71,7 +71,7 @@ export async function errorAnswer(
   }
 }
 
-/** The same error as JSON, which needs no view. */
+/** Returns the same error as JSON. This does not need a view. */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   const body = { error: reasonPhrase(status), method: request.method, path: new URL(request.url).pathname };
   return new Response(jsonText(body), {
@@ -86,7 +86,7 @@ export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   });
 }
 
-/** The phrase of RFC 9110 section 15 with only a first capital: `Not found`. */
+/** Returns the status's phrase from RFC 9110 section 15 with one capital letter: `Not found`. */
 function reasonPhrase(status: number): string {
   const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
   return phrase.slice(0, 1) + phrase.slice(1).toLowerCase();

@@ -1,9 +1,6 @@
-/** Chooses the status of exceptions that no listener of `Event.EXCEPTION` answers. */
+/** Chooses the response status when no `Event.EXCEPTION` listener provides a response. */
 export const ErrorHandler = {
-  /**
-   * The status of an exception: its `status` or `statusCode` if that is an error status, otherwise
-   * 500.
-   */
+  /** Returns the exception's `status` or `statusCode` if that is an error status, otherwise 500. */
   resolveStatusCode(exception: unknown): number {
     if (!(exception instanceof Error)) return 500;
     const own =

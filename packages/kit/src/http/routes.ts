@@ -3,25 +3,25 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. Plugin routes limit their bodies and protect themselves; application
- * routes get limits and middlewares. The sign-in form checks its own CSRF token, so that it can
- * answer a missing one with a page.
+ * How the kit treats a route. Plugin routes limit their request bodies and protect themselves. For
+ * application routes, the kit adds limits and middlewares. The sign-in form checks its own CSRF
+ * token, so that it can show a page when the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 
-/** The route that answers a request, and the values of its placeholders. */
+/** The route that matches a request, and the values for its placeholders. */
 export interface MatchedRoute {
   readonly route: Route;
   readonly kind: RouteKind;
   readonly parameters: RouteParameters;
 }
 
-/** The path exists, but not for this method. */
+/** Thrown when the path exists, but not for this method. */
 export class MethodError extends HttpError {
-  /** The name of a route on that path. */
+  /** The name of a route with that path. */
   readonly route: string;
 
-  /** `headers` name the methods that the path has. */
+  /** `headers` lists the methods that the path supports. */
   constructor(route: string, headers: Readonly<Record<string, string>>) {
     super(405, 'No route of this path has the method', headers);
     this.route = route;
@@ -30,7 +30,7 @@ export class MethodError extends HttpError {
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 
-/** The routes of an application. */
+/** An application's routes. */
 export class Routes {
   readonly #removed: string;
   readonly #router = new TrieRouter<Omit<MatchedRoute, 'parameters'>>();
@@ -38,8 +38,8 @@ export class Routes {
   /** Route names by method and path. */
   readonly #taken = new Map<string, string>();
   /**
-   * Cached matches for paths without placeholders, by path and then method. At most one per route
-   * and method.
+   * Cached matches for paths without placeholders, by path and method. At most one per route and
+   * method.
    */
   readonly #found = new Map<string, Map<string, MatchedRoute>>();
   readonly #methods = new Set<string>();
@@ -49,7 +49,7 @@ export class Routes {
     this.#removed = removed;
   }
 
-  /** Throws when the name is taken, or one of its methods is taken on the path. */
+  /** Throws when another route has the same name, or the same path and method. */
   add(route: Route, kind: RouteKind = 'plugin'): void {
     if (this.#routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
     if (!route.path.startsWith('/'))
@@ -70,13 +70,13 @@ export class Routes {
     return this.#routes.has(name);
   }
 
-  /** Whether any route answers the path, with any method. */
+  /** Whether a route matches the path with any method. */
   answers(path: string): boolean {
     return [...this.#methods].some((method) => this.#find(method, path) !== null);
   }
 
   /**
-   * The path of a named route as browsers request it, with placeholders filled and percent-encoded.
+   * Returns a named route's path as browsers request it, with filled, percent-encoded placeholders.
    */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);

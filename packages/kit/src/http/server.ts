@@ -4,9 +4,9 @@ import type { Application } from 'portico';
 import { newRequestId, withRequestId } from 'portico/extension';
 import { getRequestListener, RequestError } from '@hono/node-server';
 
-/** A listening application. */
+/** An application that listens for requests. */
 export interface RunningServer {
-  /** The URL it listens on, such as `http://127.0.0.1:8080`. */
+  /** The URL on which it listens, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** The actual port, also when 0 was requested. */
   readonly port: number;
@@ -21,7 +21,10 @@ export interface RunningServer {
 export interface ListenOptions {
   /** 0 for any free port. */
   readonly port: number;
-  /** The address of an interface: `127.0.0.1` for this machine only, `0.0.0.0` for all. */
+  /**
+   * The network interface's address: `127.0.0.1` for this machine only, `0.0.0.0` for all
+   * interfaces.
+   */
   readonly hostname: string;
 }
 
@@ -34,7 +37,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // For example `Host: .1`, which a URL parser takes as a number and nothing else has checked.
+      // For example `Host: .1`. A URL parser reads it as a number, and no earlier check rejects it.
       if (!URL.canParse(request.url))
         return notARequest(new RequestError('The Host header does not form a valid URL'));
       const address = incoming.socket.remoteAddress ?? null;
@@ -56,8 +59,8 @@ export async function listen(
 }
 
 /**
- * For a request line and a `Host` that do not form a URL. There is no Request to pass to the
- * application.
+ * Returns the response for a request whose request line and `Host` do not form a URL. In this case,
+ * there is no Request to pass to the application.
  */
 function notARequest(error: unknown): Response {
   const [status, text] =

@@ -12,7 +12,7 @@ import { ToolCalls, type Caller } from '../tools/tool-call.ts';
 import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-/** Answers the messages of requests, each by the protocol of its version. */
+/** Answers messages, each with the protocol for its version. */
 export class Exchange {
   readonly #context: McpContext;
   readonly #contributions: Contributions;
@@ -68,7 +68,7 @@ type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 /** Never sent. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
-/** Null for messages that the protocol version allows. */
+/** Returns null if the protocol version allows the messages. */
 function versionRefusal(
   { count, initializes }: Messages,
   version: string,
@@ -96,8 +96,8 @@ const EVENT_STREAM = {
 const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
 
 /**
- * The id is passed with the other header fields, because adding it to a finished Response takes
- * longer than making the Response.
+ * Passes the id together with the other headers. Adding it to a finished Response takes longer than
+ * creating the Response.
  */
 function named(
   request: Request,
@@ -114,7 +114,7 @@ function named(
 
 function discard(): void {}
 
-/** Sends each answer as an event when it is ready, after the notifications of its tool. */
+/** Sends each answer as an event as soon as it is ready, after its tool's notifications. */
 function streamEvents(
   requests: readonly JSONRPCRequest[],
   answerOne: AnswerOne,
@@ -131,8 +131,7 @@ function streamEvents(
   const caller = { signal: gone.signal, notify: events.send, version };
   const answerAll = async () => {
     await Promise.all(requests.map(async (message) => events.send(await answerOne(message, caller))));
-    // The runtime may keep a signal with listeners, and everything they refer to, as long as the
-    // process lives.
+    // If a signal keeps its listeners, the runtime may never free it and everything that they use.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -140,7 +139,7 @@ function streamEvents(
   return events.body;
 }
 
-/** Asks the protocol of 2026-07-28. */
+/** Passes a message to the 2026-07-28 protocol. */
 type Ask = (caller: Caller) => Promise<StatelessAnswer>;
 
 async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
@@ -150,8 +149,8 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * Sends the answer as an event. The first thing to send opens the stream: the status of some errors
- * is part of the protocol, and cannot follow the headers.
+ * Sends the answer as an event. The stream opens only when there is something to send, because some
+ * errors need their own HTTP status.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   const { signal } = request;
@@ -183,12 +182,13 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * How often something is sent while tools work, in milliseconds. Proxies close silent connections.
+ * The interval at which data is sent while tools work, in milliseconds. Proxies close silent
+ * connections.
  */
 const KEEP_ALIVE = 15_000;
 const UTF8 = new TextEncoder();
 
-/** A stream of Server-Sent Events. Anything sent after its end is discarded. */
+/** Opens a stream of Server-Sent Events. It discards anything sent after its end. */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   const write = (text: string) => {

@@ -13,36 +13,33 @@ import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The body of a request to the MCP endpoint. It is parsed only once, so that the endpoint answers
- * exactly what it has checked.
+ * The parsed body of a request to the MCP endpoint. It is parsed only once, so that the endpoint
+ * handles exactly what it has checked.
  */
 export interface Messages {
-  /**
-   * The messages that need an answer. The others are notifications and responses, which refer to
-   * nothing here.
-   */
+  /** The messages that need an answer. All others are notifications and responses. */
   readonly requests: readonly JSONRPCRequest[];
-  /** How many messages there are. */
+  /** The number of messages. */
   readonly count: number;
-  /** Whether one of them is a valid `initialize`. */
+  /** Whether one message is a valid `initialize`. */
   readonly initializes: boolean;
-  /** The names of the tools that they call. */
+  /** The names of the called tools. */
   readonly calledTools: readonly string[];
   /**
-   * The ids of requests that notifications cancel. None in 2026-07-28, where a caller hangs up
+   * The ids of requests that notifications cancel. Empty in 2026-07-28, where a caller hangs up
    * instead.
    */
   readonly cancelled: readonly RequestId[];
-  /** The metadata of a 2026-07-28 request. Null for other versions. */
+  /** A 2026-07-28 request's metadata. Null for other versions. */
   readonly metadata: RequestMetadata | null;
 }
 
-/** The JSON type of a JSON-RPC id counts: 1 is not "1". */
+/** A JSON-RPC id. The numeric id 1 and the string id "1" are different. */
 export type RequestId = JSONRPCRequest['id'];
 
 /**
- * Counts messages before they are handled. Returns how long to wait, in milliseconds; 0 when they
- * are allowed.
+ * Counts messages before they are handled. Returns the milliseconds to wait, or 0 if they are
+ * allowed.
  */
 export type TakeMessages = (count: number) => number;
 
@@ -51,14 +48,15 @@ const BODY_LIMIT = 1024 * 1024;
 /** The most messages in one body. */
 const LARGEST_BATCH = 100;
 /**
- * The most values in one body, at all levels. The SDK's schemas take some microseconds for each.
+ * The most values in one body, counted at all levels. The SDK's schemas take some microseconds for
+ * each value.
  */
 const MOST_OF_A_BODY = 10_000;
 
-/** The messages, or why they are refused. */
+/** The messages, or the response that rejects them. */
 type Read = { readonly messages: Messages } | { readonly refusal: Response };
 
-/** Reads and checks the messages of a request. */
+/** Reads and checks a request's messages. */
 export async function readMessages(
   request: Request,
   versions: OfferedVersions,
@@ -67,7 +65,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // When the sender hangs up, the body counts as empty.
+  // When the sender hangs up, the body is treated as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -114,7 +112,8 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // The header was introduced after 2025-03-26, so a request without it has that version (MCP-8.8).
+  // The header was introduced after 2025-03-26, so a request without the header has that version
+  // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
@@ -124,7 +123,7 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
-  // Only the size of the batch is checked here; the messages come later.
+  // This checks only the batch size. The messages are checked later.
   if (batch.length <= LARGEST_BATCH) return null;
   return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
 }
@@ -154,8 +153,8 @@ function headerRefusal(headers: Headers): Response | null {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark
- * (RFC 8259 section 8.1).
+ * Returns the JSON value. Returns undefined if the body is not valid JSON, is not UTF-8, or has a
+ * byte order mark (RFC 8259 section 8.1).
  */
 function parse(body: Buffer): unknown {
   try {
@@ -165,7 +164,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** What is wrong with a body before a schema checks it, or null. */
+/** Returns what is wrong with a body, or null. Runs before the schemas. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
@@ -174,8 +173,8 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
 }
 
 /**
- * In 2026-07-28 an error names its request. Here only a header field can tell which one, because
- * the body has not been read.
+ * Creates an error for a body that is rejected before its messages are read. In 2026-07-28 an error
+ * contains the request's id. At this point, only the header tells the version.
  */
 function bodyRefusal(
   code: number,

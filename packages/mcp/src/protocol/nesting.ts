@@ -1,5 +1,6 @@
 /**
- * How deep arrays and objects may be nested in a body. Code that reads it later may be recursive.
+ * How deep arrays and objects may be nested in a body. The limit exists because later code may be
+ * recursive.
  */
 export const DEEPEST = 100;
 
@@ -11,8 +12,8 @@ const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
 /**
- * Whether JSON nests deeper than `DEEPEST`. Counts bytes, because in UTF-8 the bytes of other
- * characters never equal these.
+ * Whether JSON nests deeper than `DEEPEST`. Compares bytes, because in UTF-8 no other character
+ * contains the bytes for brackets.
  */
 export function isTooDeep(json: Uint8Array): boolean {
   // Every level has two brackets.

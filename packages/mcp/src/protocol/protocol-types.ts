@@ -1,10 +1,10 @@
 import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontextprotocol/server';
 
 /**
- * The value as this type of the protocol, or null if it does not match. Only this function calls
- * the SDK's schemas. Their types hide that they may return a promise: they do when a check throws,
- * as for a value too deep for the stack, and the promise rejects. A promise has no `issues`, so it
- * would count as valid, and its rejection would end the process.
+ * Returns the value as this protocol type, or null if it does not match. Call the SDK's schemas
+ * only through this function. If a check throws, for example on a value too deep for the stack, a
+ * schema returns a rejecting promise, although its type does not say so. A promise has no `issues`,
+ * so it would be treated as valid, and its rejection would end the process.
  */
 export function readAs<Name extends SpecTypeName>(type: Name, value: unknown): SpecTypes[Name] | null {
   const checked: Checked<SpecTypes[Name]> | Promise<unknown> =
@@ -17,20 +17,20 @@ export function readAs<Name extends SpecTypeName>(type: Name, value: unknown): S
 }
 
 /**
- * How many values a client's self-description may have. The schemas take up to 200 µs for one, so 1
- * MiB would take seconds.
+ * The most values in a client's self-description. The schemas take up to 200 µs for each value, so
+ * 1 MiB would take seconds.
  */
 export const MOST_VALUES = 1000;
 
 /**
- * As `readAs`, for what a client says about itself or answers. Null also when it has too many
+ * Like `readAs`, for a client's self-description or answers. Also returns null when it has too many
  * values.
  */
 export function readShort<Name extends SpecTypeName>(type: Name, value: unknown): SpecTypes[Name] | null {
   return isShort(value) ? readAs(type, value) : null;
 }
 
-/** Whether a value contains at most `most` values, at all levels. */
+/** Whether a value contains at most `most` values, counted at all levels. */
 export function isShort(value: unknown, most = MOST_VALUES): boolean {
   const found = [value];
   for (const each of found) {

@@ -23,9 +23,9 @@ type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * The versions that begin with `initialize`. Nothing is kept between requests, so any process may
- * answer the next one (MCP-8.12). The SDK's schemas decide what is valid. Its server is not used,
- * because it serves one connection each (decision 28).
+ * Implements the MCP versions that begin with `initialize`. It keeps nothing between requests, so
+ * any process can answer the next one (MCP-8.12). The SDK's schemas decide what is valid. The SDK's
+ * server is not used, because each instance serves only one connection (decision 28).
  */
 export class Protocol {
   readonly #context: McpContext;
@@ -84,8 +84,7 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has already checked this. It is checked again here, so that no tool ever runs
-    // unchecked.
+    // The endpoint has already checked this. Check it again, so that no tool ever runs unchecked.
     const refused = callRefusal(config, tool);
     if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
     const result = await this.#calls.call(tool, params, caller, onlyRound());
@@ -109,7 +108,7 @@ const CANNOT_ASK = errorResult(
   'The tool has to ask something first, which needs a client of MCP 2026-07-28.',
 );
 
-/** A method whose requests have this protocol type. Other requests are answered -32602. */
+/** Creates a method for requests with this protocol type. Other requests get -32602. */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (request: SpecTypes[Name], caller: Caller) => Outcome | Promise<Outcome>,
@@ -123,9 +122,10 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * Chooses the version for a client: the newest that is not newer than the one it asks for. Clients
- * often support older versions, but never newer ones. Without a match, the latest version, as MCP
- * requires (Version Negotiation). Versions are dates, which compare as text.
+ * Chooses the protocol version for a client: the newest one that is not newer than the requested
+ * version. Clients often support older versions, but never newer ones. Without a match, returns the
+ * latest version, as MCP requires (Version Negotiation). Versions are dates, so they can be
+ * compared as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

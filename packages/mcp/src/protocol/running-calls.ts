@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { token } from 'portico';
 import type { RequestId } from './messages.ts';
 
-/** A message of a request whose token was checked. */
+/** A message from a request whose token was checked. */
 interface CallOfRequest {
   readonly request: Request;
   readonly id: RequestId;
@@ -38,20 +38,21 @@ export class RunningCalls {
     }
   }
 
-  /** Ends the call, if this process runs exactly one call with this id for the same token. */
+  /** Ends the call if this process runs exactly one call with this id for the same token. */
   cancel(call: CallOfRequest): void {
     const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // Without sessions it is unknown which of several calls with one id is meant.
+    // If several calls have the same id, it is unknown which one to cancel, because there are no
+    // sessions.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Identifies a call by its request's token and its id. Null without a person: all users of a
- * service share its token, and the ids of each session start at the same number, so one user could
- * end another's call.
+ * Returns a key from the call's token and id. Returns null without a person. All users of a service
+ * share its token, and each session's ids start at the same number. So one user could end another
+ * user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;

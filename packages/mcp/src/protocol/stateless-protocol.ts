@@ -20,13 +20,13 @@ import { INTERNAL_ERROR, METHOD_NOT_FOUND, NO_SUCH_TOOL } from './protocol.ts';
 import type { RpcError } from './rpc-error.ts';
 import { STATELESS_VERSION } from './versions.ts';
 
-/** The status of a response, and its JSON text. */
+/** A response's status and JSON text. */
 export interface StatelessAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** A result without the members that every result has, or its JSON text with them. */
+/** A result without the members that every result has, or its JSON text including these members. */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;
 type Method = (
@@ -35,7 +35,7 @@ type Method = (
   metadata: RequestMetadata,
 ) => Outcome | Promise<Outcome>;
 
-/** An error instead of a result. Most are answered 200, because they are the answer. */
+/** An error instead of a result. Most have status 200, because they are valid answers. */
 class Failure {
   readonly error: RpcError;
   readonly status: number;
@@ -46,14 +46,14 @@ class Failure {
   }
 }
 
-/** MCP 2026-07-28. The counterpart of `Protocol`, which has the versions before it. */
+/** Implements MCP 2026-07-28. `Protocol` implements the earlier versions. */
 export class StatelessProtocol {
   readonly #context: McpContext;
   readonly #calls: ToolCalls;
   readonly #contributions: Contributions;
   readonly #rounds: Rounds;
   readonly #methods: ReadonlyMap<string, Method>;
-  /** The `_meta` of each result. */
+  /** The `_meta` in each result. */
   readonly #meta: object;
 
   constructor(context: McpContext, contributions: Contributions, list: ToolList, calls: ToolCalls) {
@@ -96,7 +96,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // A tool's question may fail to serialize, too.
+      // Serializing a tool's question may also fail.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
@@ -137,7 +137,7 @@ export class StatelessProtocol {
   }
 }
 
-/** A method whose requests have this protocol type. Other requests are answered -32602. */
+/** Creates a method for requests with this protocol type. Other requests get -32602. */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (

@@ -10,19 +10,15 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * What a 2026-07-28 request says about itself, in its body (`_meta`) and again in header fields. A
- * proxy may already have decided by the header fields, so a request in which the two differ is
- * refused.
+ * The metadata of a 2026-07-28 request. It is in the body (`_meta`) and again in headers. A request
+ * is rejected if the two differ, because a proxy may have made decisions based on the headers.
  */
 export interface RequestMetadata {
-  /**
-   * What the client can do for this request. It says nothing about other requests (MCP 2026-07-28,
-   * Statelessness).
-   */
+  /** The client's capabilities, for this request only (MCP 2026-07-28, Statelessness). */
   readonly capabilities: ClientCapabilities;
 }
 
-/** A request without it has the version before it was introduced. */
+/** A request without this header has the version before the header was introduced. */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
 const NAME_HEADER = 'mcp-name';
@@ -39,14 +35,14 @@ const UNSUPPORTED_VERSION = -32_022;
 type Read =
   { readonly metadata: RequestMetadata | null } | { readonly refusal: Response; readonly metadata?: never };
 
-/** A message of a version with `initialize`. It is answered as if 2026-07-28 were not offered. */
+/** A message in a version with `initialize`. It is handled as if 2026-07-28 were not offered. */
 const OLDER: Read = { metadata: null };
 
-/** Reads one body. Only called when 2026-07-28 is offered. */
+/** Reads a body's metadata. Only called when 2026-07-28 is offered. */
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // A proxy may take a batch for requests of a version without these fields.
+    // To a proxy, a batch may look like requests in a version without these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(400, body, INVALID_REQUEST, 'A batch cannot have requests of 2026-07-28.');
   }
@@ -63,8 +59,8 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
 }
 
 /**
- * This version has no notifications over HTTP, and defines no header field for them except the
- * version.
+ * Reads a notification. This version has no notifications over HTTP, and defines only the version
+ * header for them.
  */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
   const claimed = readMeta(body)?.[META_VERSION] ?? header;
@@ -93,7 +89,10 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
   return { metadata: { capabilities } };
 }
 
-/** What `Mcp-Name` must repeat. Null for a request without it, which its method refuses. */
+/**
+ * Returns the name that `Mcp-Name` must repeat. Returns null for a request without a name. Its
+ * method rejects it later.
+ */
 function namedBy({ method, params }: JSONRPCRequest): string | null {
   const name = method === 'tools/call' || method === 'prompts/get' ? params?.['name'] : null;
   const found = method === 'resources/read' ? params?.['uri'] : name;
@@ -111,8 +110,8 @@ function claimsVersion(message: unknown): boolean {
 }
 
 /**
- * Whether a header names a version without `initialize`. Older unknown versions are refused
- * elsewhere, as before.
+ * Whether a header contains a version without `initialize`. Older unknown versions are rejected
+ * elsewhere.
  */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
@@ -139,13 +138,16 @@ function mismatch(message: unknown, header: string): Read {
   return { refusal: mismatchRefusal(message, header) };
 }
 
-/** The refusal of a request whose header field is missing or differs from its body. */
+/** Returns the error for a request whose header is missing or does not match the body. */
 export function mismatchRefusal(message: unknown, header: string): Response {
   const text = `The header ${header} is not what the body says, or is missing.`;
   return requestRefusal(400, message, { code: HEADER_MISMATCH, message: text });
 }
 
-/** Repeats the version only if it looks like one, because anyone may have sent it. */
+/**
+ * Returns the error for an unsupported version. Repeats the text only if it looks like a version,
+ * because the sender is not trusted.
+ */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
   const known = typeof requested === 'string' && /^[\w.-]{1,32}$/.test(requested) ? requested : 'unknown';
   const data = { supported: all, requested: known };

@@ -1,14 +1,14 @@
 /** The MCP versions that can be offered, newest first. */
 export const KNOWN_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
-/** An MCP version: a date, which compares as text. */
+/** An MCP version. It is a date, so versions can be compared as text. */
 export type ProtocolVersion = (typeof KNOWN_VERSIONS)[number];
 
-/** The version without `initialize`. Each request stands alone, with its context in `_meta`. */
+/** The version without `initialize`. Each request is independent and has its context in `_meta`. */
 export const STATELESS_VERSION = '2026-07-28';
 /**
- * The version of a request that names none. Only in this version may a body have several messages
- * (MCP 2025-03-26, Batching).
+ * The version for requests that do not specify one. Only in this version may a body contain several
+ * messages (MCP 2025-03-26, Batching).
  */
 export const BATCHING_VERSION = '2025-03-26';
 
@@ -18,7 +18,7 @@ export interface OfferedVersions {
   readonly all: readonly string[];
   /** The versions that begin with `initialize`, newest first. */
   readonly initialized: readonly string[];
-  /** Whether requests of 2026-07-28 are accepted. */
+  /** Whether 2026-07-28 requests are accepted. */
   readonly stateless: boolean;
 }
 

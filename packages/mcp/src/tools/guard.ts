@@ -2,7 +2,7 @@ import type { Guarded } from './tool-access.ts';
 
 /**
  * Reads who may use something that the application registers. `kind` and `name` are for messages.
- * Throws for anything unclear: a value that cannot be a scope must not make it public.
+ * Throws for invalid values, because an invalid scope must not make the tool or resource public.
  */
 export function readGuard(kind: string, name: string, registered: object): Guarded {
   const scope = readScope(kind, name, registered);

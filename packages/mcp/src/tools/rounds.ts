@@ -10,11 +10,11 @@ import {
 } from './tool-questions.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** One of the requests that a tool call takes: the first, or one with answers. */
+/** One request in a tool call: the first one, or a later one with answers. */
 export interface Round {
   /** The same in all rounds of a call, and different for every other call. Created on first use. */
   readonly id: () => string;
-  /** Null if the question was not asked or not answered. */
+  /** Returns null if the question was not asked or not answered. */
   readonly answer: (name: string) => ToolAnswer | null;
   /** The state that the tool passed to `ask()`. Null in the first round. */
   readonly state: unknown;
@@ -22,7 +22,7 @@ export interface Round {
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/** The largest state that a client has to send back, in characters. */
+/** The largest state that a client must send back, in characters. */
 const LARGEST_STATE = 65_536;
 
 interface Sealed {
@@ -32,10 +32,10 @@ interface Sealed {
 }
 
 /**
- * Several requests for one tool call (MCP 2026-07-28, Multi Round-Trip Requests). Nothing is
- * stored. The questions, and the state that the tool wants back, travel through the client in
- * `requestState`. They are encrypted under a name derived from the person, client, tool and
- * arguments. Only a request with the same ones can open them (decision 39).
+ * Handles several requests for one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
+ * server stores nothing. The client receives the questions and the tool's state in `requestState`
+ * and sends them back. They are encrypted under a name derived from the person, client, tool and
+ * arguments. Only a request with the same four can decrypt them (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -46,14 +46,14 @@ export class Rounds {
     this.#resource = resource;
   }
 
-  /** Which round a request is, or why it is invalid. */
+  /** Returns the request's round, or why it is invalid. */
   async read(
     tool: RegisteredTool,
     args: unknown,
     { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
     capabilities: ClientCapabilities,
   ): Promise<Round | { readonly problem: string }> {
-    // Answers without their questions are ignored. The tool asks again.
+    // Ignore answers without their questions. The tool asks again.
     if (requestState === undefined) return firstRound(capabilities);
     if (!isObject(inputResponses)) return { problem: 'inputResponses is not an object.' };
     const text =
@@ -80,7 +80,7 @@ export class Rounds {
     };
   }
 
-  /** The result that asks the questions. */
+  /** Returns the result that asks the questions. */
   async ask(
     tool: RegisteredTool,
     args: unknown,
@@ -97,7 +97,7 @@ export class Rounds {
     };
   }
 
-  /** The name that binds a state to its person, client, tool and arguments. */
+  /** Returns the name that binds a state to its person, client, tool and arguments. */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
     const person = reference === undefined ? null : [reference.provider, reference.id];
@@ -106,7 +106,7 @@ export class Rounds {
   }
 }
 
-/** For versions without questions. */
+/** Returns the only round, for versions without questions. */
 export function onlyRound(): Round {
   return firstRound({});
 }
@@ -126,8 +126,8 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 }
 
 /**
- * Gives the same text for the same arguments. A client may write an object's members in another
- * order the second time.
+ * Sorts members, so that the same arguments give the same text. A client may send an object's
+ * members in another order the second time.
  */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);

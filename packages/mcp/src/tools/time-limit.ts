@@ -6,7 +6,7 @@ export interface TimeLimit {
   readonly signal: AbortSignal;
   /** Resolves at the same moment. */
   readonly reached: Promise<typeof REACHED>;
-  /** Clears the timer and the listener, once the work is done. */
+  /** Removes the timer and the listener. Call this when the work is done. */
   end(): void;
 }
 
@@ -31,7 +31,7 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
   };
 }
 
-/** Such as `took longer than 120 seconds`. */
+/** Returns a text such as `took longer than 120 seconds`. */
 export function tooLong(seconds: number): string {
   return `took longer than ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 }

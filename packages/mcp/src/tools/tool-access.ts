@@ -4,7 +4,7 @@ import type { McpConfig } from '../config.ts';
 /** The scope of service tokens. It allows listing all tools and calling the public ones. */
 export const SERVICE_SCOPE = 'mcp:service';
 
-/** Whether this request's token has a scope of the resource that the server still offers. */
+/** Whether the request's token has one of the resource's scopes that the server still offers. */
 export function reachesResource(server: AuthorizationServer, config: McpConfig): boolean {
   return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
     (scope) => server.offers(scope) && token().can(scope),
@@ -12,9 +12,9 @@ export function reachesResource(server: AuthorizationServer, config: McpConfig):
 }
 
 /**
- * The scopes that the resource's metadata and challenges name. Leaves out the service scope where
- * clients may come that no operator registered: they cannot have it, and many ask for everything
- * that is named.
+ * Returns the scopes for the resource's metadata and challenges. Leaves out the service scope if
+ * the server accepts clients that no operator registered. These clients cannot get it, but many ask
+ * for every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -24,15 +24,15 @@ export function listedScopes(
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 
-/** What only some callers may use, such as a tool. */
+/** Something that only some callers may use, such as a tool. */
 export interface Guarded {
-  /** Whether it is for a linked account. Otherwise every token for this endpoint may use it. */
+  /** Whether it acts for a linked account. Otherwise every token for this endpoint may use it. */
   readonly personal: boolean;
   /** The separate scope that it needs, or null. */
   readonly scope: string | null;
 }
 
-/** What refusals say, by their status. */
+/** The messages for refusals, by status. */
 export type RefusalMessages = Readonly<Record<401 | 403, string>>;
 
 const OF_TOOLS: RefusalMessages = {
@@ -41,15 +41,17 @@ const OF_TOOLS: RefusalMessages = {
 };
 
 /**
- * Why this request's token may not call a tool: 401 without a linked account, 403 without the
- * scope.
+ * Why the request's token may not call a tool: 401 without a linked account, 403 without the scope.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;
   readonly message: string;
 }
 
-/** The scope that uses of something personal need. Null if none is offered. */
+/**
+ * Returns the scope that a personal tool or resource needs. Returns null if none is needed or
+ * offered.
+ */
 export function getScope(
   { personal, scope }: Guarded,
   server: AuthorizationServer,
@@ -59,7 +61,7 @@ export function getScope(
   return scope === null || !server.offers(scope) ? (supported[0] ?? null) : scope;
 }
 
-/** Null when the call is allowed. */
+/** Returns null when the call is allowed. */
 export function callRefusal(
   { oauth }: McpConfig,
   used: Guarded,

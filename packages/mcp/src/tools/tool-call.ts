@@ -13,9 +13,9 @@ import { readTrace } from './trace.ts';
 export interface Caller {
   /** Aborted when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
-  /** Sends the text of a notification. Discards it if the response has room only for the answer. */
+  /** Sends a notification's text. Discards it if the response can contain only the answer. */
   readonly notify: (text: string) => void;
-  /** The protocol version of the request. */
+  /** The request's protocol version. */
   readonly version: string;
 }
 
@@ -29,8 +29,8 @@ export class ToolCalls {
 
   /**
    * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
-   * `mcp:audit`, each ended call is an audit event: the tool, the client, the person, the outcome
-   * and the duration.
+   * `mcp:audit`, each finished call emits an audit event with the tool, the client, the person, the
+   * outcome and the duration.
    */
   async call(
     tool: RegisteredTool,

@@ -1,14 +1,13 @@
 import { readAs } from '../protocol/protocol-types.ts';
 
 /**
- * A JSON Schema (2020-12) of a tool's arguments or result. A schema of arguments describes an
+ * A JSON Schema (2020-12) for a tool's arguments or result. An arguments schema must describe an
  * object.
  */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * What a client may expect of a tool before it calls it. These are hints; Portico does not use
- * them.
+ * Hints that tell a client how a tool behaves before it calls the tool. Portico does not use them.
  */
 export interface ToolAnnotations {
   /** A display name, for clients that do not know `title()`. */
@@ -23,29 +22,29 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** An icon of a tool. */
+/** A tool's icon. */
 export interface ToolIcon {
   /**
-   * An https URL, or a base64 data URI. Clients fetch it without credentials. Best use the server's
-   * own origin.
+   * An https URL, or a base64 data URI. Clients fetch it without credentials. If possible, use the
+   * server's own origin.
    */
   readonly src: string;
-  /** The media type, if the source does not tell it. */
+  /** The media type. Needed if the source does not specify it. */
   readonly mimeType?: string;
-  /** Such as `48x48`, or `any` for a scalable icon. */
+  /** The sizes, such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];
   /** The background that the icon is made for. */
   readonly theme?: 'light' | 'dark';
 }
 
-/** What a tool may say about itself, for display and for cautious clients. */
+/** A tool's optional description, for display and for cautious clients. */
 interface Describing {
   title?(): string;
   annotations?(): ToolAnnotations;
   icons?(): readonly ToolIcon[];
 }
 
-/** A tool's description of itself. Null for what it leaves out. */
+/** A tool's description. Missing values are null. */
 interface Description {
   readonly title: string | null;
   readonly annotations: ToolAnnotations | null;
@@ -53,8 +52,8 @@ interface Description {
 }
 
 /**
- * Reads a tool's description once. Throws for members that MCP does not know, and for icons that
- * would not be fetched over https.
+ * Reads a tool's description. Throws for members that MCP does not know, and for icons that are not
+ * fetched over https.
  */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;

@@ -5,8 +5,8 @@ import { readAs, readShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
- * What a tool asks through the client. It asks the person, with a form or a separate page, or the
- * client itself.
+ * A question from a tool. It asks the person, with a form or a separate page, or it asks the client
+ * itself.
  */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
@@ -18,15 +18,15 @@ export interface FormQuestion {
   /** The text for the person. */
   readonly message: string;
   /**
-   * An object schema whose properties are texts, numbers, booleans and choices (MCP, Elicitation,
+   * An object schema. Its properties may be texts, numbers, booleans and choices (MCP, Elicitation,
    * Requested Schema).
    */
   readonly schema: JsonSchema;
 }
 
 /**
- * A page that the client asks the person to open, for what the client must not see. The application
- * itself knows whether the person has done it.
+ * A page that the client asks the person to open. Use it for data that the client must not see. The
+ * application itself must find out whether the person has finished.
  */
 export interface PageQuestion {
   /** The text for the person. */
@@ -39,7 +39,7 @@ export interface PageQuestion {
 export interface ClientQuestion {
   /** The MCP method. */
   readonly method: 'sampling/createMessage' | 'roots/list';
-  /** As MCP defines them. */
+  /** The parameters, as MCP defines them. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -48,24 +48,25 @@ export interface ToolAnswer {
   /** What the person did: `decline` means no, `cancel` means no answer. */
   readonly action: 'accept' | 'decline' | 'cancel';
   /**
-   * The filled-in form, as its schema defines it. For a question to the client, its whole result.
+   * The completed form, as its schema defines it. For a question to the client, the client's whole
+   * result.
    */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** A question as it is sent (MCP, InputRequests). */
+/** A question in the form in which it is sent (MCP, InputRequests). */
 export interface InputRequest {
-  /** What the client is asked to do. */
+  /** The MCP method that the client is asked to run. */
   readonly method: 'elicitation/create' | ClientQuestion['method'];
-  /** As MCP defines them. */
+  /** The parameters, as MCP defines them. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** Questions that a tool returns instead of a result. */
 export class ToolQuestions {
-  /** By the names that the tool gave them. */
+  /** The questions by the names that the tool gave them. */
   readonly requests: Readonly<Record<string, InputRequest>>;
-  /** The JSON value that the tool wants back with the answers. */
+  /** The JSON value that the client returns with the answers. */
   readonly state: unknown;
 
   /** Use `ask()`. */
@@ -75,12 +76,14 @@ export class ToolQuestions {
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() needs at least one question');
-    // The answers must match what the client is sent.
+    // The answers must match the questions as they are sent.
     this.requests = wellFormedJson(Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>);
     this.state = state;
   }
 
-  /** The needed capabilities that the client has not declared. Null when none is missing. */
+  /**
+   * Returns the needed capabilities that the client has not declared, or null when none is missing.
+   */
   missing(declared: ClientCapabilities): ClientCapabilities | null {
     const missing: Record<string, Record<string, object>> = {};
     for (const request of Object.values(this.requests)) {
@@ -94,9 +97,9 @@ export class ToolQuestions {
 
 /**
  * Return this from a tool instead of a result. The client asks the questions, and calls the tool
- * again with the same arguments and the answers (MCP 2026-07-28, Multi Round-Trip Requests).
- * `state` comes back unchanged. It is encrypted on its way, and works only for the same person,
- * client, tool and arguments, for as long as `oauth_server:consent_ttl`.
+ * again with the same arguments and the answers (MCP 2026-07-28, Multi Round-Trip Requests). The
+ * tool gets `state` back unchanged. The client sees it only encrypted. It is valid for
+ * `oauth_server:consent_ttl`, and only for the same person, client, tool and arguments.
  */
 export function ask(questions: Readonly<Record<string, ToolQuestion>>, state: unknown = null): ToolQuestions {
   return new ToolQuestions(questions, state);
@@ -142,14 +145,17 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
   return ['sampling', 'tools' in params || 'toolChoice' in params ? 'tools' : null];
 }
 
-/** `elicitation: {}` means forms (MCP, Elicitation, Capabilities). */
+/**
+ * Whether the client declared a capability. `elicitation: {}` means forms (MCP, Elicitation,
+ * Capabilities).
+ */
 export function canDo(declared: ClientCapabilities, capability: Capability, part: string | null): boolean {
   const has: Readonly<Record<string, unknown>> | undefined = declared[capability];
   if (has === undefined || part === null) return has !== undefined;
   return has[part] !== undefined || (part === 'form' && has['url'] === undefined);
 }
 
-/** The answer to a question. Null if it does not fit the question. */
+/** Reads the answer to a question. Returns null if it does not match the question. */
 export function readAnswer({ method, params }: InputRequest, sent: unknown): ToolAnswer | null {
   if (method !== 'elicitation/create') {
     const type = method === 'roots/list' ? 'ListRootsResult' : 'CreateMessageResult';
@@ -163,7 +169,7 @@ export function readAnswer({ method, params }: InputRequest, sent: unknown): Too
   const filledIn = content ?? {};
   const schema = params['requestedSchema'] as Record<string, unknown>;
   if (!new AjvJsonSchemaValidator().getValidator(schema)(filledIn).valid) return null;
-  // Drop fields that the form did not have, whatever the client sends.
+  // Remove fields that the form did not have.
   const fields = Object(schema['properties']) as object;
   const asked = Object.entries(filledIn).filter(([name]) => Object.hasOwn(fields, name));
   return { action, content: Object.fromEntries(asked) };

@@ -3,9 +3,11 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { readAs } from '../protocol/protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** Content blocks made by a tool: text, images, audio, embedded resources (MCP, Tool Result). */
+/**
+ * Content blocks that a tool created: text, images, audio, embedded resources (MCP, Tool Result).
+ */
 export class ToolContent {
-  /** What the model reads, in order. */
+  /** The blocks that the model reads, in order. */
   readonly blocks: CallToolResult['content'];
   /** The same as data, or null. */
   readonly structuredContent: Readonly<Record<string, unknown>> | null;
@@ -20,7 +22,7 @@ export class ToolContent {
   }
 }
 
-/** Answers a tool call with exactly these blocks. */
+/** Return this from a tool to answer the call with exactly these blocks. */
 export function content(
   blocks: CallToolResult['content'],
   structuredContent: Readonly<Record<string, unknown>> | null = null,
@@ -29,8 +31,8 @@ export function content(
 }
 
 /**
- * A result as it is sent. Structured content is any JSON value since 2026-07-28, and an object in
- * earlier versions.
+ * A result in the form in which it is sent. Structured content may be any JSON value since
+ * 2026-07-28. In earlier versions it is an object.
  */
 export interface ToolResult {
   readonly content: CallToolResult['content'];
@@ -39,8 +41,8 @@ export interface ToolResult {
 }
 
 /**
- * Turns what a tool returned into an MCP result. Throws if it is neither MCP content nor JSON, or
- * if it does not match the tool's description.
+ * Converts a tool's return value into an MCP result. Throws if it is neither MCP content nor JSON,
+ * or if it does not match the tool's description.
  */
 export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult {
   const described = tool.outputSchema !== null;
@@ -57,7 +59,7 @@ export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult 
 function plainResult(returned: unknown, described: boolean): ToolResult {
   if (returned instanceof ToolContent) return contentResult(returned);
   const text = typeof returned === 'string' ? returned : (jsonText(returned) ?? '');
-  // The JSON form decides what is sent as structured content. For example, a Date becomes a string.
+  // Structured content is sent in its JSON form. For example, a Date becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
   const content = [{ type: 'text' as const, text }];
   if (isMap(sent)) return { content, ...structured(sent) };
@@ -80,13 +82,13 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   return { content, ...structured(sent['structuredContent']) };
 }
 
-/** Removes a key that would become the prototype of an object when a reader copies the others. */
+/** Removes the key `__proto__`. It could replace a copied object's prototype. */
 function structured(content: Record<string, unknown>): Pick<CallToolResult, 'structuredContent'> {
   Reflect.deleteProperty(content, '__proto__');
   return { structuredContent: content };
 }
 
-/** The result for a version in which structured content is always an object. */
+/** Returns the result for a version in which structured content must be an object. */
 export function withObjectsAlone(result: ToolResult): ToolResult {
   if (result.structuredContent === undefined || isMap(result.structuredContent)) return result;
   const { structuredContent: _, ...rest } = result;

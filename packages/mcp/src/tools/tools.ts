@@ -6,7 +6,7 @@ import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon }
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
 
-/** What a tool receives besides its arguments. */
+/** The call that a tool receives, in addition to its arguments. */
 export interface ToolCall {
   /**
    * Reports progress, if the caller asked for it and the transport streams. Otherwise does nothing.
@@ -16,24 +16,24 @@ export interface ToolCall {
   /**
    * Aborted when the call takes longer than `mcp:tool_timeout`, when the caller hangs up, and when
    * it cancels the call with `notifications/cancelled`. The caller then gets a tool error. A
-   * notification only cancels a call with a linked account and the same access token, in the
-   * process that receives the notification, and only if no other such call has the same id. Behind
-   * a load balancer with several processes, and with service tokens, rely on the other two.
+   * notification cancels a call only in the process that receives it, only for the same access
+   * token with a linked account, and only if no other such call has the same id. So with several
+   * processes or service tokens, only the timeout and hanging up are reliable.
    */
   readonly signal: AbortSignal;
   /** The call's place in a distributed trace. Null when the client sent none. */
   readonly trace: TraceContext | null;
   /**
-   * The same in all rounds of a call that asks, and different for every other call. A tool that
-   * must act only once on the answers stores this id with its action, because the client may send
-   * the answers twice.
+   * The call's id. It is the same in all rounds of one call, and different for every other call.
+   * The client may send the answers twice. If your tool must act only once, store this id with the
+   * action.
    */
   readonly id: string;
-  /** The state that the tool passed to `ask()`, in the rounds after it. Otherwise null. */
+  /** The state that the tool passed to `ask()` in the previous round. Null in the first round. */
   readonly state: unknown;
   /**
-   * The answer to a question of `ask()`. Null in the first round, and if the question was not
-   * answered.
+   * Returns the answer to a question from `ask()`. Returns null in the first round, and if the
+   * question was not answered.
    */
   readonly answer: (question: string) => ToolAnswer | null;
   /**
@@ -50,94 +50,94 @@ export interface ToolCall {
 export interface ToolInterface {
   /** Unique: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
   name(): string;
-  /** What the tool does, for the model that chooses among the tools. */
+  /** Describes what the tool does. The model uses it to choose a tool. */
   description(): string;
-  /** The schema of `handle`'s arguments. Read once, when the tool is registered. */
+  /** The schema for `handle`'s arguments. Read once, when the tool is registered. */
   inputSchema(): JsonSchema;
   /** The display name. */
   title?(): string;
-  /** What a client may expect of the tool. */
+  /** Hints that tell a client how the tool behaves. */
   annotations?(): ToolAnnotations;
   /**
-   * The schema of the structured content, which is then part of every result except a tool error. A
-   * result that does not match is a fault of the tool, like an exception. Clients before 2026-07-28
-   * get the schema and the structured content only if it describes an object.
+   * The schema for structured content. With a schema, every result except a tool error contains
+   * structured content. A result that does not match is handled like an exception. Clients before
+   * 2026-07-28 get the schema and the structured content only if the schema describes an object.
    */
   outputSchema?(): JsonSchema;
   /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. The arguments have been checked against the schema. An object is answered as
-   * structured content with its JSON text beside it, a `content()` as it is, anything else as text.
-   * An `ask()` asks first. Exceptions go to the log, and the caller learns only that the tool
-   * failed. Throw a ToolError to tell the caller more.
+   * Does the work. The arguments have been checked against the schema. A returned object is sent as
+   * structured content and as JSON text. `content()` is sent unchanged, and any other value as
+   * text. Return `ask()` to ask questions first. Exceptions are logged, and the caller only learns
+   * that the tool failed. Throw a ToolError to tell the caller more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
 
 /**
- * A personal tool. It acts for the account that the caller has linked, which `token().user()`
- * returns. A call without an account is answered 401. It needs the first scope of
- * `mcp:oauth:scopes_supported`, unless it is a ScopedToolInterface.
+ * A personal tool. It acts for the caller's linked account, which `token().user()` returns. A call
+ * without an account gets 401. The tool needs the first scope of `mcp:oauth:scopes_supported`,
+ * unless it is a ScopedToolInterface.
  */
 export interface UserToolInterface extends ToolInterface {
   /** Makes the tool personal. */
   readonly personal: true;
 }
 
-/**
- * A personal tool that needs a separate scope. A token or account without the scope is answered
- * 403.
- */
+/** A personal tool that needs a separate scope. A token or account without the scope gets 403. */
 export interface ScopedToolInterface extends UserToolInterface {
   /** One of `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** The caller gets the message as a tool error. Nothing is logged. */
+/** Throw this to send the message to the caller as a tool error. Nothing is logged. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
 /** A registered tool: its description, read once, and its compiled schemas. */
 export interface RegisteredTool extends Guarded {
-  /** As the tool returned it. */
+  /** The value that the tool returned. */
   readonly name: string;
-  /** As the tool returned it. */
+  /** The value that the tool returned. */
   readonly description: string;
-  /** As the tool returned it. */
+  /** The value that the tool returned. */
   readonly inputSchema: JsonSchema;
-  /** As the tool returned it, or null. */
+  /** The value that the tool returned, or null. */
   readonly title: string | null;
-  /** As the tool returned them, or null. */
+  /** The value that the tool returned, or null. */
   readonly annotations: ToolAnnotations | null;
-  /** As the tool returned it, or null. */
+  /** The value that the tool returned, or null. */
   readonly outputSchema: JsonSchema | null;
-  /** As the tool returned them, or null. */
+  /** The value that the tool returned, or null. */
   readonly icons: readonly ToolIcon[] | null;
   /** Whether the tool acts for a linked account. */
   readonly personal: boolean;
-  /** Null for a tool without a separate scope. */
+  /** The separate scope, or null. */
   readonly scope: string | null;
   /** The tool itself. */
   readonly tool: ToolInterface;
-  /** What is wrong with the arguments, in words for the model. Null if nothing is. */
+  /**
+   * Returns what is wrong with the arguments, as a text for the model. Returns null if they are
+   * valid.
+   */
   argumentsProblem(args: unknown): string | null;
   /**
-   * What is wrong with structured content, for the log. Null if nothing is, or if the tool has no
-   * `outputSchema()`.
+   * Returns what is wrong with structured content, for the log. Returns null if it is valid, or if
+   * the tool has no `outputSchema()`.
    */
   resultProblem(structuredContent: unknown): string | null;
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** What is wrong with a value, in words. Null if nothing is. */
+/** Returns what is wrong with a value, or null if it is valid. */
 type Check = (value: unknown) => string | null;
 
 /**
- * Each tool gets a separate validator. A shared one would use the first of two schemas with the
- * same `$id` for both.
+ * Compiles a schema with a separate validator. If two schemas had the same `$id`, a shared
+ * validator would use the first one for both.
  */
 function compileSchema(
   name: string,
@@ -146,8 +146,8 @@ function compileSchema(
   otherwise: string,
 ): Check {
   try {
-    // An extension of Ajv and not JSON Schema. Its validation returns a promise, which would count
-    // as valid.
+    // This is an Ajv extension and not part of JSON Schema. Its validation returns a promise, which
+    // would be treated as valid.
     if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
     const validate = new AjvJsonSchemaValidator().getValidator({ ...schema });
     return (value) => {
@@ -166,7 +166,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
   if (!TOOL_NAME.test(name)) {
     throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
   }
-  // Clients get the schema with well-formed text, so check arguments against the same.
+  // Clients get the schema with well-formed text, so check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
     throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
@@ -195,14 +195,14 @@ function readTool(tool: ToolInterface): RegisteredTool {
   };
 }
 
-/** The tools of one application, in the order of their registration. */
+/** One application's tools, in the order of registration. */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Adds a tool. Throws if its name is taken or ill-formed, its schema is not the schema of an
-   * object, `scope` is not a method, or `personal` is not a boolean.
+   * Adds a tool. Throws if its name is taken or malformed, its schema does not describe an object,
+   * `scope` is not a method, or `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);
@@ -212,18 +212,21 @@ export class ToolRegistry {
     this.#all = [...this.#tools.values()];
   }
 
-  /** The tool of this name, or null. */
+  /** Returns the tool with this name, or null. */
   find(name: string): RegisteredTool | null {
     return this.#tools.get(name) ?? null;
   }
 
-  /** All registered tools: the same list until a tool is added. A list never changes. */
+  /**
+   * Returns all registered tools. Returns the same list until a tool is added. A list never
+   * changes.
+   */
   all(): readonly RegisteredTool[] {
     return this.#all;
   }
 }
 
-/** An empty registry. */
+/** Creates an empty registry. */
 export function createToolRegistry(): ToolRegistry {
   return new ToolRegistry();
 }

@@ -11,18 +11,18 @@ export interface TraceContext {
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** Characters that a header field may have, so that the value can be sent on as one. */
+/** Characters that a header may contain. Other values could not be forwarded as headers. */
 const FIELD = /^[\x20-\x7e]+$/;
 /**
- * The lengths that every participant must pass on (W3C Trace Context section 3.3.1.5, W3C Baggage
+ * The lengths that every participant must forward (W3C Trace Context section 3.3.1.5, W3C Baggage
  * section 3.3.2).
  */
 const LONGEST_STATE = 512;
 const LONGEST_BAGGAGE = 8192;
 
 /**
- * The trace in a request's `_meta`. Null without a well-formed one. Malformed or too long members
- * are left out.
+ * Reads the trace in a request's `_meta`. Returns null if `traceparent` is missing or malformed. A
+ * malformed or too long `tracestate` or `baggage` becomes null.
  */
 export function readTrace(meta: Readonly<Record<string, unknown>> | undefined): TraceContext | null {
   const parent = meta?.['traceparent'];

@@ -18,29 +18,33 @@ import { PoolEngine, type Pool as LendingPool, type PooledConnection, type PoolL
 import { isAboutSession } from './session.ts';
 
 /**
- * A pool of `mysql2` 3.9 or later, or of its `mysql2/promise`: the part of its type that all
- * releases have.
+ * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the part
+ * that is the same in all releases.
  */
 export interface MysqlPool {
-  /** Gives out a connection. */
+  /** Provides a connection. */
   readonly getConnection: (...given: never[]) => unknown;
 }
 
-/** What does not change while a connection lives. */
+/** What is known about a connection and does not change while it is open. */
 interface Known {
-  /** The variable of the isolation level: MariaDB and MySQL 8 name it differently. */
+  /** The variable for the isolation level. It has different names in MariaDB and MySQL 8. */
   readonly isolation: string;
-  /** Whether the server is a Galera node. If told to, it reads what all nodes have committed. */
+  /**
+   * Whether the server is a Galera node. Such a server can wait until it has applied the other
+   * nodes' commits.
+   */
   readonly isGalera: boolean;
   /**
-   * Whether the server counts the rows that an UPDATE matched; otherwise it counts changed rows.
+   * Whether the server counts the rows that an UPDATE matched. Otherwise it counts only changed
+   * rows.
    */
   readonly countsMatched: boolean;
 }
 
 /**
- * An engine on the application's own pool. Each use sets the session, and then restores it. This
- * costs two round trips more; the second one runs after the answer is there.
+ * Creates an engine on the application's own pool. Each use configures the session and then
+ * restores it. This needs two more round trips. The second one runs after the result has arrived.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -68,7 +72,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const known = await getKnown(lent);
           const before = await tell(lent, known);
           if (before !== null) return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application gave this connection back in the middle of a transaction.
+          // The application returned this connection to the pool during a transaction.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {
@@ -108,11 +112,11 @@ function corePool(given: MysqlPool): Pool {
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
-/** In milliseconds. A request waits for these statements no longer than for any other. */
+/** In milliseconds. The time limit for these statements is the same as for any other. */
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * Driver options for Portico's statements, whatever the pool's options are. Types that Portico's
+ * Driver options for Portico's statements. They override the pool's options. Types that Portico's
  * tables do not use are read as the application configured the driver.
  */
 const OPTIONS: Partial<QueryOptions> = {
@@ -131,7 +135,7 @@ const MARIADB = /mariadb/i;
 /** CLIENT_FOUND_ROWS */
 const FOUND_ROWS = 2;
 
-/** What the driver knows about a connection but does not declare in its types. */
+/** Properties of the driver's connection that its types do not declare. */
 interface ConnectionConfig {
   readonly clientFlags: number;
   readonly queryFormat?: unknown;
@@ -179,14 +183,15 @@ interface Before {
 }
 
 /**
- * Sets the session, and keeps the old values in session variables. Null when a transaction is open.
+ * Configures the session, and saves the old values in session variables. Returns null when a
+ * transaction is open.
  */
 async function tell(connection: PoolConnection, { isolation, isGalera }: Known): Promise<Before | null> {
   const settle = async (sql: string) =>
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
     };
-  // Changing `autocommit` would commit an open transaction, so look for one first.
+  // A change to `autocommit` would commit an open transaction, so look for one first.
   const { serverStatus } = await settle(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
       `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
@@ -240,7 +245,7 @@ function toConnection(
   };
 }
 
-/** Restores the session and gives the connection back to its pool, or drops it. */
+/** Restores the session and returns the connection to its pool, or drops it. */
 async function putBack(connection: PoolConnection, restore: string | null): Promise<void> {
   if (restore === null) {
     connection.destroy();
@@ -257,8 +262,8 @@ async function putBack(connection: PoolConnection, restore: string | null): Prom
 const UPDATES = /^\s*UPDATE\b/i;
 
 /**
- * After an UPDATE the server says, in its own language, how many rows matched, then how many
- * changed.
+ * Returns how many rows matched. After an UPDATE, the server's message contains, in the server's
+ * language, the number of matched rows, followed by the number of changed rows.
  */
 function matchedBy(sql: string, { affectedRows, info }: ResultSetHeader): number {
   const matched = UPDATES.test(sql) ? /\d+/.exec(info)?.[0] : undefined;

@@ -4,7 +4,10 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
 type Store = ExaminedDatabase['database'];
 
-/** The values in one of Portico's sessions. The server leaves out what it does not have. */
+/**
+ * Reads the settings' values in one of Portico's sessions. The server leaves out settings that it
+ * does not have.
+ */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly Variable_name: string; readonly Value: string }>(
     `SHOW SESSION ${what} WHERE Variable_name IN (${names.map(() => '?').join(', ')})`,
@@ -71,7 +74,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   return examineCluster(database, settings);
 }
 
-/** Reads (1), UPDATE and DELETE (2) and INSERT (4) wait for what other nodes have committed. */
+/** Reads (1), UPDATE and DELETE (2) and INSERT (4) wait until other nodes' commits are applied. */
 const WAITS = 7;
 
 const clusterStatus = (database: Store) =>
@@ -174,7 +177,7 @@ async function examineConnections({ database, pool = null }: ExaminedDatabase): 
   ];
 }
 
-/** Portico's tables; `TABLES` lists all tables of the database. */
+/** Reads Portico's tables. `TABLES` lists all tables in the database. */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

@@ -4,7 +4,7 @@ import { quotedText } from '../quoting.ts';
 import type { ColumnTypes } from '../schema.ts';
 import { mysqlMeanings } from './failures.ts';
 
-/** The table, column or key already exists, is already gone, or is already renamed. */
+/** The table, column or key already exists, was already removed, or was already renamed. */
 const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1054, 1060, 1061, 1091]);
 
 /** MySQL and MariaDB. */
@@ -67,7 +67,10 @@ function columnTypes(collation: string): ColumnTypes {
   };
 }
 
-/** The binary collation that keeps trailing spaces. MariaDB and MySQL name it differently. */
+/**
+ * Returns the binary collation that keeps trailing spaces. It has different names in MariaDB and
+ * MySQL.
+ */
 async function binaryCollation(connection: SqlConnection): Promise<string> {
   const { rows } = await connection.execute<{ version: string }>('SELECT VERSION() AS version');
   return /mariadb/i.test(rows[0]?.version ?? '') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';

@@ -20,42 +20,42 @@ export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 /** How long a request waits for a new connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * How many requests may wait for a connection. The next one is refused, because the store is too
- * busy.
+ * The most requests that may wait for a connection. Later requests are rejected because the store
+ * is too busy.
  */
 const LONGEST_QUEUE = 1000;
 
 /**
- * On a Galera node, reads wait for what other nodes have committed, and so do UPDATE, DELETE,
- * INSERT and REPLACE.
+ * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until other nodes' commits are
+ * applied.
  */
 const SYNC_WAIT = 7;
 
 /**
- * A node that lost its cluster must not answer reads, even if the server allows it for its other
+ * A node that lost its cluster must not answer reads, even if the server allows this for other
  * sessions.
  */
 export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
 interface Setting {
   readonly sql: string;
-  /** Whether some servers do not know it. */
+  /** Whether some servers do not know this setting. */
   readonly isOptional?: true;
 }
 
 /**
- * Statements that run once on each new connection, before anything else. If one is refused, the
- * connection is dropped. It is also dropped after an application's statement that changes the
- * session. Nothing here resets a connection, and proxies that share connections (ProxySQL,
- * MaxScale) carry session settings from one to the next.
+ * Returns the statements that run once on each new connection, before anything else. If one fails,
+ * the connection is dropped. It is also dropped after an application's statement that changes the
+ * session, because Portico never resets a connection. Proxies that share connections (ProxySQL,
+ * MaxScale) pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // A smaller limit of the server stays.
+  // If the server has a smaller limit, keep it.
   const [lockWait, time] = statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither of them. There, only waits for locks are limited.
+    // MySQL has neither setting. There, only waits for locks are limited.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${GALERA}`, isOptional: true },
   ];
@@ -63,8 +63,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
 
 function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
-  // MySQL does not accept the result of LEAST as an integer. The default wait for a table that is
-  // being altered is a year.
+  // MySQL does not accept LEAST's result as an integer, so cast it. The default wait for a table
+  // that is being altered is one year.
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );
@@ -75,8 +75,8 @@ function getLimits(seconds: number): readonly [string, string] {
 }
 
 /**
- * MySQL or MariaDB through `mysql2`. Only this file imports it, so an application on SQLite need
- * not install it.
+ * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so an application on
+ * SQLite does not need to install it.
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
@@ -119,7 +119,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   });
 }
 
-/** What a `mysql2` pool knows about itself but does not declare in its types. */
+/** Returns a `mysql2` pool's figures. The pool's types do not declare these properties. */
 export function getFigures(pool: object): PoolFigures {
   const { _freeConnections: free, config } = pool as {
     readonly _freeConnections?: { readonly length?: unknown };
@@ -129,8 +129,8 @@ export function getFigures(pool: object): PoolFigures {
 }
 
 /**
- * A connection that is reset loses its session settings. The driver prefers the URL's option to any
- * other, so remove it there.
+ * Removes the option `resetOnRelease` from the URL, because a reset connection loses its session
+ * settings. The driver prefers the URL's option to any other.
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
@@ -140,7 +140,7 @@ function withoutReset(url: string): string {
   return address.href;
 }
 
-/** Repeats nothing of the URL, because it contains a password. */
+/** Does not repeat the URL, because it contains a password. */
 const WRONG_URL =
   `is not the URL of one server, mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and several nodes of Galera have one address before them';
@@ -160,7 +160,7 @@ export function isUnknownVariable(error: unknown): boolean {
 
 type Answer = RowDataPacket[] | ResultSetHeader;
 
-/** Executes a statement. `options` override those of the connection. */
+/** Executes a statement. `options` override the connection's options. */
 export async function ask(
   connection: PoolConnection,
   sql: string,
@@ -175,7 +175,7 @@ export async function ask(
 }
 
 interface ToldConnection extends PooledConnection {
-  /** Executes a statement that changes the session for good. */
+  /** Executes a statement that changes the session permanently. */
   tell(sql: string): Promise<unknown>;
 }
 
@@ -203,13 +203,16 @@ function toResult(answer: Answer): StatementResult {
 }
 
 export function toHeader({ insertId }: ResultSetHeader, affected: number): StatementResult {
-  // An id beyond 2^53 arrives as a string, and with `bigNumberStrings` every id does. The driver's
-  // types do not say so.
+  // An id beyond 2^53 is a string. With `bigNumberStrings`, every id is a string. The driver's
+  // types do not declare this.
   const id = BigInt(insertId);
   return { rows: [], affected, ...(id === 0n ? {} : { insertId: id }) };
 }
 
-/** Uses the driver's callbacks, because its promises drop whether an error was fatal. */
+/**
+ * Calls a driver function and returns a promise. Uses callbacks, because the driver's own promises
+ * do not report whether an error was fatal.
+ */
 export function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => {
@@ -220,8 +223,8 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 }
 
 /**
- * An error about a statement has an SQLSTATE. An error that is fatal to the connection has none, or
- * is marked fatal.
+ * Whether the error is about a statement: it then has an SQLSTATE. An error that breaks the
+ * connection has no SQLSTATE or is marked fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;

@@ -13,8 +13,8 @@ export const mysqlOpener: EngineOpener = {
 };
 
 /**
- * Makes a store on the application's own pool of `mysql2` or `mysql2/promise`. Everything else is
- * as for `fromPostgres`.
+ * Creates a store on the application's own pool from `mysql2` or `mysql2/promise`. Otherwise works
+ * like `fromPostgres`.
  */
 export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, () => ({

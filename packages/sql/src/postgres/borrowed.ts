@@ -9,21 +9,21 @@ import { StatementNames, isStatementError, NO_LIMIT, toConnection } from './conn
 import { PG } from './engine.ts';
 
 /**
- * A `Pool` of `pg` 8.11 or later, in JavaScript (not `pg-native`): the part of its type that all
- * releases have.
+ * A `Pool` from `pg` 8.11 or later, in JavaScript (not `pg-native`). This type contains only the
+ * part that is the same in all releases.
  */
 export interface PostgresPool {
-  /** Gives out a connection. */
+  /** Passes a connection to the callback. */
   connect(callback: (error: Error | undefined, client: object | undefined) => void): void;
 }
 
 /**
- * An engine on the application's own pool. It leaves the connections unchanged, except for prepared
- * statements.
+ * Creates an engine on the application's own pool. It leaves the connections unchanged, except for
+ * prepared statements.
  */
 export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: string | null): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // The application chooses the limits of its statements. Only migrations set their own.
+  // The application chooses the time limits for statements. Only migrations set their own.
   const limitsTransactions = limits.statementTimeout === null;
   const settings = { names: new StatementNames(schema), schema, limits, timeout, limitsTransactions };
   const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
@@ -48,7 +48,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
     async connect() {
       for (;;) {
         const client = await borrowing.take();
-        // Without a listener, a connection that breaks while in use would end the process.
+        // Without a listener, the process would end if a connection breaks while in use.
         client.on('error', ignore);
         const refusal = getRefusal(client);
         if (refusal !== null) {
@@ -65,7 +65,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
           throw error;
         }
         if (connection.isIdle() === true) return connection;
-        // The application gave this connection back in the middle of a transaction.
+        // The application returned this connection to the pool during a transaction.
         giveBack(client, true);
       }
     },
@@ -88,7 +88,7 @@ function refuse(reason: string): never {
   throw new ConfigurationError([{ key: 'database', message }]);
 }
 
-/** What `pg` tells of a pool. */
+/** Returns the figures that `pg` reports about a pool. */
 function getFigures(pool: object): PoolFigures {
   const { idleCount, options } = pool as {
     readonly idleCount?: unknown;

@@ -1,17 +1,21 @@
 import type { Log } from '../log.ts';
 
-/** A pool of `pg`, as an event emitter. */
+/** A `pg` pool, as an event emitter. */
 interface Emitter {
   listenerCount(event: 'error'): number;
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
-/** The pools with one of our listeners, and the log that each reports to: the last one given. */
+/**
+ * The pools with one of our listeners, and the log to which each reports. The last given log is
+ * used.
+ */
 const logs = new WeakMap<object, Log | null>();
 
 /**
- * Adds an `error` listener to a pool of `pg` that has none. Otherwise a broken idle connection
- * would end the process. If the application adds a listener later, ours leaves the report to it.
+ * Adds an `error` listener to a `pg` pool that does not have one. Otherwise a broken idle
+ * connection would end the process. If the application adds a listener later, ours no longer
+ * reports.
  */
 export function surviveBrokenIdle(pool: object, log: Log | null): void {
   if (logs.has(pool)) {

@@ -4,7 +4,7 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
 type Store = ExaminedDatabase['database'];
 
-/** The values in one of Portico's sessions. */
+/** Reads the settings' values in one of Portico's sessions. */
 async function readSettings(database: Store, ...names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly name: string; readonly setting: string }>(
     `SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (${names.map(() => '?').join(', ')})`,
@@ -43,13 +43,13 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
 /** The standbys attached to a primary. */
 interface Standbys {
   readonly attached: number;
-  /** How many of them this account can see in detail. */
+  /** How many standbys this account can see in detail. */
   readonly visible: number;
-  /** How many of them a commit waits for, or would wait for if another were away. */
+  /** For how many standbys a commit waits, or would wait if another one were unavailable. */
   readonly candidates: number;
 }
 
-/** An account without pg_monitor sees that a standby exists, and nothing else about it. */
+/** An account without pg_monitor only sees that a standby exists. */
 const STANDBYS = `
   SELECT count(*) AS attached, count(sync_state) AS visible,
     count(CASE WHEN sync_state IN ('sync', 'quorum', 'potential') THEN 1 END) AS candidates
@@ -97,7 +97,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
 }
 
 /**
- * How many standbys `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)` wait for. A plain list means FIRST 1.
+ * Returns for how many standbys a commit waits, such as 2 for `ANY 2 (…)`, `FIRST 2 (…)` and `2
+ * (…)`. A plain list means FIRST 1.
  */
 function countRequired(names: string): number {
   return Number(/^(?:ANY\s+|FIRST\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1);
@@ -148,8 +149,8 @@ function plural(count: number, one: string, many: string): string {
 }
 
 /**
- * In milliseconds. With lower limits, waits for another request's lock or for a standby end too
- * soon.
+ * The lowest useful limits, in milliseconds. With lower limits, statements would fail too soon
+ * while they wait for another request's lock or for a standby.
  */
 const LEAST_LIMITS = {
   statement_timeout: 1000,
@@ -163,7 +164,7 @@ const OWN_LIMITS = `
     (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()) AS database_limit`;
 
 async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // Runs first. Later, every connection would have its own process, even behind a pooler.
+  // This must run first. Later, every connection would have its own process, even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
     database,
@@ -193,7 +194,7 @@ interface ServerProcess {
   readonly age: string | number;
 }
 
-/** The server process of a connection, and its age in seconds. */
+/** Returns a connection's server process, and its age in seconds. */
 const PROCESS = `
   SELECT pid, extract(epoch FROM clock_timestamp() - backend_start) AS age
   FROM pg_catalog.pg_stat_activity WHERE pid = pg_catalog.pg_backend_pid()`;
@@ -201,10 +202,10 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Evidence of a pooler between here and the server, or null. Statements sent at once have one
- * connection each. A pooler in transaction mode lets the same server process answer several of
- * them, one after another, unless all of them take a while. A store with fewer connections also
- * answers one after another.
+ * Returns evidence for a pooler in front of the server, or null. Statements that are sent at the
+ * same time each use their own connection. A pooler in transaction mode lets one server process
+ * answer several of them in turn, unless all of them are slow. A store with fewer connections also
+ * answers them in turn.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

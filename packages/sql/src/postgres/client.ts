@@ -1,6 +1,9 @@
 import type { PoolClient } from 'pg';
 
-/** What is read from a connection. Its driver may differ from the one of the types. */
+/**
+ * The properties that are read from a connection. Its driver may be another version than these
+ * types.
+ */
 interface GivenClient {
   readonly connection?: Readonly<Record<string, unknown>>;
   readonly pipeline?: boolean;
@@ -8,7 +11,10 @@ interface GivenClient {
 }
 const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
 
-/** Why the connection cannot be used, to follow the needed version in a message. Null if it can. */
+/**
+ * Returns why the connection cannot be used, or null if it can. The text follows the needed version
+ * in a message.
+ */
 export function getRefusal(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;
   if (connection?.['stream'] === undefined) return '; pg-native cannot be used';

@@ -8,37 +8,43 @@ import type { PooledConnection, PoolLimits } from '../pool.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds: 24 days. `pg` has no value for "no
- * limit" that overrides the pool's.
+ * The longest time that a timer can wait, in milliseconds: 24 days. Used because `pg` has no value
+ * for "no limit" that overrides the pool's limit.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
 
-/** What all statements of an engine share. */
+/** The settings that all of an engine's statements share. */
 export interface Settings {
   readonly names: StatementNames;
   /** How long a request waits for a statement, in milliseconds. */
   readonly timeout: number;
-  /** The schema of the tables. Null uses the connection's `search_path`. */
+  /** The schema that contains the tables. With null, the connection's `search_path` is used. */
   readonly schema: string | null;
   readonly limits: PoolLimits;
-  /** Whether each transaction sets its own time limits, because the session has none or others. */
+  /**
+   * Whether each transaction sets its own time limits, because the session has no or different
+   * limits.
+   */
   readonly limitsTransactions: boolean;
 }
 
 /**
- * Types whose values a JavaScript number holds exactly here: int8, int2, int4, oid, float4, float8.
+ * Types that are read as JavaScript numbers: int8, int2, int4, oid, float4, float8. Portico's
+ * values fit exactly.
  */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /**
- * Types that stay text, as in `pg` itself: name, text, varchar, and numeric, which is the sum of
- * int8.
+ * Types that are read as text, as in `pg` itself: name, text, varchar and numeric. The sum of int8
+ * values is numeric.
  */
 const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 
 interface PostgresConnection extends PooledConnection {
-  /** Sends the server an empty request. From then on it is known whether the connection is idle. */
+  /**
+   * Sends an empty request to the server. After this, it is known whether the connection is idle.
+   */
   askStatus(): Promise<unknown>;
 }
 
@@ -114,23 +120,23 @@ export function toConnection(
 }
 
 /**
- * The server's limits in milliseconds, for a statement and for an idle transaction. This process
- * ends an idle transaction earlier.
+ * Returns the server's limits in milliseconds, for a statement and for an idle transaction. This
+ * process ends an idle transaction earlier.
  */
 export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
   return [statementTimeout ?? 0, statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0)];
 }
 
-/** The transaction status of a connection, as the server last reported it. */
+/** A connection's transaction status, as the server last reported it. */
 interface Heard {
   status: string | null;
 }
-/** For connections whose driver does not report it. */
+/** The statuses for connections whose driver does not report them. */
 const heard = new WeakMap<Connection, Heard>();
 
 /**
- * Returns how to read a connection's transaction status: `I` when it is in no transaction, null
- * before the first answer.
+ * Returns a function that reads a connection's transaction status. The status is `I` outside a
+ * transaction, and null before the first answer.
  */
 function watchStatus(client: PoolClient): () => string | null {
   const { connection } = client;
@@ -139,7 +145,7 @@ function watchStatus(client: PoolClient): () => string | null {
   const last = heard.get(connection) ?? { status: null };
   if (!heard.has(connection)) {
     heard.set(connection, last);
-    // Runs before `pg` continues what waits for the answer.
+    // Must run before `pg` continues the code that waits for the answer.
     connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       last.status = status;
     });
@@ -148,11 +154,14 @@ function watchStatus(client: PoolClient): () => string | null {
 }
 
 /**
- * The maximum number of named statements. The server keeps each as long as the connection lives.
+ * The maximum number of named statements. The server keeps each as long as the connection is open.
  */
 const MOST_NAMES = 256;
 
-/** The server parses and plans a named statement once per connection. */
+/**
+ * Chooses names for prepared statements. The server parses and plans a named statement once per
+ * connection.
+ */
 export class StatementNames {
   readonly #path: string | null;
   readonly #names = new Map<string, string>();
@@ -164,8 +173,8 @@ export class StatementNames {
   }
 
   /**
-   * Null for a statement that runs without a name. Names are derived from texts, so a name never
-   * stands for another text.
+   * Returns a statement's name, or null if it runs without a name. Names are derived from texts, so
+   * a name never refers to another text.
    */
   of(text: string): string | null {
     if (!this.#inUse) return null;
@@ -182,14 +191,14 @@ export class StatementNames {
     this.#names.clear();
     // The plan is outdated: plan every statement again, under a new name.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // Otherwise a connection pooler shares sessions, and will again. Stop using names.
+    // Otherwise a connection pooler shares sessions between clients. Stop using names.
     else this.#inUse = false;
   }
 }
 
 /**
- * An error about a statement has an SQLSTATE as its code. System codes (`EPIPE`) begin with E, and
- * no SQLSTATE does.
+ * Whether the error is about a statement: its code is then an SQLSTATE. System codes (`EPIPE`)
+ * begin with E, which no SQLSTATE does.
  */
 export function isStatementError(error: unknown): boolean {
   return (
@@ -200,7 +209,7 @@ export function isStatementError(error: unknown): boolean {
   );
 }
 
-/** How many texts are cached with numbered placeholders. */
+/** The most texts that are cached with numbered placeholders. */
 const MOST_TEXTS = 1000;
 const texts = new Map<string, string>();
 
@@ -213,7 +222,10 @@ function numbered(sql: string): string {
   return text;
 }
 
-/** Turns `?` placeholders into `$1`, `$2` and so on. Leaves those inside quotes alone. */
+/**
+ * Replaces `?` placeholders with `$1`, `$2` and so on. Does not change question marks inside
+ * quotes.
+ */
 export function numberedPlaceholders(sql: string): string {
   let count = 0;
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g, (match) => {

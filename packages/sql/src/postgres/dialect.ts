@@ -24,14 +24,14 @@ export const POSTGRES: Dialect = {
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  // While a standby is missing, a commit that waits for it keeps its lock on a key.
+  // While a standby is missing, a commit that waits for it keeps its locks.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // To the planner, a column that equals an element of a list is not constant, even if the list has
-  // one element.
+  // The planner does not treat a column as constant if it is compared with a list, even if the list
+  // has only one element.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,
@@ -57,14 +57,14 @@ export const POSTGRES: Dialect = {
 };
 
 function claimAndInsert(claim: string, table: string, columns: string): string {
-  // In a SELECT, PostgreSQL takes a parameter as text.
+  // In a SELECT, PostgreSQL treats a parameter as text.
   const values = columns.replaceAll(/\w+/g, (name) =>
     /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
   );
   return `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} FROM claimed`;
 }
 
-/** Names that PostgreSQL accepts and does not reserve. It would cut off longer ones. */
+/** Names that PostgreSQL accepts and does not reserve. It would truncate longer names. */
 const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function schemas(): Schemas {
@@ -84,7 +84,8 @@ function schemas(): Schemas {
 }
 
 /**
- * Looks for the schema first: an account that may not create schemas may still use an existing one.
+ * Creates the schema if it is missing. Looks for it first, because an account that may not create
+ * schemas may still use an existing one.
  */
 async function createSchema(connection: SqlConnection, name: string): Promise<void> {
   const { rows } = await connection.execute('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?', [
@@ -93,7 +94,7 @@ async function createSchema(connection: SqlConnection, name: string): Promise<vo
   if (rows.length === 0) await connection.execute(`CREATE SCHEMA ${quotedSchema(name)}`);
 }
 
-/** A schema name, quoted so that PostgreSQL takes it literally. */
+/** Quotes a schema name, so that PostgreSQL reads it literally. */
 export function quotedSchema(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -26,8 +26,8 @@ import { PostgresStatement } from './statement.ts';
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * How long each of several servers may take to accept a connection before the next one is tried, in
- * milliseconds.
+ * With several servers: how long one may take to accept a connection before the next one is tried,
+ * in milliseconds.
  */
 const TIME_OF_A_HOST = 2000;
 
@@ -35,8 +35,8 @@ const TIME_OF_A_HOST = 2000;
 export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /**
- * PostgreSQL through `pg`. Only this file imports it, so an application on SQLite need not install
- * it.
+ * Opens PostgreSQL through `pg`. Only this file imports `pg`, so an application on SQLite does not
+ * need to install it.
  */
 export function openPostgres(
   url: string,
@@ -77,7 +77,7 @@ interface HostOptions {
   readonly patience: number;
 }
 
-/** The connections of one server. Each sets its session once. */
+/** Opens the connections to one server. Each connection configures its session once. */
 function openHost(
   driver: typeof pg,
   { url }: PostgresHost,
@@ -88,7 +88,7 @@ function openHost(
     max: size,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     keepAlive: true,
-    // The pool's own limit would also count the wait for a free connection.
+    // The pool's own limit would also include the wait for a free connection.
     Client: class extends driver.Client {
       constructor(config?: ClientConfig) {
         super({ ...config, connectionTimeoutMillis: patience });
@@ -96,8 +96,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // A broken connection fails the next statement on it. Without these listeners it would end the
-  // process.
+  // If a connection breaks, its next statement fails. Without these listeners, the process would
+  // end.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -139,10 +139,10 @@ function openHost(
   };
 }
 
-/** What a server reports about a connection. */
+/** The values that a server reports about a connection. */
 interface Session {
   /**
-   * Whether a pooler such as PgBouncer gives the server's session to another client after each
+   * Whether a pooler such as PgBouncer lets another client use the server's session after each
    * transaction.
    */
   readonly isShared: boolean;
@@ -152,10 +152,10 @@ interface Session {
 
 /**
  * Sets the session's time limits once: for a statement, and for a transaction that its client has
- * abandoned, which the server does not notice. A shared session is left alone, because other
- * clients would get these limits. A session is shared if its process is not the one that this
- * connection was told at the start. PgBouncer would refuse the limits as start-up parameters. A
- * smaller limit of the server stays.
+ * abandoned without the server noticing. Leaves a shared session unchanged, because other clients
+ * would get these limits. A session is shared if its process differs from the one reported when the
+ * connection started. PgBouncer would reject the limits as start-up parameters. Smaller server
+ * limits stay unchanged.
  */
 const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_recovery()::int AS "isStandby",
     (pg_catalog.current_setting('transaction_read_only') = 'on')::int AS "isReadOnly",

@@ -2,29 +2,29 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** SQLSTATEs with their meanings. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // A standby, or a primary that knows that another one took over.
+  // The server is a standby, or a primary that knows that another server took over.
   ['25006', 'read-only'],
-  // A time limit or an administrator stopped the statement. Neither stops a commit that waits for
-  // its standby.
+  // A time limit or an administrator stopped the statement. This does not stop a commit that waits
+  // for its standby.
   ['57014', 'unavailable'],
   // The wait for a lock reached its time limit.
   ['55P03', 'unavailable'],
-  // The transaction waited too long for its client, or took too long. It is undone, and the
+  // The transaction waited too long for its client, or took too long. It is rolled back, and the
   // connection is closed.
   ['25P03', 'unavailable'],
   ['25P04', 'unavailable'],
-  // Distributed databases with PostgreSQL's protocol answer this (statement_completion_unknown).
+  // Distributed databases with PostgreSQL's protocol return this (statement_completion_unknown).
   ['40003', 'unknown'],
-  // The plan is outdated, the statement does not exist, or another one has its name.
+  // The plan is outdated, the statement does not exist, or another statement has its name.
   ['0A000', 'name'],
   ['26000', 'name'],
   ['42P05', 'name'],
 ]);
 
 /**
- * Classes of SQLSTATEs. The connection, the server that closes it, or its operating system failed,
- * perhaps after the commit. Resources are short. The transaction was rolled back
- * (serialization_failure, deadlock_detected).
+ * SQLSTATE classes, in this order. The connection, its server or the operating system failed,
+ * perhaps after the commit. The server does not have enough resources. The transaction was rolled
+ * back (serialization_failure, deadlock_detected).
  */
 const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^(?:08...|57P..|58...)$/, 'unknown'],
@@ -32,7 +32,7 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^40...$/, 'conflict'],
 ];
 
-/** Errors of `pg` without a code. */
+/** `pg` errors without a code. */
 const UNREACHABLE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|a pool after calling end/i;
 

@@ -8,11 +8,11 @@ export type Wanted = 'read-write' | 'primary' | 'any';
 
 const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'any']);
 
-/** One server of a URL. */
+/** One server in a URL. */
 export interface PostgresHost {
   /** Host and port as written in the URL, for messages. */
   readonly name: string;
-  /** The URL with this server alone. */
+  /** The URL with only this server. */
   readonly url: string;
 }
 
@@ -23,7 +23,10 @@ export interface PostgresHosts {
   readonly wanted: Wanted;
 }
 
-/** Everything before the hosts, the hosts, and the rest. A password contains no `/`, `?` or `#`. */
+/**
+ * Captures everything before the hosts, the hosts, and the rest. A password does not contain `/`,
+ * `?` or `#`.
+ */
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?/;
 /**
  * A name, an IPv4 address, the folder of a socket (`%2Fvar%2Frun`) or an IPv6 address, and a port.
@@ -31,11 +34,11 @@ const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^
 const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Reads a PostgreSQL URL, which may name several servers as in libpq:
+ * Reads a PostgreSQL URL. It may contain several servers, as in libpq:
  * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
- * `primary` or `any`. By default a single server may be anything but a standby, which might accept
- * revoked tokens; several servers must accept writes. Throws a ConfigurationError for any other
- * URL. Its message repeats nothing of the URL, because it contains a password.
+ * `primary` or `any`. By default, a single server must not be a standby, because a standby might
+ * accept revoked tokens. Several servers must accept writes. Throws a ConfigurationError for any
+ * other URL. The message does not repeat the URL, because it contains a password.
  */
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
@@ -59,7 +62,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
   return { hosts: names.map((name) => ({ name, url: `${start}${name}${rest}` })), wanted };
 }
 
-/** Accepts what `pg` accepts. For `pg`, a URL without a host means a socket. */
+/** Throws unless `pg` accepts the URL. For `pg`, a URL without a host refers to a socket. */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
     refuse(`is not a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
@@ -77,17 +80,15 @@ function refuse(message: string): never {
   throw new ConfigurationError([{ key: 'database_url', message }]);
 }
 
-/**
- * A server's connections. They reject as unavailable if the server is not one of the wanted kind.
- */
+/** A server's connections. They reject as unavailable if the server is not of the wanted kind. */
 export interface HostPool {
   readonly name: string;
   readonly pool: Pool;
 }
 
 /**
- * The connections of several servers. The current server is the one that gave the last connection.
- * If it gives none, the next ones are tried.
+ * The connections to several servers. The current server is the server that provided the last
+ * connection. If it does not provide one, the next servers are tried.
  */
 export class HostsPool implements Pool {
   readonly #hosts: readonly HostPool[];
@@ -106,12 +107,12 @@ export class HostsPool implements Pool {
       const host = hosts[index] as HostPool;
       try {
         const connection = await host.pool.connect();
-        // Meanwhile another request may have found this server or the next one.
+        // Meanwhile, another request may have found this server or the next one.
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // The server answers others. It is only busy.
+        // The server answers other requests, so it is only busy.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }
@@ -124,13 +125,15 @@ export class HostsPool implements Pool {
     await Promise.all(this.#hosts.map(({ pool }) => pool.end()));
   }
 
-  /** Connections to servers before a takeover end by themselves. Only the current server counts. */
+  /**
+   * Returns only the current server's figures. Connections to earlier servers end by themselves.
+   */
   figures() {
     return this.#hosts[this.#current]?.pool.figures?.() ?? { idle: null, most: null };
   }
 }
 
-/** `pg` had no free connection in time. */
+/** Whether `pg` did not have a free connection in time. */
 function isBusy({ message }: Error): boolean {
   return message === 'timeout exceeded when trying to connect';
 }

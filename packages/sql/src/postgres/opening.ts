@@ -14,10 +14,10 @@ export const postgresOpener: EngineOpener = {
 };
 
 /**
- * Makes a store on the application's own pool of `pg`. Portico takes a connection for each
- * statement or transaction, waits at most 5 seconds for it, and gives it back unchanged. The pool
- * stays yours: Portico never ends it and changes none of its settings. If the pool has no `error`
- * listener, Portico adds one, because a broken idle connection would end the process.
+ * Creates a store on the application's own `pg` pool. For each statement or transaction, Portico
+ * waits at most 5 seconds for a connection, and returns it unchanged. Portico never ends the pool
+ * or changes its settings. If the pool has no `error` listener, Portico adds one. Otherwise a
+ * broken idle connection would end the process.
  */
 export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, ({ log = null, schema = null }) => {

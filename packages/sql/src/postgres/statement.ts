@@ -2,13 +2,13 @@ import type { Connection } from 'pg';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
 
-/** The columns of a statement's answer. */
+/** The columns in a statement's result. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * The named statements of a connection that have answered, each with its columns, or null where the
- * columns may change. A failed statement is not listed, even if the server knows it. `pg` keeps its
- * own list private.
+ * For each connection, the named statements that succeeded, each with its columns. Null if the
+ * columns may change. A failed statement is not listed, even if the server knows it. Needed because
+ * `pg` keeps its own list private.
  */
 const namedStatements = new WeakMap<Connection, Map<string, Columns | null>>();
 
@@ -24,29 +24,29 @@ function getNamedStatements(connection: Connection): Map<string, Columns | null>
 /** The parts of a statement. */
 export interface PostgresStatementOptions {
   readonly text: string;
-  /** Empty for a statement that the server forgets. */
+  /** The statement's name. Empty if the server must not keep the statement. */
   readonly name: string;
   readonly parameters: readonly SqlParameter[];
-  /** How to read a column of this type. */
+  /** Returns how to read a column with this type. */
   readonly parserOf: (type: number) => (text: string) => unknown;
-  /** The `search_path` for this statement alone. Null uses the session's. */
+  /** The `search_path` for this statement only. With null, the session's is used. */
   readonly searchPath: string | null;
-  /** In milliseconds. `pg` takes its time limit from here. */
+  /** The time limit in milliseconds. `pg` reads it from here. */
   readonly query_timeout: number;
 }
 
 /**
- * Runs in the statement's own transaction. `SET LOCAL` would work too, but writes a warning to the
- * server's log.
+ * Runs in the statement's own transaction. `SET LOCAL` would also work, but it writes a warning to
+ * the server's log.
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
 /**
- * One statement, which `pg` sends as a `Submittable`. Unlike `pg`'s own, it asks for the columns
- * only the first time that a named statement runs on a connection. Describing them costs the server
- * a fifth, and reading them costs this process a third of a read by key. A statement with a star
- * asks each time: its columns change with the schema, and behind a connection pooler the change
- * goes unnoticed.
+ * A statement that `pg` sends as a `Submittable`. Unlike `pg`'s own statements, it asks for the
+ * columns only when a named statement first runs on a connection. For a read by key, this saves the
+ * server a fifth of its time and this process a third. A statement with `*` asks each time, because
+ * its columns change with the schema. Behind a connection pooler, such a change would not be
+ * noticed.
  */
 export class PostgresStatement {
   readonly text: string;
@@ -55,16 +55,16 @@ export class PostgresStatement {
   readonly #values: readonly (string | null)[];
   readonly #parserOf: PostgresStatementOptions['parserOf'];
   readonly #searchPath: string | null;
-  /** Whether the current answer still belongs to the SET before the statement. */
+  /** Whether the current answer belongs to the SET before the statement. */
   #isSetting = false;
-  /** The named statements of the connection it was sent on. */
+  /** The named statements on the connection to which it was sent. */
   #named: Map<string, Columns | null> | null = null;
   #columns: Columns | null = null;
   readonly #rows: Record<string, unknown>[] = [];
   /** The server's summary, such as `UPDATE 1`. */
   tag = '';
   #failed: { readonly error: unknown } | null = null;
-  /** `pg` wraps this callback with its time limit. */
+  /** `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(
@@ -86,7 +86,7 @@ export class PostgresStatement {
     this.#named = named;
     const columns = named.get(name);
     this.#columns = columns ?? null;
-    // Until it has answered.
+    // Remove the name from the list until the statement has succeeded.
     named.delete(name);
     // Send everything in one packet.
     connection.stream.cork();
@@ -97,7 +97,7 @@ export class PostgresStatement {
       connection.execute({}, true);
     }
     if (columns === undefined) {
-      // The server may still have it. Closing an unknown statement is not an error.
+      // The server may still have this statement. Closing an unknown statement is not an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }
@@ -162,8 +162,9 @@ export class PostgresStatement {
 }
 
 /**
- * One or several statements without parameters and without rows. An empty text checks that the
- * server is alive. Older versions of `pg` apply their time limit only to a `Submittable`.
+ * One or several statements without parameters and rows. An empty text checks whether the server
+ * answers. This is a `Submittable` because older versions of `pg` apply their time limit only to
+ * those.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
@@ -181,10 +182,10 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-/** `*` as the columns of a table, or `TABLE t`, which means the same. */
+/** Matches `*` for a table's columns, and `TABLE t`, which means the same. */
 const MAY_CHANGE = /\*|\bTABLE\b/i;
 
-/** Such as `UPDATE 1`, `INSERT 0 1`, `SELECT 1`. */
+/** Matches a summary such as `UPDATE 1` or `INSERT 0 1`, with the number of changed rows. */
 const CHANGED = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/;
 
 function affectedBy(tag: string): number {

@@ -12,7 +12,7 @@ async function pragma(database: Store, name: string): Promise<string> {
   return String(value);
 }
 
-/** Below FULL, a commit is answered before it is on disk. */
+/** With a lower value, a commit returns before it is on disk. */
 const FULL = 2;
 
 async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
@@ -50,13 +50,16 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
   return judgeFile(found, { type: getFileSystem(found, mounts), free: bavail * bsize });
 }
 
-/** File systems that other machines may use at the same time. */
+/** File systems that several machines can use at the same time. */
 const NETWORK =
   /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|glusterfs|lustre|gpfs|afs|beegfs|ocfs2|gfs2|ncpfs|fuse\.(?:sshfs|s3fs|gcsfuse|glusterfs|ceph|rclone|juicefs|blobfuse2?))$/;
 
 const LITTLE = 100 * 1024 * 1024;
 
-/** `free` is in bytes; `type` is the file system's, or null if unknown. */
+/**
+ * Reports problems with a database file. `free` is in bytes. `type` is the file system's type, or
+ * null if unknown.
+ */
 export function judgeFile(
   file: string,
   { type, free }: { readonly type: string | null; readonly free: number },
@@ -82,9 +85,9 @@ export function judgeFile(
 }
 
 /**
- * The type of a file's file system, from the lines of `/proc/self/mountinfo` (proc(5)). Null if no
- * line matches. The longest mount point counts; among equals, the last one, because it covers the
- * earlier ones.
+ * Returns the type of a file's file system, from the lines in `/proc/self/mountinfo` (proc(5)).
+ * Returns null if no line matches. Uses the longest matching mount point. Among equal ones it uses
+ * the last, because that one covers the others.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;
@@ -99,7 +102,10 @@ export function getFileSystem(file: string, mountinfo: string): string | null {
   return found?.type ?? null;
 }
 
-/** Mountinfo writes a space, a tab, a line break and a backslash as three octal digits. */
+/**
+ * Decodes a character in mountinfo. Spaces, tabs, line breaks and backslashes are written as three
+ * octal digits.
+ */
 function unescape(_: string, octal: string): string {
   return String.fromCodePoint(Number.parseInt(octal, 8));
 }

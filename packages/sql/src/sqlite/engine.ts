@@ -7,21 +7,24 @@ import { executePrepared, Statements } from './statements.ts';
 import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
 
 /**
- * SQLite through `node:sqlite`. `file` is absolute, or `:memory:`. With `isBorrowed`, the
- * application uses the file too.
+ * Opens SQLite through `node:sqlite`. `file` is an absolute path or `:memory:`. With `isBorrowed`,
+ * the application uses the file too.
  */
 export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
   return new SqliteEngine(file, isBorrowed);
 }
 
 /**
- * One connection on one thread. Reads run at once and see committed data; writes go through the
- * queue.
+ * Uses one connection on one thread. Reads run immediately and see committed data. Writes go
+ * through the queue.
  */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;
   readonly #queue: WriteQueue;
-  /** The open read transaction: whose it is, and how many commits came before it. */
+  /**
+   * The open read transaction: the group of reads that uses it, and how many commits came before
+   * it.
+   */
   #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
   constructor(file: string, isBorrowed: boolean) {
@@ -37,7 +40,7 @@ class SqliteEngine implements Engine {
     if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters, onUnknown);
     const until = performance.now() + LONGEST_WAIT;
     for (;;) {
-      // What a batch has written is not committed yet, and may never be.
+      // A batch's writes are not committed yet and may be rolled back.
       while (this.#queue.batch !== null) await this.#queue.batch;
       try {
         return this.#read(sql, parameters);
@@ -60,7 +63,7 @@ class SqliteEngine implements Engine {
     return this.#queue.transaction(asCaller(work), onUnknown);
   }
 
-  /** Writes what is waiting first. */
+  /** First finishes all waiting writes. */
   async close(): Promise<void> {
     const waited = new AbortController();
     const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
@@ -71,9 +74,9 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Taking and releasing SQLite's read lock costs more than most reads. So reads that belong
-   * together share one, within one turn of the event loop. A request that arrives meanwhile is
-   * handled in a later turn.
+   * Runs a read. SQLite's read lock costs more time than most reads. So reads that belong together
+   * share one lock within one turn of the event loop. A request that arrives meanwhile is handled
+   * in a later turn.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
@@ -93,8 +96,8 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs after Node has run the promises that are ready. A tick requested from outside them would
-   * run before the first.
+   * Ends the read transaction after Node has run the promises that are ready. A tick that is
+   * requested outside a promise would run before all of them.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -106,9 +109,9 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * Runs the work in the caller's `AsyncLocalStorage` context, not in that of the request that begins
- * the batch. Code after an `await` keeps its own context, so this needs much less memory than
- * `AsyncLocalStorage.bind`.
+ * Runs the work in the caller's `AsyncLocalStorage` context. Otherwise it would run in the context
+ * of the request that begins the batch. Code after an `await` keeps its own context, so this needs
+ * much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

@@ -3,23 +3,23 @@ import type { MeaningsOf } from '../meaning.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
-/** The numbers are IOERR, FULL and CANTOPEN. */
+/** 10, 13 and 14 are IOERR, FULL and CANTOPEN. */
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([BUSY, LOCKED, READONLY, 10, 14, 13]);
-/** BUSY_SNAPSHOT: what was read has changed. */
+/** BUSY_SNAPSHOT: data that the transaction read has changed. */
 const CONFLICT = 517;
 
-/** BUSY and LOCKED: another process is writing. */
+/** Whether another process is writing (BUSY and LOCKED). */
 export function isSqliteBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === LOCKED;
 }
 
-/** The file is read-only, or was replaced. A new connection may work. */
+/** Whether the file is read-only or was replaced. A new connection may work. */
 export function isSqliteReadOnly(error: unknown): boolean {
   return primaryCode(error) === READONLY;
 }
 
-/** SQLite's result codes that mean "not now". */
+/** Whether SQLite's result code means that the same call may succeed later. */
 export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
@@ -29,17 +29,20 @@ export const sqliteMeanings: MeaningsOf = (error) => [
   resultCode(error) === CONFLICT ? 'conflict' : undefined,
 ];
 
-/** The same error that SQLite reports when it is too busy. */
+/** Creates the same error that SQLite reports when it is too busy. */
 export function busy(message: string): Error {
   return Object.assign(new Error(message), { errcode: BUSY });
 }
 
-/** The same error that SQLite reports when another transaction changed what this one has read. */
+/**
+ * Creates the same error that SQLite reports when another transaction changed data that this one
+ * has read.
+ */
 export function conflict(message: string): Error {
   return Object.assign(new Error(message), { errcode: CONFLICT });
 }
 
-/** The low byte of the extended result code. */
+/** Returns the low byte of the extended result code. */
 function primaryCode(error: unknown): number | null {
   const code = resultCode(error);
   return code === null ? null : code & 0xff;

@@ -16,10 +16,11 @@ export const sqliteOpener: EngineOpener = {
 };
 
 /**
- * Makes a store on the file of your own connection, a `DatabaseSync` of `node:sqlite`. Portico
- * opens its own connection to that file; if you shared one, your statements would end up in
- * Portico's transactions. Throws a ConfigurationError for a database in memory, and for one of
- * another library, such as `better-sqlite3`.
+ * Creates a store on the file that your own connection uses. The connection must be a
+ * `DatabaseSync` from `node:sqlite`. Portico opens its own connection to the file. With a shared
+ * connection, your statements would become part of Portico's transactions. Throws a
+ * ConfigurationError for a database in memory, and for a connection from another library, such as
+ * `better-sqlite3`.
  */
 export function fromSqlite(database: DatabaseSync, options: BorrowingOptions = {}): BorrowedDatabase {
   const file = getFile(database);

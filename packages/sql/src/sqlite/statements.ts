@@ -4,12 +4,12 @@ import type { StatementResult } from '../engine.ts';
 import { isSqliteReadOnly } from './failures.ts';
 import { openFile, type FileOptions } from './file.ts';
 
-/** How many prepared statements are kept. */
+/** The most prepared statements that are kept. */
 const KEPT_STATEMENTS = 256;
 
 /**
- * Statements that change nothing, or that cannot run inside a transaction. Any other counts as a
- * write.
+ * Matches statements that change nothing, or that cannot run inside a transaction. All others are
+ * treated as writes.
  */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
@@ -26,11 +26,11 @@ export interface Prepared {
   readonly isQuery: boolean;
   /** Whether SQLite numbers the inserted row. */
   readonly numbersRow: boolean;
-  /** Turns the driver's values into rows. Null for a statement without columns. */
+  /** Converts the driver's values into rows. Null for a statement without columns. */
   readonly toRows: ((rows: readonly unknown[]) => readonly Row[]) | null;
 }
 
-/** A connection to a file, opened at the first statement, with its prepared statements. */
+/** A connection to a file, with its prepared statements. Opens the file at the first statement. */
 export class Statements {
   readonly #file: string;
   readonly #options: FileOptions;
@@ -79,13 +79,13 @@ export class Statements {
     }
   }
 
-  /** Begins or ends a read transaction. Like `run`, but without building a result. */
+  /** Begins or ends a read transaction. Like `run`, but does not build a result. */
   control(sql: 'BEGIN' | 'COMMIT'): void {
     this.prepare(sql).statement.get();
   }
 
   /**
-   * Makes the next statement open the file again. A database in memory stays, because reopening
+   * Makes the next statement open the file again. An in-memory database stays open, because it
    * would lose its contents.
    */
   reopen(): void {
@@ -110,7 +110,7 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   // A number would round 64-bit values.
   if (numbersRow) statement.setReadBigInts(true);
   if (columns.length === 0) return { ...kind, toRows: null };
-  // The columns of `*` change with the schema, which another process may change. Let the driver
+  // The columns in `*` depend on the schema, which another process may change. So let the driver
   // name them.
   if (sql.includes('*')) return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
@@ -118,8 +118,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
 }
 
 /**
- * In other cases SQLite reports the number of an earlier insert: for an upsert that updates, and
- * for a table WITHOUT ROWID.
+ * Whether SQLite numbers the inserted row. For an upsert that updates, and for a table WITHOUT
+ * ROWID, SQLite would report an earlier insert's number.
  */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, ...names] = INSERT.exec(sql) ?? [];
@@ -129,7 +129,7 @@ function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   return found?.['type'] === 'table' && found['wr'] === 0;
 }
 
-/** Names the values of each row. The driver's own rows take twice as long to make and to read. */
+/** Creates rows from arrays. The driver's own rows take twice as long to create and to read. */
 function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => readonly Row[] {
   const empty = Object.fromEntries(columns.map((column) => [column, null]));
   const toRow = (values: readonly unknown[]) => {
@@ -160,8 +160,9 @@ export function executePrepared(
 const NO_ROWS: readonly never[] = [];
 
 /**
- * When a transaction is set aside and its steps repeat, the row may get another number. The result
- * then takes that number, unless the work has already read the old one and may have used it.
+ * An INSERT's result. When a transaction is set aside and its steps repeat, the row may get another
+ * number. In this case the result changes to the new number, unless the work has already read the
+ * old one and may have used it.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;
@@ -179,7 +180,10 @@ export class InsertResult implements StatementResult {
     return BigInt(this.#rowId);
   }
 
-  /** False if the work has read a number that differs from the repetition's. */
+  /**
+   * Takes over the repeated INSERT's number. Returns false if the work has already read a different
+   * number.
+   */
   becomes(repetition: StatementResult): boolean {
     if (!(repetition instanceof InsertResult)) return false;
     if (this.#isLookedAt) return repetition.#rowId === this.#rowId;

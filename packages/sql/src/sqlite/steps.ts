@@ -4,7 +4,7 @@ import type { EngineConnection, StatementResult } from '../engine.ts';
 import { conflict } from './failures.ts';
 import { InsertResult } from './statements.ts';
 
-/** How the work of a transaction ended. */
+/** How a transaction's work ended. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 type Run = (sql: string, parameters: readonly SqlParameter[]) => StatementResult;
@@ -26,15 +26,16 @@ interface PendingStatement {
 }
 
 /**
- * The statements of a transaction's work. They run without a break, in a batch with other writes.
- * Work that waits for anything else is set aside: its changes are undone, so that it delays no
- * other write. At its next statement, or at its end, its steps repeat in another batch. Each step
- * must have the same outcome as before, because the work has relied on it. If one differs, others
- * have changed the data, and the transaction fails as one that must start again.
+ * Runs the statements in a transaction's work without a break, in a batch with other writes. If the
+ * work waits for anything except its statements, it is set aside: its changes are rolled back, so
+ * that it does not delay other writes. At its next statement, or at its end, its steps repeat in
+ * another batch. Each step must have the same outcome as before, because the work relies on it. If
+ * an outcome differs, others have changed the data, and the transaction fails with a conflict and
+ * must start again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;
-  /** Executes in the open batch. Null outside a batch. */
+  /** Executes a statement in the open batch. Null outside a batch. */
   #run: Run | null = null;
   #working: Promise<Outcome> | null = null;
   readonly #done: Step[] = [];
@@ -56,8 +57,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Continues in an open batch. Returns how the work ended, or null if it is waiting for anything
-   * except its statements at the end of this turn.
+   * Continues in an open batch. Returns how the work ended. Returns null if, at the end of this
+   * turn, the work is waiting for anything except its statements.
    */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {
     this.#repeat(run);
@@ -77,7 +78,7 @@ export class Steps implements EngineConnection {
     }
   }
 
-  /** Calls `onReady` when there is something to do in a batch: a statement, or the end. */
+  /** Calls `onReady` when a batch can continue the work: when it runs a statement or ends. */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;
     if (this.#pending.length > 0) this.#wake();
@@ -85,8 +86,7 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * The transaction has failed: rejects every pending and future statement of its work with this
-   * error.
+   * Ends a failed transaction: rejects the work's pending and future statements with this error.
    */
   giveUp(error: unknown): void {
     this.#refusal ??= { error };
@@ -134,13 +134,13 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the work could have continued from this outcome as from the earlier one. */
+/** Whether the repeated step had the same outcome as before, as far as the work can see. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // After a statement that changes no rows, SQLite reports the count of the statement before it.
+  // After a statement that changes no rows, SQLite reports the previous statement's count.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);

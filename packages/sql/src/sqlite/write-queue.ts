@@ -9,18 +9,18 @@ import { refuseSavepoints, refuseTransactionControl } from '../transaction-contr
 /** How long a statement waits for another process's write, in milliseconds. */
 export const LONGEST_WAIT = 5000;
 /**
- * The maximum number of writes in one transaction. They take about a millisecond, during which no
- * request is answered.
+ * The maximum number of writes in one transaction. They take about a millisecond. During this time,
+ * no request is handled.
  */
 const MOST_TOGETHER = 32;
-/** How many turns of the event loop a batch waits for more writes. */
+/** For how many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
-/** How many writes may wait. The next one is refused, because the store is too busy. */
+/** The most writes that may wait. Later writes are rejected because the store is too busy. */
 const LONGEST_QUEUE = 10_000;
 
 /**
- * What a write does. SQLite undoes a failed single statement by itself; several statements need a
- * savepoint.
+ * What a write does. SQLite rolls back a failed single statement by itself. Several statements need
+ * a savepoint.
  */
 type Work =
   | {
@@ -33,14 +33,14 @@ type Work =
   | {
       readonly kind: 'transaction';
       readonly steps: Steps;
-      /** Called on a failure that may be the commit's, so that its outcome is unknown. */
+      /** Called when the commit may have failed, so that the outcome is unknown. */
       readonly onUnknown: (() => void) | undefined;
     };
 
 /** A write that waits for its turn. */
 interface Write {
   readonly work: Work;
-  /** When it began to wait, in milliseconds of `performance`. */
+  /** When it began to wait, as returned by `performance.now()`. */
   readonly since: number;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
@@ -49,18 +49,18 @@ interface Write {
 let commits = 0;
 
 /**
- * The number of commits on all connections of this process, which may share a file. A read from
- * before the last one may be outdated.
+ * Returns the number of commits on all of this process's connections, which may share a file. A
+ * read before the last commit may be outdated.
  */
 export function countCommits(): number {
   return commits;
 }
 
 /**
- * Writes that arrive together commit together, in one immediate transaction with one fsync. Each
- * has its own savepoint, so a failure undoes only itself, and each is answered only after the
- * commit. The write lock is taken before the first write, so that no write reads and then loses its
- * turn to another process.
+ * Commits writes that arrive together in one immediate transaction with one fsync. Each has its own
+ * savepoint, so that only a failed write is rolled back. Each resolves only after the commit. The
+ * queue takes the write lock before the first write. Otherwise another process could write between
+ * a write's read and its change.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -75,18 +75,18 @@ export class WriteQueue {
     return this.#statements.run(sql, parameters);
   };
 
-  /** `endReading` ends an open read transaction on the same connection. */
+  /** `endReading` must end an open read transaction on the same connection. */
   constructor(statements: Statements, endReading: () => void) {
     this.#statements = statements;
     this.#endReading = endReading;
   }
 
-  /** Resolves when the open batch ends. Null when no batch is open. */
+  /** A promise that resolves when the open batch ends. Null when no batch is open. */
   get batch(): Promise<void> | null {
     return this.#batch;
   }
 
-  /** Resolves when no write is waiting. Null when none is. */
+  /** A promise that resolves when no write is waiting. Null when no write is waiting now. */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -104,7 +104,7 @@ export class WriteQueue {
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
-        // Also reject the statements that its work still waits for.
+        // Also reject the statements for which its work still waits.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
           if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
@@ -129,7 +129,7 @@ export class WriteQueue {
     this.#writing = null;
   }
 
-  /** Gathers writes until a turn of the event loop brings no more. */
+  /** Gathers writes until no more arrive in one turn of the event loop. */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
@@ -140,7 +140,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // Writes that were set aside no longer belong to this batch, whatever happens to it.
+    // Writes that are set aside no longer belong to this batch, whatever happens to it.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -159,8 +159,8 @@ export class WriteQueue {
   }
 
   /**
-   * One of the writes broke the commit, which undid them all. Commit each by itself, so that only
-   * that one fails.
+   * Commits each write separately, after one of them made the common commit fail. So only that
+   * write fails.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -181,8 +181,8 @@ export class WriteQueue {
   }
 
   /**
-   * After another process blocked the batch for too long: the queued writes that have waited just
-   * as long.
+   * After another process has blocked the batch for too long, returns the queued writes that have
+   * waited as long.
    */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
@@ -193,21 +193,23 @@ export class WriteQueue {
   }
 
   /**
-   * Does the writes in one transaction, and then resolves or rejects each. Undoes and sets aside a
-   * write that waits for something else. Rejects if the commit fails, as for a constraint that is
-   * checked at the end. Then nothing is done, and no write is settled yet.
+   * Runs the writes in one transaction, and then resolves or rejects each. If a write waits for
+   * anything except its statements, it is rolled back and set aside. Rejects if the commit fails,
+   * for example because of a constraint that is checked at the end. In this case nothing is
+   * written, and no write is settled yet.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // In the same turn as BEGIN, so that reads wait for the end from now on.
+      // Set this in the same turn as BEGIN, so that reads wait for the batch from now on.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];
     try {
-      // All of this takes one turn of the event loop, unless some work waits for something else.
+      // All of this takes one turn of the event loop, unless some work waits for anything except
+      // its statements.
       let turn = endOfTurn();
       for (const write of writes) {
         const notify = await this.#doOne(write, turn);
@@ -229,8 +231,8 @@ export class WriteQueue {
   }
 
   /**
-   * Does one write of the open batch, or undoes only this write. Returns the function that settles
-   * it after the commit, or null if it was undone because it waits for something else.
+   * Runs one write in the open batch. If it fails, rolls back only this write. Returns the function
+   * that settles it after the commit. Returns null if it was set aside.
    */
   async #doOne(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
     const { work, resolve, reject } = write;
@@ -251,7 +253,8 @@ export class WriteQueue {
       else this.#statements.run('RELEASE one');
       return () => resolve(outcome.result as never);
     } catch (error) {
-      // An error that undoes the whole transaction, such as a full disk, fails all of its writes.
+      // An error that rolls back the whole transaction, such as a full disk, makes all of its
+      // writes fail.
       if (!this.#statements.isInTransaction) throw error;
       if (!isStatement) this.#undoOne();
       return () => reject(error);
@@ -264,8 +267,8 @@ export class WriteQueue {
   }
 
   /**
-   * A full disk, `ON CONFLICT ROLLBACK` and the like end the transaction. Any later statement would
-   * commit by itself.
+   * Throws if the transaction has ended, for example because of a full disk or `ON CONFLICT
+   * ROLLBACK`. Otherwise later statements would commit by themselves.
    */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)
@@ -278,7 +281,7 @@ function endOfTurn(): Promise<null> {
   return setImmediate(null);
 }
 
-/** Retries while another process is writing. Between the tries, other requests run. */
+/** Retries while another process is writing. Other requests run between the attempts. */
 async function whileBusy<T>(attempt: () => T): Promise<T> {
   const until = performance.now() + LONGEST_WAIT;
   for (let wait = 1; ; wait = Math.min(wait * 2, 20)) {

@@ -16,7 +16,7 @@ const REFUSALS: RefusalMessages = {
   403: 'The linked account or its token does not reach this resource.',
 };
 
-/** Resources of MCP: texts and files that clients read by their URIs (MCP, Resources). */
+/** MCP resources: texts and files that clients read by their URIs (MCP, Resources). */
 export const resources: McpFeature = {
   name: NAME,
   start(endpoint): McpContribution {
@@ -35,7 +35,7 @@ export const resources: McpFeature = {
 };
 
 /**
- * The resources of an endpoint, also for registration after the start.
+ * Returns an endpoint's resource registry. You can also register resources after the start.
  *
  * @example
  * resourcesOf(createMcpServer({ server, config, tools, log })).register(guide);
@@ -45,8 +45,8 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 }
 
 /**
- * The resources of the application that is starting. Call `resource().register(…)` in the
- * application's `register`. Throws anywhere else.
+ * Returns the resource registry of the application that is starting. Call `resource().register(…)`
+ * in the application's `register`. Throws anywhere else.
  */
 export function resource(): ResourceRegistry {
   return resourcesOf(getEndpoint('resource()', 'resources'));
@@ -68,7 +68,7 @@ function getMethods(
           version,
         ),
     },
-    // Clients ask for templates as soon as there are resources.
+    // Clients ask for templates if the endpoint has resources.
     'resources/templates/list': {
       type: 'ListResourceTemplatesRequest',
       answer: (_, { version }) => getList('resourceTemplates', [], version),
@@ -96,7 +96,7 @@ function getList(member: string, list: readonly object[], version: string): Meth
   return { result: { [member]: list, ...cachedFor(version) } };
 }
 
-/** The parts of a resource's description that this protocol version knows. */
+/** Returns the parts of a resource's description that this protocol version knows. */
 function listed(
   { uri, name, title, description, mimeType }: RegisteredResource,
   version: string,
@@ -110,7 +110,7 @@ function listed(
   };
 }
 
-/** The code of MCP until 2025-11-25 (Resources, Error Handling). Since then it is -32602. */
+/** The error code until MCP 2025-11-25 (Resources, Error Handling). Later versions use -32602. */
 const RESOURCE_NOT_FOUND = -32_002;
 
 function notFound(uri: string, version: string): MethodAnswer {

@@ -10,7 +10,9 @@ import type { RegisteredResource } from './resources.ts';
 
 type Params = JSONRPCRequest['params'];
 
-/** The largest content, in bytes: of text in UTF-8, otherwise before it is base64. */
+/**
+ * The largest content, in bytes. Text is measured in UTF-8, other content before base64 encoding.
+ */
 const LARGEST = 1024 * 1024;
 
 /** Reads resources, with a time limit. */
@@ -22,8 +24,8 @@ export class ResourceReads {
   }
 
   /**
-   * Returns the content, or an error that says nothing about its cause. Never rejects. With
-   * `mcp:audit`, each ended reading is an audit event.
+   * Returns the content, or an error that does not reveal its cause. Never rejects. With
+   * `mcp:audit`, each finished read emits an audit event.
    */
   async read(resource: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
     const { config, server } = this.#context;
@@ -66,7 +68,10 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/** The result of `resources/read`. Throws for what is neither text nor bytes, and for too much. */
+/**
+ * Returns the result for `resources/read`. Throws if the content is neither text nor bytes, or is
+ * too large.
+ */
 function contents(
   { uri, mimeType }: RegisteredResource,
   content: unknown,
@@ -81,6 +86,6 @@ function contents(
   }
   const described = { uri, ...(mimeType === null ? {} : { mimeType }) };
   const sent = isText ? { text: content } : { blob: Buffer.from(content).toString('base64') };
-  // It may differ at the next request, so clients do not keep it.
+  // The content may differ at the next request, so clients must not keep it.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

@@ -2,11 +2,11 @@ import { readGuard } from '../../tools/guard.ts';
 import type { Guarded } from '../../tools/tool-access.ts';
 import type { TraceContext } from '../../tools/trace.ts';
 
-/** What `read` receives. */
+/** The argument for `read`. */
 export interface ResourceRead {
   /**
-   * Aborted when reading takes longer than `mcp:tool_timeout`, when the caller hangs up, and when
-   * it cancels the request, as for a tool.
+   * Aborted when the read takes longer than `mcp:tool_timeout`, and when the caller hangs up or
+   * cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
   /** The request's place in a distributed trace. Null when the client sent none. */
@@ -19,29 +19,29 @@ export interface ResourceRead {
  */
 export interface ResourceInterface {
   /**
-   * Unique: an absolute URI of at most 2048 characters (RFC 3986), such as `app://guide`. Clients
-   * read it by exactly this text.
+   * A unique, absolute URI with at most 2048 characters (RFC 3986), such as `app://guide`. Clients
+   * must send exactly this text to read the resource.
    */
   uri(): string;
   /** A short name. */
   name(): string;
-  /** What it contains, for the model. */
+  /** Describes the content for the model. */
   description?(): string;
   /** The display name. */
   title?(): string;
   /** The media type, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content: a string is sent as text, bytes as base64, at most 1 MiB. Exceptions go to
-   * the log, and the caller learns only that the resource cannot be read.
+   * Returns the content, at most 1 MiB. A string is sent as text, bytes as base64. Exceptions are
+   * logged. The caller only learns that the resource cannot be read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
 
 /**
- * A personal resource. Its content is that of the account that the caller has linked, which
- * `token().user()` returns. A request without an account is answered 401. It needs the first scope
- * of `mcp:oauth:scopes_supported`, unless it is a ScopedResourceInterface.
+ * A personal resource. Its content belongs to the caller's linked account, which `token().user()`
+ * returns. A request without an account gets 401. The resource needs the first scope of
+ * `mcp:oauth:scopes_supported`, unless it is a ScopedResourceInterface.
  */
 export interface UserResourceInterface extends ResourceInterface {
   /** Makes the resource personal. */
@@ -49,8 +49,7 @@ export interface UserResourceInterface extends ResourceInterface {
 }
 
 /**
- * A personal resource that needs a separate scope. A token or account without the scope is answered
- * 403.
+ * A personal resource that needs a separate scope. A token or account without the scope gets 403.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
   /** One of `oauth_server:scopes`. */
@@ -59,27 +58,27 @@ export interface ScopedResourceInterface extends UserResourceInterface {
 
 /** A registered resource: its description, read once. */
 export interface RegisteredResource extends Guarded {
-  /** As the resource returned it. */
+  /** The value that the resource returned. */
   readonly uri: string;
-  /** As the resource returned it. */
+  /** The value that the resource returned. */
   readonly name: string;
-  /** As the resource returned it, or null. */
+  /** The value that the resource returned, or null. */
   readonly description: string | null;
-  /** As the resource returned it, or null. */
+  /** The value that the resource returned, or null. */
   readonly title: string | null;
-  /** As the resource returned it, or null. */
+  /** The value that the resource returned, or null. */
   readonly mimeType: string | null;
   /** The resource itself. */
   readonly resource: ResourceInterface;
 }
 
-/** The resources of one endpoint, in the order of their registration. */
+/** One endpoint's resources, in the order of registration. */
 export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if its URI is taken or ill-formed, a description is not a string,
-   * `scope` is not a method, or `personal` must be true or false.
+   * Adds a resource. Throws if its URI is taken or malformed, a description is not a string,
+   * `scope` is not a method, or `personal` is not a boolean.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);
@@ -88,18 +87,18 @@ export class ResourceRegistry {
     this.#resources.set(uri, registered);
   }
 
-  /** The resource with exactly this URI, or null. */
+  /** Returns the resource with exactly this URI, or null. */
   find(uri: string): RegisteredResource | null {
     return this.#resources.get(uri) ?? null;
   }
 
-  /** All registered resources. */
+  /** Returns all registered resources. */
   all(): readonly RegisteredResource[] {
     return [...this.#resources.values()];
   }
 }
 
-/** The characters of a URI (RFC 3986 section 2), after a scheme. */
+/** A scheme, then only characters that a URI may contain (RFC 3986 section 2). */
 const URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 const LONGEST_URI = 2048;
 /** RFC 6838 section 4.2, with parameters. */
@@ -111,7 +110,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   if (typeof uri !== 'string' || uri.length > LONGEST_URI || !URI.test(uri)) {
     throw new Error(`The uri() of a resource is not an absolute URI: ${JSON.stringify(uri)}`);
   }
-  // What is there, but cannot be a scope, must not make the resource public.
+  // An invalid `scope` must not make the resource public.
   if ('scope' in resource && typeof resource.scope !== 'function') {
     throw new Error(`The scope of the resource ${uri} must be a method that returns it`);
   }
@@ -132,7 +131,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   };
 }
 
-/** The text of a member, or null without the member. */
+/** Returns a member's text, or null if the resource does not have the member. */
 function readText(
   uri: string,
   member: 'name' | 'description' | 'title' | 'mimeType',

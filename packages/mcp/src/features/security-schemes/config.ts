@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** The key of `mcp` that this feature adds. */
+/** The setting that this feature adds to `mcp`. */
 export const securitySchemesShape = {
   security_schemes: z.boolean({ error: 'must be true or false' }).default(false),
 };
 
 export interface SecuritySchemesConfig {
   /**
-   * Whether `tools/list` has the `securitySchemes` of each tool, and a call that the token does not
-   * allow is answered by a tool error with the challenge instead of 401 or 403, as ChatGPT wants;
-   * false.
+   * Whether to support ChatGPT's way to link accounts. If true, `tools/list` contains
+   * `securitySchemes` for each tool. A call that the token does not allow gets a tool error with
+   * the challenge, instead of 401 or 403. Default: false.
    */
   readonly security_schemes?: boolean | undefined;
 }

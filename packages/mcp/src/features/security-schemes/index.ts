@@ -4,7 +4,10 @@ import type { McpContribution, McpFeature } from '../../feature.ts';
 import type { RegisteredTool } from '../../tools/tools.ts';
 import { securitySchemesShape } from './config.ts';
 
-/** What ChatGPT wants to know of tools (OpenAI, Apps SDK, Authentication). */
+/**
+ * Adds the security information that ChatGPT expects for each tool (OpenAI, Apps SDK,
+ * Authentication).
+ */
 export const securitySchemes: McpFeature = {
   name: 'security_schemes',
   config: securitySchemesShape,
@@ -22,15 +25,18 @@ export const securitySchemes: McpFeature = {
 type Schemes = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Never `noauth`: it means that a call needs no token, and here each one does. A public tool needs
- * any scope that reaches the endpoint, and the first one is named.
+ * Never returns `noauth`, because every call needs a token. A public tool needs any scope that
+ * reaches the endpoint. The first such scope is listed.
  */
 function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
   const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);
   return [{ type: 'oauth2', scopes }];
 }
 
-/** Some clients read only the copy in `_meta`, which tools have since 2025-06-18. */
+/**
+ * Also copies the schemes to `_meta`, because some clients read only this copy. Tools have `_meta`
+ * since 2025-06-18.
+ */
 function getMembers(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
   const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};
   return { securitySchemes: schemes, ...copy };
