@@ -1069,7 +1069,7 @@ describe('registering tools', () => {
     ],
     [
       'a tool whose personal has no value, which would leave it public',
-      [{ ...toolNamed('x', () => 1), personal: undefined } as unknown as ToolInterface],
+      [{ ...toolNamed('x', () => 1), personal: undefined }],
       'The tool x must say personal: true, or leave it out',
     ],
   ])('refuses %s at the start', async (_, tools, says) => {
