@@ -240,7 +240,7 @@ describe('only a small, matching response is read:', () => {
   );
 
   test('compressed bytes without the header are not JSON', async () => {
-    expect(await refusal(fetching(), json(gzipSync('{}')))).toMatch(/not UTF-8|no JSON/);
+    expect(await refusal(fetching(), json(gzipSync('{}')))).toMatch(/not UTF-8|not JSON/);
   });
 
   test('no unlimited headers', async () => {
@@ -279,9 +279,9 @@ describe('only a small, matching response is read:', () => {
   });
 
   test.each([
-    ['no JSON', '<!doctype html>'],
-    ['no JSON', ''],
-    ['no JSON', '{"client_id":'],
+    ['not JSON', '<!doctype html>'],
+    ['not JSON', ''],
+    ['not JSON', '{"client_id":'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
   ])('%s is refused: %j', async (says, text) => {
     expect(await refusal(fetching(), json(text))).toContain(says);
