@@ -58,9 +58,13 @@ export class ClientDocuments implements ClientSource {
   }
 
   async find(url: string, forWhom: FetchedFor, asked: readonly string[]): Promise<Client> {
-    const kept = await this.#server.store.documentClients.findDocumentClient(url);
-    if (kept !== null && kept.client.revokedAt !== null) return kept.client;
+    const { documentClients } = this.#server.store;
+    let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
+    // Another request may have stored the remembered document after this one read the row.
+    if (kept === null && here !== undefined && !this.#fetched.has(here.client))
+      kept = await documentClients.findDocumentClient(url);
+    if (kept !== null && kept.client.revokedAt !== null) return kept.client;
     if (here !== undefined && this.#isFresh(here) && this.#isNow(here, kept)) return here.client;
     if (kept !== null && this.#canServe(kept, asked)) return kept.client;
     try {
