@@ -70,7 +70,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const sqlStore = new Store(
     database,
     (id) => admitsClient(id, contributions.clientSource),
-    (holder) => contributions.grantTypes.beginning(holder),
+    (holder) => contributions.furtherGrants[holder],
   );
   const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
   const admitsUnverified = arrivals.length > 0;

@@ -4,6 +4,7 @@ import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { ResponseModes } from '../authorization/response-modes.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
+import type { Holder } from '../store/grant.ts';
 import { GrantTypes } from '../store/grant-types.ts';
 import type { ClientDemand } from '../store/client-demands.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
@@ -46,6 +47,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly grants: readonly GrantType[];
   /** The grant types, known before the parts are created. */
   readonly grantTypes: GrantTypes;
+  /** The grants of features with which access begins. */
+  readonly furtherGrants: Readonly<Record<Holder, readonly string[]>>;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
   /** Returns all endpoints that the features offer. */
@@ -93,10 +96,12 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     return contribution === undefined ? [] : [{ ...contribution, feature }];
   });
   const grants = collectGrantTypes(started);
+  const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
     metadata: collectMetadata(started),
     grants,
     grantTypes: new GrantTypes(grants),
+    furtherGrants: { person: own.beginning('person'), client: own.beginning('client') },
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
     binding: only(started, 'binding'),

@@ -66,6 +66,8 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #by: Answering;
   /** One object for the lifetime of the server: telemetry keeps data by it. */
   readonly #task: MeasuredEndpoint;
+  /** The headers of each response of an endpoint for any origin. */
+  readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
     const { name, path, methods, anyOrigin = false } = description;
@@ -76,6 +78,7 @@ export class AnsweringEndpoint implements Endpoint {
     this.#handler = handler;
     this.#by = by;
     this.#task = { kind: 'endpoint', name, route: path };
+    this.#readable = readableHeaders(by.binding);
   }
 
   readonly handle = (request: Request, context?: unknown): Promise<Response> => {
@@ -103,7 +106,7 @@ export class AnsweringEndpoint implements Endpoint {
       logRefusal(server.host, { endpoint: this.name, request, error, clientId: notedClient(request) });
       server.measuring?.refused(this.name, error);
     }
-    const headers = anyOrigin ? { ...replied.headers, ...readableHeaders(binding) } : replied.headers;
+    const headers = anyOrigin ? { ...replied.headers, ...this.#readable } : replied.headers;
     return this.#committed(request, toResponse({ ...replied, headers }, requestId), requestId);
   }
 

@@ -68,11 +68,12 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id)) return none('client revoked');
     const has = words(row.client_grants ?? '');
-    const beginnings =
+    const [begins, holder] =
       row.family_id === null
-        ? ['client_credentials', ...this.#further('client')]
-        : ['authorization_code', ...this.#further('person')];
-    if (!beginnings.some((grant) => has.includes(grant))) return none('grant removed');
+        ? (['client_credentials', 'client'] as const)
+        : (['authorization_code', 'person'] as const);
+    if (!has.includes(begins) && !this.#further(holder).some((grant) => has.includes(grant)))
+      return none('grant removed');
     const token = {
       ...owner,
       scopes: words(row.scope),
