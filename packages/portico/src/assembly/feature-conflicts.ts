@@ -3,6 +3,7 @@ import { QUERY } from '../authorization/response-modes.ts';
 import type { Contribution, Feature } from '../feature.ts';
 import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
 import type { SendingMode } from '../replies/sending.ts';
+import { INTROSPECTION } from '../store/grant-types.ts';
 
 /** A feature, and what it adds. */
 export type Started = Contribution & { readonly feature: Feature };
@@ -38,8 +39,6 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
 
 /** A client's grants are kept in one text, separated by spaces. */
 const GRANT_NAME = /^[\x21-\x7E]{1,255}$/;
-/** Not a grant type, but kept among the grants of a client. */
-const INTROSPECTION = 'introspection';
 
 /**
  * The grant types of the core and of the features. Throws for one that the core or another feature

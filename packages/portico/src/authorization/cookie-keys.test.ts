@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CookieSealer, Sealing } from './cookie-keys.ts';
-import type { Server } from '../server.ts';
+import { startSealing } from './sealing.fixture.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const PERIOD = 30 * 86_400_000;
@@ -30,16 +29,7 @@ function installation(keys = new Map<number, string>()) {
     start: (now: number) => {
       const time = { now };
       const clock = () => time.now;
-      const sealer = new CookieSealer(store, clock, LIFETIME);
-      return {
-        time,
-        sealer,
-        sealing: new Sealing({
-          sealer,
-          clock,
-          config: { consent_ttl: LIFETIME / 1000 },
-        } as unknown as Server),
-      };
+      return { time, ...startSealing(store, clock, LIFETIME) };
     },
   };
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { CookieSealer, Sealing } from './cookie-keys.ts';
-import type { Server } from '../server.ts';
+import { startSealing } from './sealing.fixture.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
@@ -21,17 +20,7 @@ function installation() {
   return {
     pass: (milliseconds: number) => void (now += milliseconds),
     keys,
-    start: () => {
-      const sealer = new CookieSealer(store, clock, LIFETIME);
-      return {
-        sealer,
-        sealing: new Sealing({
-          sealer,
-          clock,
-          config: { consent_ttl: LIFETIME / 1000 },
-        } as unknown as Server),
-      };
-    },
+    start: () => startSealing(store, clock, LIFETIME),
   };
 }
 

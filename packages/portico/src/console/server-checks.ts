@@ -4,7 +4,7 @@ import { getDialect, pendingSteps } from '@portico/sql';
 import { randomToken } from '../crypto.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { KeyFiles } from '../keys/key-files.ts';
-import { buildSigningKey, type SigningKey } from '../keys/signing-key.ts';
+import { findSigningKey, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
 import { writeNothing } from '../store/write-nothing.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
@@ -84,7 +84,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     );
   }
   const active = server.keys.algorithms.names.flatMap(
-    (each) => buildSigningKey(all, each, server.clock()) ?? [],
+    (each) => findSigningKey(all, each, server.clock()) ?? [],
   );
   const without = await clientsWithoutKey(server, active);
   if (without.length > 0) {

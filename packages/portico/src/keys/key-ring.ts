@@ -11,7 +11,7 @@ import { ListedKeys, type KeySources } from './listed-keys.ts';
 import { notWritten } from './not-written.ts';
 import type { KeyRotation } from './rotation.ts';
 import type { RotationOptions } from './rotation-options.ts';
-import { KeyRotationError, buildSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
+import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER } from './times.ts';
 
 /**
@@ -58,7 +58,7 @@ export class KeyRing {
    * one.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
-    const key = buildSigningKey(await this.#listed.needed(RELOAD_AFTER), algorithm, this.#parts.clock());
+    const key = findSigningKey(await this.#listed.needed(RELOAD_AFTER), algorithm, this.#parts.clock());
     // Use a new key only after no process publishes an older listing.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;

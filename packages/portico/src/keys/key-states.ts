@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { readNumber } from './key-names.ts';
-import { hasBegun, buildSigningKey, type SigningKey } from './signing-key.ts';
+import { hasBegun, findSigningKey, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 
 /**
@@ -68,7 +68,7 @@ function describeKey(
 }
 
 function getState(key: SigningKey, keys: readonly SigningKey[], now: number): KeyState {
-  if (buildSigningKey(keys, key.algorithm, now) === key) return 'signing';
+  if (findSigningKey(keys, key.algorithm, now) === key) return 'signing';
   if (!hasBegun(key, now)) return 'staged';
   return isHeld(key) ? 'published' : 'retired';
 }

@@ -6,7 +6,7 @@ import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey, type SigningAlgorithms } from './algorithms.ts';
 import type { KeyFiles } from './key-files.ts';
 import { isStagedFile } from './key-names.ts';
-import { hasBegun, KeyRotationError, buildSigningKey, type SigningKey } from './signing-key.ts';
+import { hasBegun, KeyRotationError, findSigningKey, type SigningKey } from './signing-key.ts';
 import { STAGED_FOR } from './times.ts';
 
 export const UNCHANGED = 'no key was replaced';
@@ -73,7 +73,7 @@ export function dueKeys(
   { algorithm, now: atOnce, ifOlderThan }: RotationOptions,
   now: number,
 ): readonly SigningKey[] {
-  const signing = known.flatMap((each) => buildSigningKey(keys, each, now) ?? []);
+  const signing = known.flatMap((each) => findSigningKey(keys, each, now) ?? []);
   const asked = algorithm === undefined ? signing : signing.filter((each) => each.algorithm === algorithm);
   if (asked.length === 0) {
     const { key, command } = missingKey(algorithm ?? DEFAULT_ALGORITHM);

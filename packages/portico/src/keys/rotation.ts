@@ -12,7 +12,7 @@ import {
   UNCHANGED,
   type RotationOptions,
 } from './rotation-options.ts';
-import { hasBegun, buildSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
+import { hasBegun, findSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
 import { notWritten } from './not-written.ts';
 import { STAGED_FOR } from './times.ts';
 
@@ -114,7 +114,7 @@ export class Rotation {
       const name = stagedFileName(replaces);
       // Creating a key takes a while. In the meantime, another process may have placed and renamed
       // the only successor.
-      if (buildSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
+      if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
   }

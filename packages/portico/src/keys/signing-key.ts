@@ -86,7 +86,7 @@ export class KeyRotationError extends Error {
  * Returns the key that signs for an algorithm at this time, in milliseconds since 1970, or null.
  * `keys` are in a key ring's order.
  */
-export function buildSigningKey(
+export function findSigningKey(
   keys: readonly SigningKey[],
   algorithm: SigningAlgorithm,
   now: number,

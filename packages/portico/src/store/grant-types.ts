@@ -17,7 +17,7 @@ export interface GrantRules {
 /**
  * Not a grant type, but also a right: an authenticated client may use the introspection endpoint.
  */
-const INTROSPECTION = 'introspection';
+export const INTROSPECTION = 'introspection';
 
 /** The grant types that a server offers. */
 export class GrantTypes {

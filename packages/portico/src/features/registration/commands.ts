@@ -69,7 +69,7 @@ const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
     .argument('<id>')
     .action(async (id: string) => {
       await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
-      context.print(`No client can register any more with the initial access token ${id} any more.`);
+      context.print(`No client can register with the initial access token ${id} any more.`);
     });
 };
 
