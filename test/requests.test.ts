@@ -124,6 +124,6 @@ describe('docs/requests.md', () => {
       .replaceAll(DOCUMENTED, url);
     const { error, error_description: description } = parsed(await shell(script));
     const page = readFileSync(path.join(ROOT, 'docs/requests.md'), 'utf8').replaceAll(/\s+/g, ' ');
-    expect(page).toContain(`the answer is \`${String(error)}\`, "${String(description)}"`);
+    expect(page).toContain(`the response is \`${String(error)}\`, "${String(description)}"`);
   });
 });
