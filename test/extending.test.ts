@@ -422,3 +422,22 @@ function granting(rules: object): Feature {
   };
   return { name: 'own', start: () => ({ grants: [grant as GrantType] }) };
 }
+
+test('a feature can audit while it starts, and the host receives the event', async () => {
+  const audited = Promise.withResolvers<void>();
+  const event = {
+    type: 'client_revoked',
+    clientId: 'c-starting',
+    cause: 'operator',
+  } as unknown as AuditEvent;
+  const feature: Feature = {
+    name: 'starting',
+    start(server) {
+      void server.audit(event).then(audited.resolve, audited.reject);
+      return {};
+    },
+  };
+  start({}, [feature]);
+  await audited.promise;
+  expect(events).toContainEqual(event);
+});

@@ -1,7 +1,7 @@
 import type { Contributions } from './start-features.ts';
 import { ConfigurationError, type Database, type MigrationState, migrationStatus } from '@portico/sql';
 import { Accounts } from '../accounts.ts';
-import { serverAudit } from '../auditing/server-audit.ts';
+import { NO_AUDIT_SINK, serverAudit } from '../auditing/server-audit.ts';
 import { Browsers } from '../authorization/browsers.ts';
 import { CookieSealer } from '../authorization/cookie-keys.ts';
 import { admitsClient } from '../clients/client-source.ts';
@@ -82,7 +82,8 @@ export function layFoundation(options: ServerParts): Foundation {
       : options.branding;
   const host = branded(options.host(new Browsers(sealer, issuer, basePath)), branding);
   const { log } = host;
-  const audit = serverAudit(host, () => contributions.auditSink);
+  let auditSink = NO_AUDIT_SINK;
+  const audit = serverAudit(host, () => auditSink);
   const pruning = new Pruning({
     store: store.expired,
     expiring: () => contributions.expiring,
@@ -143,6 +144,7 @@ export function layFoundation(options: ServerParts): Foundation {
     measuring,
   };
   const contributions = startFeatures(features, server);
+  auditSink = contributions.auditSink;
   requireNeeds(features, config, contributions);
   return { server, features, contributions };
 }

@@ -25,8 +25,8 @@ export const NO_AUDIT_SINK: AuditSink = {
 };
 
 /**
- * Passes events to the host and the sink at the same time. The sink is known after every feature
- * has started. Never rejects.
+ * Passes events to the host and the sink at the same time. The sink receives events only after
+ * every feature has started. Never rejects.
  */
 export function serverAudit(
   host: { readonly audit: Audit; readonly log: Log },
