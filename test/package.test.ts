@@ -87,6 +87,16 @@ describe('the packed package', () => {
     expect(stdout).toContain('--app');
   });
 
+  test('is written by npm run pack under the names that README installs', async () => {
+    const { stdout } = await run(process.execPath, ['tools/scripts/pack.ts'], { cwd: root });
+    const written = stdout.trim().split('\n');
+    expect(written).toHaveLength(PACKAGES.length);
+    const readme = await readFile(path.join(root, 'README.md'), 'utf8');
+    const [, from = '', version = ''] =
+      /npm install \.\.\/portico\/(\S+)\{,-sql\}(-[\d.]+\.tgz)/.exec(readme) ?? [];
+    for (const each of ['', '-sql']) expect(written).toContain(path.join(root, `${from}${each}${version}`));
+  });
+
   test.each(PACKAGES)('$name contains its README, the build, and nothing else', async ({ folder: own }) => {
     const args = ['pack', '--ignore-scripts', '--dry-run', '--json', '--workspace', `packages/${own}`];
     const { stdout } = await run('npm', args, { cwd: root });
