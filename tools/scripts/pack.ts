@@ -11,4 +11,4 @@ mkdirSync(output, { recursive: true });
 const options = ['--workspaces', '--ignore-scripts', '--json', '--pack-destination', output];
 const stdout = execFileSync('npm', ['pack', ...options], { cwd: root, encoding: 'utf8' });
 const packed = JSON.parse(stdout) as readonly { readonly filename: string }[];
-for (const { filename } of packed) console.log(path.join(output, filename));
+process.stdout.write(packed.map(({ filename }) => `${path.join(output, filename)}\n`).join(''));
