@@ -4,7 +4,7 @@ import { ALGORITHMS } from './support/algorithms.ts';
 import { GRANT_TYPES } from './support/grant-types.ts';
 import { ClientDocuments } from '../packages/portico/src/features/client-documents/client-documents.ts';
 import { NotNowError, OAuthError } from '../packages/portico/src/errors.ts';
-import { OutboundError } from '../packages/portico/src/outbound/limits.ts';
+import { OutboundError } from '../packages/portico/src/http/outbound/limits.ts';
 import { createParameters } from '../packages/portico/src/parameters.ts';
 import type { Parts } from '../packages/portico/src/feature.ts';
 import type { Server } from '../packages/portico/src/server.ts';

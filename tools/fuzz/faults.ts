@@ -24,7 +24,7 @@ const one = (name: string, target: string, file: string, from: string, to: strin
   edits: [{ file, from, to }],
 });
 
-const keys = 'packages/portico/src/jws/public-keys.ts';
+const keys = 'packages/portico/src/keys/jws/public-keys.ts';
 
 /** The quickest to be found first. */
 export const FAULTS: readonly Fault[] = [

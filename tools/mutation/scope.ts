@@ -133,18 +133,18 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   proofs: {
     files: [
-      'packages/portico/src/jws/*.ts',
+      'packages/portico/src/keys/jws/*.ts',
       'packages/portico/src/features/dpop/*.ts',
       'packages/resource-server/src/proofs.ts',
     ],
     tests: [
-      'packages/portico/src/jws/compact.test.ts',
-      'packages/portico/src/jws/public-keys.test.ts',
+      'packages/portico/src/keys/jws/compact.test.ts',
+      'packages/portico/src/keys/jws/public-keys.test.ts',
       'packages/portico/src/features/dpop/demands.test.ts',
       'packages/portico/src/features/dpop/nonces.test.ts',
       'packages/portico/src/features/dpop/dpop.test.ts',
       'packages/resource-server/src/proofs.test.ts',
-      'packages/portico/src/jws/dpop-proof.test.ts',
+      'packages/portico/src/keys/jws/dpop-proof.test.ts',
       'test/dpop.test.ts',
     ],
   },
@@ -152,7 +152,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: [
       'packages/portico/src/features/client-documents/*.ts',
       'packages/portico/src/clients/client-source.ts',
-      'packages/portico/src/outbound/hosts.ts',
+      'packages/portico/src/http/outbound/hosts.ts',
       'packages/portico/src/clients/redirect-uris.ts',
       'packages/portico/src/features/native-loopback/matching.ts',
       'packages/portico/src/clients/client-metadata.ts',

@@ -1,5 +1,4 @@
-import { isYes } from './contracts/answers.ts';
-import { personProblem, type PersonReference, type UserInterface } from './contracts/person.ts';
+import { personProblem, type PersonReference, type UserInterface } from './person.ts';
 import type { CompleteHost } from './host.ts';
 
 /** The signed-in person whose browser sent a request. */
@@ -64,4 +63,12 @@ function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
   if (problem !== null)
     throw new Error(`Host.${member} answered a person whom no store can keep: ${problem}`);
+}
+
+/**
+ * Whether an application's answer means yes: `true`, or the 1 that SQLite and MariaDB store for
+ * `true`. Any other value, such as a promise, rows or a string, means no.
+ */
+export function isYes(answer: unknown): boolean {
+  return answer === true || answer === 1 || answer === 1n;
 }

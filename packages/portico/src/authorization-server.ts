@@ -1,6 +1,6 @@
 import type { Access } from './grants/access.ts';
-import type { PersonReference } from './contracts/person.ts';
-import type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
+import type { PersonReference } from './person.ts';
+import type { WaitingFor, WithHeaders } from './authorization/waiting-for.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
 import type { ClientArrival } from './server.ts';

@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import type { PasswordHasher } from './contracts/password-hasher.ts';
+import type { PasswordHasher } from './defaults/password-hasher.ts';
 import { currentContext, withCurrentRequestId } from './http/context.ts';
 import type { AuditEvent } from './auditing/audit.ts';
 import type { Browsers } from './authorization/browsers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONGEST_LIFETIME } from './contracts/longest-lifetime.ts';
+import { LONGEST_LIFETIME } from './keys/times.ts';
 import { canonicalTag } from './words/language-ranges.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
@@ -198,4 +198,16 @@ export interface ScopeConfig {
    * claims, such as `sub`; none.
    */
   readonly claims?: readonly string[] | undefined;
+}
+
+/**
+ * Validates a configuration key: a zod 4 schema, from any copy of zod. `Input` is the type of the
+ * value that you write, and `Output` is the type after validation.
+ *
+ * @example
+ * const retention: ConfigSchema<number> = z.int().min(1).default(30);
+ */
+export interface ConfigSchema<Output = unknown, Input = unknown> {
+  /** Zod's internal data. Portico uses only the two types. */
+  readonly _zod: { readonly output: Output; readonly input: Input };
 }

@@ -4,7 +4,7 @@
  */
 export { MOST_LISTED } from './grants/held-access.ts';
 export { requirePerson } from './grants/held-access.ts';
-export type { Visitor } from './accounts.ts';
+export { isYes, type Visitor } from './accounts.ts';
 export { StartedApplication } from './application/application.ts';
 export { STANDARD_OUTPUT, applicationName } from './application/configuration.ts';
 export { Event, type HostEvents } from './application/events.ts';
@@ -28,10 +28,9 @@ export { orFail } from './console/commands/or-fail.ts';
 export { everyClient, livingClients } from './console/every-client.ts';
 export { SCHEMA_PENDING, isSchemaPending } from './console/program/pending-schema.ts';
 export { configurationChecks, printReport } from './console/report.ts';
-export { isYes } from './contracts/answers.ts';
-export { hasHalves, jsonText, wellFormedJson } from './contracts/json.ts';
-export { personProblem, samePerson } from './contracts/person.ts';
-export { readSpan } from './contracts/spans.ts';
+export { hasHalves, jsonText, wellFormedJson } from './http/json.ts';
+export { personProblem, samePerson } from './person.ts';
+export { readSpan } from './console/spans.ts';
 export { keyedHash, randomToken } from './crypto.ts';
 export { createArgon2id } from './defaults/argon2id.ts';
 export { FairQueue } from './defaults/fair-queue.ts';
@@ -74,8 +73,13 @@ export {
 export { isLiteralTarget, readPath } from './http/request-target.ts';
 export { comesFromHere, isSentFromHere } from './http/same-origin.ts';
 export { throttleLog } from './http/throttle-log.ts';
-export { type DpopProof, DpopProofError, type DpopProofProblem, checkDpopProof } from './jws/dpop-proof.ts';
-export { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
+export {
+  type DpopProof,
+  DpopProofError,
+  type DpopProofProblem,
+  checkDpopProof,
+} from './keys/jws/dpop-proof.ts';
+export { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 export { formParameters, queryParameters, type Parameters } from './parameters.ts';
 export { quoted, quotedList, quotedPublic } from './quoting.ts';
 export { ownPageReply, redirectReply } from './replies/pages.ts';

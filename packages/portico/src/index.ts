@@ -34,13 +34,13 @@ export {
 export type { GrantParts } from './grants/parts.ts';
 export type { GrantType } from './grants/grant-types.ts';
 export type { TokenGrant, TokenResponse } from './grants/grant.ts';
-export type { ConfigSchema } from './contracts/config-schema.ts';
 export type { Server } from './server.ts';
 export type { Handler } from './endpoints/endpoint.ts';
 export type { EndpointDescription } from './endpoints/table.ts';
 export type { Reply } from './replies/responses.ts';
 export type {
   AuditConfigInput,
+  ConfigSchema,
   OAuthServerConfig,
   OAuthServerConfigInput,
   ScopeConfig,
@@ -128,21 +128,15 @@ export type { ConsoleIo } from './console/program/console.ts';
 export { ViewError, type ViewProblem } from './defaults/view-errors.ts';
 export { openLog, type ClosableLog, type LogOptions } from './defaults/log.ts';
 export { createViews, type Views, type ViewsOptions } from './defaults/views.ts';
-export type {
-  BrandedPlace,
-  Branding,
-  BrandingView,
-  FoundBranding,
-  ServedLogo,
-} from './contracts/branding.ts';
+export type { BrandedPlace, Branding, BrandingView, FoundBranding, ServedLogo } from './branding.ts';
 export { createArgon2id as argon2idHasher, type Argon2idOptions } from './defaults/argon2id.ts';
 export { pageHeaders } from './http/page-headers.ts';
 export { returnPath } from './http/return-path.ts';
 export type { CompleteHost } from './host.ts';
 export type { Speaking } from './words/speaking.ts';
-export type { PasswordHasher } from './contracts/password-hasher.ts';
-export type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
-export type { PersonReference, Profile, UserInterface } from './contracts/person.ts';
+export type { PasswordHasher } from './defaults/password-hasher.ts';
+export type { WaitingFor, WithHeaders } from './authorization/waiting-for.ts';
+export type { PersonReference, Profile, UserInterface } from './person.ts';
 export {
   AccessError,
   BearerError,
@@ -203,7 +197,7 @@ export type { ClientRegistration } from './clients/registration.ts';
 export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
 export type { ClientChanges, FieldChange, FieldChanges, UpdatedClient } from './clients/updating.ts';
-export type { DocumentHosts } from './outbound/hosts.ts';
+export type { DocumentHosts } from './http/outbound/hosts.ts';
 export type {
   CreatedInitialAccessToken,
   InitialAccessTokens,
@@ -215,7 +209,7 @@ export type { KeyRotation } from './keys/rotation.ts';
 export type { RotationOptions } from './keys/rotation-options.ts';
 export type { KeySigner } from './keys/signers.ts';
 export { KeyRotationError, type SigningKey } from './keys/signing-key.ts';
-export type { OutboundOptions } from './outbound/fetch-json.ts';
+export type { OutboundOptions } from './http/outbound/fetch-json.ts';
 export type {
   ApplicationType,
   Client,

@@ -4,7 +4,7 @@ import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { SecurityProfile } from './profiles.ts';
 import type { Server } from './server.ts';
-import { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
+import { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
 /** The metadata that features add. */

@@ -17,7 +17,7 @@ import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
-import type { OutboundOptions } from './outbound/fetch-json.ts';
+import type { OutboundOptions } from './http/outbound/fetch-json.ts';
 import { getSpeakingOptions } from './tokens/scopes.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 

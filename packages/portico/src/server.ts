@@ -1,7 +1,7 @@
 import type { Database, MigrationState } from '@portico/sql';
 import type { Speaking } from './words/speaking.ts';
 import type { Accounts } from './accounts.ts';
-import type { Branding } from './contracts/branding.ts';
+import type { Branding } from './branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './store/client-demands.ts';
@@ -10,7 +10,7 @@ import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring/measuring.ts';
-import type { FetchJsonOptions } from './outbound/fetch-json.ts';
+import type { FetchJsonOptions } from './http/outbound/fetch-json.ts';
 import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';

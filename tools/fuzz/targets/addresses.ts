@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolveClientAddress } from '../../../packages/kit/src/http/client-address.ts';
 import { canonicalAddress, findNetwork } from '../../../packages/portico/src/http/addresses.ts';
-import { isPublicAddress, isLoopbackAddress } from '../../../packages/portico/src/outbound/addresses.ts';
-import { secondsFresh } from '../../../packages/portico/src/outbound/freshness.ts';
+import { isPublicAddress, isLoopbackAddress } from '../../../packages/portico/src/http/outbound/addresses.ts';
+import { secondsFresh } from '../../../packages/portico/src/http/outbound/freshness.ts';
 import { hold, type Target } from '../target.ts';
 
 const internal = new BlockList();

@@ -1,5 +1,5 @@
 import { importJWK, jwtVerify, type JWK } from 'jose';
-import { parseJws, JwsError } from '../../../packages/portico/src/jws/compact.ts';
+import { parseJws, JwsError } from '../../../packages/portico/src/keys/jws/compact.ts';
 import { Assertions } from '../../../packages/portico/src/features/private-key-jwt/assertions.ts';
 import type {
   ClientKeySource,

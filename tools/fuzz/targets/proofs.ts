@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, EmbeddedJWK, type JWK } from 'jose';
-import { JwsError } from '../../../packages/portico/src/jws/compact.ts';
-import { checkDpopProof } from '../../../packages/portico/src/jws/dpop-proof.ts';
+import { JwsError } from '../../../packages/portico/src/keys/jws/compact.ts';
+import { checkDpopProof } from '../../../packages/portico/src/keys/jws/dpop-proof.ts';
 import { createKeys, jwsOf } from '../support/keys.ts';
 import { hold, unless, type Target } from '../target.ts';
 

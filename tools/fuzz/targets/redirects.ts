@@ -6,7 +6,7 @@ import {
   redirectWith,
 } from '../../../packages/portico/src/clients/redirect-uris.ts';
 import { isOnAnotherPort } from '../../../packages/portico/src/features/native-loopback/matching.ts';
-import { fetchableUrlProblem } from '../../../packages/portico/src/outbound/fetchable-urls.ts';
+import { fetchableUrlProblem } from '../../../packages/portico/src/http/outbound/fetchable-urls.ts';
 import { urlRefusal } from '../../../packages/portico/src/features/client-documents/client-urls.ts';
 import { checkSite } from '../../../packages/portico/src/clients/sites.ts';
 import { containsLookalike, looksLike } from '../../../packages/portico/src/clients/lookalikes.ts';

@@ -20,7 +20,7 @@ export interface Key {
 const FILES = [
   'packages/portico/src/application/typed-configuration.ts',
   'packages/portico/src/config.ts',
-  'packages/portico/src/outbound/hosts.ts',
+  'packages/portico/src/http/outbound/hosts.ts',
   'packages/admin/src/config.ts',
   'packages/import/src/config.ts',
   'packages/mcp/src/config.ts',

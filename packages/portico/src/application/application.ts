@@ -12,8 +12,8 @@ import {
   type Timer,
   getDialect,
 } from '@portico/sql';
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import type { Branding } from '../contracts/branding.ts';
+import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import type { Branding } from '../branding.ts';
 import { createArgon2id } from '../defaults/argon2id.ts';
 import { openLog, type ClosableLog } from '../defaults/log.ts';
 import { createViews, SHARED_VIEWS, type Views } from '../defaults/views.ts';

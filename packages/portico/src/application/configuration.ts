@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ConfigurationError, isConfigurationError } from '@portico/sql';
 import { safeParse, type ZodType } from 'zod';
-import type { ConfigSchema } from '../contracts/config-schema.ts';
+import type { ConfigSchema } from '../config.ts';
 import { strippedProblems } from '../http/base-path.ts';
 import type {
   ApplicationDefinition,

@@ -10,11 +10,11 @@ import type {
 } from '@portico/sql';
 import type { Speaking, SpeakingOptions } from '../words/speaking.ts';
 import type { Command } from 'commander';
-import type { ConfigSchema } from '../contracts/config-schema.ts';
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { ConfigSchema } from '../config.ts';
+import type { PasswordHasher } from '../defaults/password-hasher.ts';
 import type { Telemetry } from '../contracts/telemetry.ts';
-import type { WaitingFor } from '../contracts/waiting.ts';
-import type { BrandedPlace, Branding, FoundBranding } from '../contracts/branding.ts';
+import type { WaitingFor } from '../authorization/waiting-for.ts';
+import type { BrandedPlace, Branding, FoundBranding } from '../branding.ts';
 import type { ClosableLog } from '../defaults/log.ts';
 import type { Views } from '../defaults/views.ts';
 import type { CompleteHost } from '../host.ts';

@@ -1,5 +1,5 @@
 import { z, type ZodType } from 'zod';
-import { LONGEST_LIFETIME } from '../contracts/longest-lifetime.ts';
+import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 

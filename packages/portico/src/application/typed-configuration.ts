@@ -1,6 +1,6 @@
 /** The types that check a configuration in the editor and the compiler. Types only. */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
-import type { ConfigSchema } from '../contracts/config-schema.ts';
+import type { ConfigSchema } from '../config.ts';
 
 /** The kit's own configuration keys. Missing and undefined values get their defaults. */
 export interface KitConfigInput {

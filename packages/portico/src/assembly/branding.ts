@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@portico/sql';
 import type { OAuthServerConfig } from '../config.ts';
-import type { BrandedPlace, Branding, FoundBranding } from '../contracts/branding.ts';
+import type { BrandedPlace, Branding, FoundBranding } from '../branding.ts';
 import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host.ts';
 

@@ -1,7 +1,7 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
 import type { Server } from '../server.ts';
 import { ClientParts } from './clients.ts';
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { PasswordHasher } from '../defaults/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
 import { demandsOfFeatures } from '../assembly/start-features.ts';

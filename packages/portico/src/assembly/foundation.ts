@@ -9,7 +9,7 @@ import { collectAlgorithms, demandsOfFeatures, startFeatures, collectCatalogs } 
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
-import type { Branding } from '../contracts/branding.ts';
+import type { Branding } from '../branding.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';

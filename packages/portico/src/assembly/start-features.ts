@@ -19,7 +19,7 @@ import {
   collectResponseModes,
   type Started,
 } from './feature-conflicts.ts';
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { PasswordHasher } from '../defaults/password-hasher.ts';
 import { NO_DEMANDS, type DemandField } from '../store/client-demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';

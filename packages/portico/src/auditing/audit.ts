@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 
 /**
  * The host kit emits every AuditEvent under this name:

@@ -1,4 +1,4 @@
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import type { Administrator, AuditEvent } from './audit.ts';
 
 /** A stored event: its contents, its time and its request. */

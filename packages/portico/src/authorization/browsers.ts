@@ -1,4 +1,4 @@
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import { cookieNameBelow } from '../http/base-path.ts';
 import { sentCookies } from '../http/cookies.ts';
 import { Note } from '../http/note.ts';

@@ -1,5 +1,5 @@
 import { noteWish } from '../words/speaking.ts';
-import { samePerson, type PersonReference, type UserInterface } from '../contracts/person.ts';
+import { samePerson, type PersonReference, type UserInterface } from '../person.ts';
 import { getRequestId } from '../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
 import type { Clients } from '../clients/clients.ts';

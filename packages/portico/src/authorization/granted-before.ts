@@ -1,4 +1,4 @@
-import { samePerson, type PersonReference } from '../contracts/person.ts';
+import { samePerson, type PersonReference } from '../person.ts';
 import { hasOneDestination, isVerified } from '../clients/who-asks.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';

@@ -1,4 +1,4 @@
-import type { UserInterface } from '../contracts/person.ts';
+import type { UserInterface } from '../person.ts';
 import type { Words } from '../words/words.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { ClientLook, RegisteredBy } from '../store/client.ts';

@@ -1,5 +1,5 @@
 import { page } from '../words/words.ts';
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';
 import { isVerified } from '../clients/who-asks.ts';

@@ -1,4 +1,4 @@
-import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
+import type { WaitingFor, WithHeaders } from './waiting-for.ts';
 import { cookieNameBelow } from '../http/base-path.ts';
 import { cookiesIn } from '../http/cookies.ts';
 import type { Words } from '../words/words.ts';

@@ -4,7 +4,7 @@ import { FailedAttempts } from '../http/failed-attempts.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
 import { callerAddress } from '../host.ts';
-import { JwsError, type Jws } from '../jws/compact.ts';
+import { JwsError, type Jws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';

@@ -1,4 +1,4 @@
-import type { Jws } from '../jws/compact.ts';
+import type { Jws } from '../keys/jws/compact.ts';
 import type { SecurityProfile } from '../profiles.ts';
 import type { ClientKeys, RegisteredBy } from '../store/client.ts';
 import type { AssertionReader } from './credentials.ts';

@@ -1,4 +1,4 @@
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import type { ArrivalTokens, ClientArrival } from '../server.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 

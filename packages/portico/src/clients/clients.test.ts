@@ -1,6 +1,6 @@
 // @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
+import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
 import { demands } from '../store/client-demands.fixture.ts';
@@ -18,7 +18,7 @@ import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
 import { newKey } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from './logos.ts';
-import type { FetchImage } from '../outbound/fetch-json.ts';
+import type { FetchImage } from '../http/outbound/fetch-json.ts';
 import { getPicture } from '../features/logos/picture.ts';
 
 const NOW = 1_795_240_016_123;

@@ -2,7 +2,7 @@ import { actedBy, type Acting } from '../auditing/audit.ts';
 import { randomIdentifier, randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
-import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
+import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 import type { Client, ClientLogo, ClientMetadata } from '../store/client.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { JWT_READER } from '../features/private-key-jwt/reading.ts';
-import { JwsError } from '../jws/compact.ts';
+import { JwsError } from '../keys/jws/compact.ts';
 import { createParameters } from '../parameters.ts';
 import { readCredentials } from './credentials.ts';
 

@@ -1,5 +1,5 @@
 import { OAuthError } from '../errors.ts';
-import type { JwsError, Jws } from '../jws/compact.ts';
+import type { JwsError, Jws } from '../keys/jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { jwkThumbprint } from '../jws/dpop-proof.ts';
+import { jwkThumbprint } from '../keys/jws/dpop-proof.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';

@@ -1,4 +1,4 @@
-import { jwkThumbprint } from '../jws/dpop-proof.ts';
+import { jwkThumbprint } from '../keys/jws/dpop-proof.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 import type { Server } from '../server.ts';
 import { hasSecret } from './registration.ts';

@@ -1,12 +1,12 @@
 import { RegistrationError } from '../errors.ts';
-import { fetchableUrlProblem, portProblem } from '../outbound/fetchable-urls.ts';
+import { fetchableUrlProblem, portProblem } from '../http/outbound/fetchable-urls.ts';
 import {
   hasPrivateMember,
   JwkError,
   readPublicKey,
   VERIFIED_ALGORITHMS,
   type PublicKey,
-} from '../jws/public-keys.ts';
+} from '../keys/jws/public-keys.ts';
 import type { ClientKeys } from '../store/client.ts';
 
 /** Client key sets: registered ones, and ones that a client publishes. */

@@ -1,7 +1,7 @@
-import { isYes } from '../contracts/answers.ts';
+import { isYes } from '../accounts.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType } from '../store/client.ts';
-import { uriTextProblem } from '../outbound/uri-text.ts';
+import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
  * Matches `https://@host/`. A parser ignores the empty credentials, but a reader sees text before

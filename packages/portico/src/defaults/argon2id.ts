@@ -1,6 +1,6 @@
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { PasswordHasher } from './password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 

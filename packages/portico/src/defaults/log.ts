@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
-import { jsonText } from '../contracts/json.ts';
+import { jsonText } from '../http/json.ts';
 
 /** Where to write the log, and which levels. */
 export interface LogOptions {

@@ -22,7 +22,7 @@ import { SignInNotes } from '../authorization/sign-in-notes.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { LastUse } from '../clients/last-use.ts';
 import { isVerified } from '../clients/who-asks.ts';
-import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
+import type { WaitingFor, WithHeaders } from '../authorization/waiting-for.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';

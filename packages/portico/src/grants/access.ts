@@ -1,4 +1,4 @@
-import { samePerson, type PersonReference } from '../contracts/person.ts';
+import { samePerson, type PersonReference } from '../person.ts';
 import { actedBy, type Acting } from '../auditing/audit.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { personProblem, type PersonReference } from '../contracts/person.ts';
+import { personProblem, type PersonReference } from '../person.ts';
 import { AccessError } from '../errors.ts';
 import type { AuthorizationFilter, FoundHeld, HeldAuthorization } from '../store/authorization-search.ts';
 import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';

@@ -1,4 +1,4 @@
-import type { UserInterface } from '../contracts/person.ts';
+import type { UserInterface } from '../person.ts';
 import type { Claims } from '../tokens/claims.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { OutOfRangeError } from '@portico/sql';
-import { LONGEST_LIFETIME } from '../contracts/longest-lifetime.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';
@@ -12,7 +11,7 @@ import { notWritten } from './not-written.ts';
 import type { KeyRotation } from './rotation.ts';
 import type { RotationOptions } from './rotation-options.ts';
 import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
-import { RELOAD_AFTER } from './times.ts';
+import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
  * The maximum age of a listing for the key set, in milliseconds. Listing the directory at every

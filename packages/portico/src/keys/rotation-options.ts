@@ -1,13 +1,12 @@
 import path from 'node:path';
 import { OutOfRangeError } from '@portico/sql';
 import type { Acting } from '../auditing/audit.ts';
-import { LONGEST_LIFETIME } from '../contracts/longest-lifetime.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey, type SigningAlgorithms } from './algorithms.ts';
 import type { KeyFiles } from './key-files.ts';
 import { isStagedFile } from './key-names.ts';
 import { hasBegun, KeyRotationError, findSigningKey, type SigningKey } from './signing-key.ts';
-import { STAGED_FOR } from './times.ts';
+import { LONGEST_LIFETIME, STAGED_FOR } from './times.ts';
 
 export const UNCHANGED = 'no key was replaced';
 

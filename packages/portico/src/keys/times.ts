@@ -1,4 +1,10 @@
 /**
+ * The longest lifetime, age or overlap, in seconds: a century. The end of a much longer one does
+ * not fit into a Date.
+ */
+export const LONGEST_LIFETIME = 3_155_760_000;
+
+/**
  * How long a cache may keep the key set (`Cache-Control`), in seconds. Short, because a generated
  * key signs immediately.
  */

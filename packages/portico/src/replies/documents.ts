@@ -1,4 +1,4 @@
-import { jsonText } from '../contracts/json.ts';
+import { jsonText } from '../http/json.ts';
 import { tokenHash } from '../crypto.ts';
 import type { Reply } from './responses.ts';
 

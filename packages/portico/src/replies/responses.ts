@@ -1,4 +1,4 @@
-import { jsonText } from '../contracts/json.ts';
+import { jsonText } from '../http/json.ts';
 import { madeOfText } from '../http/body-text.ts';
 import { answerFields, challenges, type BindingRefusal } from '../http/challenges.ts';
 import { madeWithRequestId, REQUEST_ID_HEADER } from '../http/request-id.ts';

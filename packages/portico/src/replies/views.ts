@@ -1,4 +1,4 @@
-import type { BrandingView } from '../contracts/branding.ts';
+import type { BrandingView } from '../branding.ts';
 import type { Words } from '../words/words.ts';
 import type { ApplicationsView } from './applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';

@@ -1,4 +1,4 @@
-import type { UserInterface } from '../contracts/person.ts';
+import type { UserInterface } from '../person.ts';
 import { parseBearer, parseScheme } from '../http/bearer.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { Server } from '../server.ts';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { UserInterface } from '../contracts/person.ts';
+import type { UserInterface } from '../person.ts';
 import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';

@@ -1,4 +1,4 @@
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**

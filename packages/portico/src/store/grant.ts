@@ -1,4 +1,4 @@
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
 /** Who has the access: a person, through a client, or the client itself. */

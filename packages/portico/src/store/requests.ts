@@ -1,4 +1,4 @@
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 
 /** An authorization request that passed every check. */
 export interface AuthorizationRequest {

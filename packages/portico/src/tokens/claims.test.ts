@@ -1,6 +1,6 @@
 import type { Log } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
-import type { UserInterface } from '../contracts/person.ts';
+import type { UserInterface } from '../person.ts';
 import { claimNameProblem, claimNames, Claims, type ClaimsMapper } from './claims.ts';
 import { createScopeCatalog } from './scopes.ts';
 

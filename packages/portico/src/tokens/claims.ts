@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import type { UserInterface } from '../contracts/person.ts';
+import type { UserInterface } from '../person.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isYes } from '../contracts/answers.ts';
+import { isYes } from '../accounts.ts';
 import type { Client } from '../store/client.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 

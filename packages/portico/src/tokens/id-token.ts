@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { jsonText } from '../contracts/json.ts';
+import { jsonText } from '../http/json.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 
 export interface IdTokenContents {

@@ -1,7 +1,7 @@
-import { isYes } from '../contracts/answers.ts';
+import { isYes } from '../accounts.ts';
 import type { MessageKey } from '../words/english.ts';
 import { ENGLISH_WORDS } from '../words/words.ts';
-import type { PersonReference } from '../contracts/person.ts';
+import type { PersonReference } from '../person.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';

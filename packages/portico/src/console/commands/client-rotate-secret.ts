@@ -1,4 +1,4 @@
-import { readSpan } from '../../contracts/spans.ts';
+import { readSpan } from '../spans.ts';
 import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';

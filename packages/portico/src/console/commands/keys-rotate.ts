@@ -1,4 +1,4 @@
-import { readSpan } from '../../contracts/spans.ts';
+import { readSpan } from '../spans.ts';
 import type { AddCommands } from '../../application/contracts.ts';
 import type { KeyDescription } from '../../keys/key-states.ts';
 import type { KeyRotation } from '../../keys/rotation.ts';

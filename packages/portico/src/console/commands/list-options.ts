@@ -1,5 +1,5 @@
-import type { PersonReference } from '../../contracts/person.ts';
-import { secondsIn } from '../../contracts/spans.ts';
+import type { PersonReference } from '../../person.ts';
+import { secondsIn } from '../spans.ts';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
 /** The options that all lists with pages share. */

@@ -13,7 +13,7 @@ import type {
   ConsoleContext,
   Plugin,
 } from '../../application/contracts.ts';
-import { jsonText } from '../../contracts/json.ts';
+import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
 import { describeError } from '../../defaults/log.ts';

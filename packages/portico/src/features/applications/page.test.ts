@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { UserInterface } from '../../contracts/person.ts';
+import type { UserInterface } from '../../person.ts';
 import { Speaking } from '../../words/speaking.ts';
 import { page } from '../../words/words.ts';
 import type { AuditEvent } from '../../auditing/audit.ts';

@@ -10,7 +10,7 @@ import { pageReply, redirectReply } from '../../replies/pages.ts';
 import { formParameters, queryParameters } from '../../parameters.ts';
 import type { Reply } from '../../replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 
 /** The page where a person sees which applications have access, and revokes it. */
 export class ApplicationsPage {

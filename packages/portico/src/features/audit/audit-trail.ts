@@ -2,7 +2,7 @@ import type { Audit, AuditEvent } from '../../auditing/audit.ts';
 import type { AuditFilter, AuditPage, AuditPageRequest } from '../../auditing/kept-audit.ts';
 import type { AuditSink } from '../../auditing/server-audit.ts';
 import type { AuditConfigInput } from '../../config.ts';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { AuditStore } from './keeping.ts';
 import type { AuditTable, StoredAudit } from './kept-audit.ts';

@@ -5,7 +5,7 @@ import type { AuthorizationServer } from '../../authorization-server.ts';
 import { readPage, readPerson, readTime, type PageOptions } from '../../console/commands/list-options.ts';
 import { orFail } from '../../console/commands/or-fail.ts';
 import { openServer } from '../../console/open-server.ts';
-import { jsonText } from '../../contracts/json.ts';
+import { jsonText } from '../../http/json.ts';
 import { recordAsJson, recordAsLine, visibleJson } from './record.ts';
 
 interface Options extends PageOptions {

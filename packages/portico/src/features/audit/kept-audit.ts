@@ -6,7 +6,7 @@ import type {
   AuditRecord,
   KeptAudit,
 } from '../../auditing/kept-audit.ts';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 
 /** A condition that has an index. */
 export type Axis =

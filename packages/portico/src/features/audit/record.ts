@@ -1,7 +1,7 @@
 import type { Administrator, AuditEvent } from '../../auditing/audit.ts';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
-import { jsonText } from '../../contracts/json.ts';
-import { samePerson, type PersonReference } from '../../contracts/person.ts';
+import { jsonText } from '../../http/json.ts';
+import { samePerson, type PersonReference } from '../../person.ts';
 
 /** The fields of a record that do not come from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;

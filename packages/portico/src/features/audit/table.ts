@@ -1,6 +1,6 @@
 import { type Database, type Dialect, getDialect, type SqlParameter } from '@portico/sql';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 import { placeholders, removeWhere } from '../../store/sql/statements.ts';
 import type { AuditStore } from './keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';

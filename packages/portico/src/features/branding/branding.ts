@@ -1,12 +1,6 @@
 import path from 'node:path';
 import type { ConfigurationProblem } from '@portico/sql';
-import type {
-  BrandedPlace,
-  Branding,
-  BrandingView,
-  FoundBranding,
-  ServedLogo,
-} from '../../contracts/branding.ts';
+import type { BrandedPlace, Branding, BrandingView, FoundBranding, ServedLogo } from '../../branding.ts';
 import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
 import { buildStyles } from './styles.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isHostPattern, type DocumentHosts } from '../../outbound/hosts.ts';
+import { isHostPattern, type DocumentHosts } from '../../http/outbound/hosts.ts';
 import { urlRefusal } from './client-urls.ts';
 
 const refusal = (clientId: string, config: boolean | DocumentHosts = true) => urlRefusal(clientId, config);

@@ -1,6 +1,6 @@
 import { isClientUrl } from '../../clients/client-source.ts';
-import { fetchableUrlProblem } from '../../outbound/fetchable-urls.ts';
-import { hostProblem, type DocumentHosts } from '../../outbound/hosts.ts';
+import { fetchableUrlProblem } from '../../http/outbound/fetchable-urls.ts';
+import { hostProblem, type DocumentHosts } from '../../http/outbound/hosts.ts';
 
 /**
  * Returns why `oauth_server:client_id_metadata_documents` rejects this client ID

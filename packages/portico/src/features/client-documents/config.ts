@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isHostPattern, type DocumentHosts } from '../../outbound/hosts.ts';
+import { isHostPattern, type DocumentHosts } from '../../http/outbound/hosts.ts';
 
 const hosts = z
   .array(

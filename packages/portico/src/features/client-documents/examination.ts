@@ -1,6 +1,6 @@
 import { ok, type Finding } from '@portico/sql';
 import { clientPages, listPage } from '../../clients/listing.ts';
-import type { DocumentHosts } from '../../outbound/hosts.ts';
+import type { DocumentHosts } from '../../http/outbound/hosts.ts';
 import type { ClientRecords } from '../../store/sql/clients.ts';
 
 /** Reports how many clients with a document are known here, and how many are blocked. */

@@ -1,4 +1,4 @@
-import { createFetchJson } from '../../outbound/fetch-json.ts';
+import { createFetchJson } from '../../http/outbound/fetch-json.ts';
 import { defineFeature } from '../../feature.ts';
 import { ClientDocuments } from './client-documents.ts';
 import { documentsShape } from './config.ts';

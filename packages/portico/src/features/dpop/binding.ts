@@ -1,6 +1,6 @@
 import { dpopOffer } from '../../http/dpop.ts';
-import { VERIFIED_ALGORITHMS } from '../../jws/public-keys.ts';
-import type { DpopProof } from '../../jws/dpop-proof.ts';
+import { VERIFIED_ALGORITHMS } from '../../keys/jws/public-keys.ts';
+import type { DpopProof } from '../../keys/jws/dpop-proof.ts';
 import type { Server } from '../../server.ts';
 import type { BoundToken, KeyBinding, ProofRefusal, ProvedKey } from '../../tokens/key-binding.ts';
 import { boundScopes, type DpopMode } from './demands.ts';

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { Dpop, readProof, requireAlgorithm } from './dpop.ts';
 import type { DpopNonces } from './nonces.ts';
-import type { DpopProof } from '../../jws/dpop-proof.ts';
+import type { DpopProof } from '../../keys/jws/dpop-proof.ts';
 import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { SingleUses } from '../../store/single-uses.ts';

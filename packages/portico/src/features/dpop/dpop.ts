@@ -1,5 +1,5 @@
-import { JwsError } from '../../jws/compact.ts';
-import { checkDpopProof, type DpopProof } from '../../jws/dpop-proof.ts';
+import { JwsError } from '../../keys/jws/compact.ts';
+import { checkDpopProof, type DpopProof } from '../../keys/jws/dpop-proof.ts';
 import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';

@@ -1,5 +1,5 @@
 import { defineFeature } from '../../feature.ts';
-import { createFetchImage } from '../../outbound/fetch-json.ts';
+import { createFetchImage } from '../../http/outbound/fetch-json.ts';
 import { logosShape } from './config.ts';
 import { logoEndpoint } from './endpoint.ts';
 import { getPicture } from './picture.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { FetchImage } from '../../outbound/fetch-json.ts';
+import type { FetchImage } from '../../http/outbound/fetch-json.ts';
 import { namedLogo, type NamedLogo } from '../../clients/logos.ts';
 import { checkLogo, LARGEST_LOGO, getPicture } from './picture.ts';
 

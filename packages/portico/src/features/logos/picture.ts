@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { imageFacts } from '../../http/images.ts';
 import { RegistrationError } from '../../errors.ts';
-import type { FetchImage } from '../../outbound/fetch-json.ts';
+import type { FetchImage } from '../../http/outbound/fetch-json.ts';
 import type { ClientLogo } from '../../store/client.ts';
-import { uriTextProblem } from '../../outbound/uri-text.ts';
+import { uriTextProblem } from '../../http/outbound/uri-text.ts';
 import type { NamedLogo } from '../../clients/logos.ts';
 
 /** The size limit, in bytes. */

@@ -1,6 +1,6 @@
 import type { ClientAssertions, KeyedClient, VerifyAssertion } from '../../clients/client-assertions.ts';
-import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
-import { getAlgorithm, isSignedBy } from '../../jws/public-keys.ts';
+import { JwsError, type JsonObject, type Jws } from '../../keys/jws/compact.ts';
+import { getAlgorithm, isSignedBy } from '../../keys/jws/public-keys.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts';

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { ClientSource } from '../../clients/client-source.ts';
 import { describe, expect, test } from 'vitest';
-import type { PublicKey } from '../../jws/public-keys.ts';
+import type { PublicKey } from '../../keys/jws/public-keys.ts';
 import { ClientKeysError } from '../../errors.ts';
-import type { FetchJson } from '../../outbound/fetch-json.ts';
-import { OutboundError } from '../../outbound/limits.ts';
+import type { FetchJson } from '../../http/outbound/fetch-json.ts';
+import { OutboundError } from '../../http/outbound/limits.ts';
 import { ClientKeySource } from './client-keys.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 

@@ -1,9 +1,9 @@
 import { RecentMap } from '../../http/recent-map.ts';
-import { secondsFresh } from '../../outbound/freshness.ts';
-import type { FetchJson } from '../../outbound/fetch-json.ts';
-import { OutboundError } from '../../outbound/limits.ts';
+import { secondsFresh } from '../../http/outbound/freshness.ts';
+import type { FetchJson } from '../../http/outbound/fetch-json.ts';
+import { OutboundError } from '../../http/outbound/limits.ts';
 import { ClientKeysError } from '../../errors.ts';
-import type { PublicKey } from '../../jws/public-keys.ts';
+import type { PublicKey } from '../../keys/jws/public-keys.ts';
 import type { ClientSource } from '../../clients/client-source.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';

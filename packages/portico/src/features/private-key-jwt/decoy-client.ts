@@ -1,5 +1,5 @@
-import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
-import { getAlgorithm, isSignedBy, readPublicKey, type PublicKey } from '../../jws/public-keys.ts';
+import { JwsError, type JsonObject, type Jws } from '../../keys/jws/compact.ts';
+import { getAlgorithm, isSignedBy, readPublicKey, type PublicKey } from '../../keys/jws/public-keys.ts';
 import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 

@@ -1,5 +1,5 @@
 import { defineFeature } from '../../feature.ts';
-import { createFetchJson } from '../../outbound/fetch-json.ts';
+import { createFetchJson } from '../../http/outbound/fetch-json.ts';
 import { Assertions } from './assertions.ts';
 import { ClientKeySource } from './client-keys.ts';
 import { privateKeyJwtShape } from './config.ts';

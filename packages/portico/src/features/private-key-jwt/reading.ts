@@ -3,7 +3,7 @@ import {
   type AssertionCredentials,
   type AssertionReader,
 } from '../../clients/credentials.ts';
-import { JwsError, parseJws } from '../../jws/compact.ts';
+import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import type { Parameters } from '../../parameters.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

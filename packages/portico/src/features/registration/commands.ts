@@ -1,4 +1,4 @@
-import { readSpan } from '../../contracts/spans.ts';
+import { readSpan } from '../../console/spans.ts';
 import type { AddCommands } from '../../application/contracts.ts';
 import type { InitialAccessToken } from '../../store/client.ts';
 import { openServer } from '../../console/open-server.ts';

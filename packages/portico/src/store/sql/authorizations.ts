@@ -1,5 +1,5 @@
 import { type Database, getDialect } from '@portico/sql';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 import type { Authorization, StoredGrant } from '../grant.ts';
 import { AUTHORIZATION_COLUMNS, toAuthorization, type AuthorizationRow } from './family-rows.ts';
 import { conditionOfPerson, familyIndex } from './family-index.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@portico/sql';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 import type { Family, NewCode } from '../grant.ts';
 import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.ts';
 import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';

@@ -1,5 +1,5 @@
 import type { Dialect, SqlParameter } from '@portico/sql';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 import type { AuthorizationFilter } from '../authorization-search.ts';
 import type { Condition } from './statements.ts';
 

@@ -1,5 +1,5 @@
 import { type Database, insertIfNone } from '@portico/sql';
-import type { PersonReference } from '../../contracts/person.ts';
+import type { PersonReference } from '../../person.ts';
 
 /** Reads and writes each person's `sub` (`oauth_subjects`). */
 export class SubjectRecords {

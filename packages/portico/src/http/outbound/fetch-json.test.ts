@@ -11,8 +11,8 @@ import {
   DOCUMENTS_CA,
   startDocumentHost,
   type DocumentHost,
-} from '../../../../test/support/document-host.ts';
-import { createClock } from '../../../../test/support/clock.ts';
+} from '../../../../../test/support/document-host.ts';
+import { createClock } from '../../../../../test/support/clock.ts';
 
 /** A stranger cannot aim the server's requests at others (RFC 6890, section 8.6 of the draft). */
 let host: DocumentHost;

@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { canonicalAddress } from '../http/addresses.ts';
+import { canonicalAddress } from '../addresses.ts';
 
 /**
  * Checks addresses for requests on behalf of strangers. Such requests may only go to the public

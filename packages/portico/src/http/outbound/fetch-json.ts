@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import tls, { createSecureContext, type SecureContext } from 'node:tls';
-import { readMediaType } from '../http/media-types.ts';
+import { readMediaType } from '../media-types.ts';
 import { portProblem } from './fetchable-urls.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 import { resolveByDns, resolveBySystem } from './dns.ts';
