@@ -129,7 +129,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
   await copyTemplate(database.url, definition);
   const application = await startApplication(hashingWith(CHEAP, definition), { env });
   await application.migrate();
-  await keepTemplate(application.database, definition);
+  await keepTemplate(application.database, definition, application.config);
   await seed(withHasher(CHEAP, application), PASSWORD);
   const server = authorizationServerOf(application);
   await ensureSigningKey(application, server, keySigners === undefined);

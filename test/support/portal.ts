@@ -142,8 +142,8 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
     ...random,
   });
   await beforeSchema?.(application);
-  await migrate(application.database, migrationsOf(definition));
-  if (isEmpty) await keepTemplate(application.database, definition);
+  await migrate(application.database, migrationsOf(definition, application.config));
+  if (isEmpty) await keepTemplate(application.database, definition, application.config);
   const server = authorizationServerOf(application);
   if (signingKey !== false) {
     const reuse = isEmpty && options.keySigners === undefined && signingKey !== 'new';

@@ -1,7 +1,7 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrationsOf, type ApplicationDefinition } from '@portico/kit';
+import { migrationsOf, type Application, type ApplicationDefinition } from '@portico/kit';
 import type { Database } from 'portico';
 
 /** Files of migrated, empty SQLite databases, by the names of their migrations. */
@@ -23,8 +23,16 @@ export async function copyTemplate(url: string, definition: ApplicationDefinitio
   }
 }
 
-/** Keeps a copy of this database, which was just migrated and holds no rows. */
-export async function keepTemplate(database: Database, definition: ApplicationDefinition): Promise<void> {
+/**
+ * Keeps a copy of this database, which was just migrated and holds no rows, unless its settings
+ * need tables that others do not have.
+ */
+export async function keepTemplate(
+  database: Database,
+  definition: ApplicationDefinition,
+  config: Application['config'],
+): Promise<void> {
+  if (migrationsOf(definition, config).length !== migrationsOf(definition).length) return;
   const key = keyOf(definition);
   if (database.dialect !== 'sqlite' || templates.has(key)) return;
   const file = path.join(await mkdtemp(path.join(tmpdir(), 'template-')), 'migrated.sqlite');

@@ -22,7 +22,7 @@ export const administration = defineFeature({
   endpoints: ADMINISTRATION_TABLE,
   start(server, { admin_permission: permission }) {
     if (permission === undefined) return {};
-    const { accounts, singleUses, scopes, store, database, branding, paths } = server;
+    const { accounts, singleUses, scopes, store, database, migrations, branding, paths } = server;
     return {
       usesOnce: true,
       examination: () => ({
@@ -39,6 +39,7 @@ export const administration = defineFeature({
           examined: parts.examined,
           store: store.authorizationSearch,
           database,
+          migrations,
           branding: branding?.view ?? null,
           home: paths.home,
         }));

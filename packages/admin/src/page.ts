@@ -28,6 +28,8 @@ export interface AdministrationParts {
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
+  /** Returns every schema migration, with the time at which it was applied. */
+  readonly migrations: Server['migrations'];
   /** The branding, or null if it is not set. */
   readonly branding: BrandingView | null;
   /** The application's first page. */

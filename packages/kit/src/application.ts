@@ -50,10 +50,14 @@ export interface KitDefinition extends ApplicationDefinition {
 
 /**
  * Returns all migrations for the application's schema, in order: the kit's, the plugins' and the
- * application's own.
+ * application's own. `config` is the application's validated configuration, as in
+ * `Application.config`. Without it, leaves out the migrations that only some settings need.
  */
-export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
-  return baseMigrations(withKit(definition) as BaseDefinition);
+export function migrationsOf(
+  definition: ApplicationDefinition,
+  config: Application['config'] = {},
+): readonly Migration[] {
+  return baseMigrations(withKit(definition) as BaseDefinition, config);
 }
 
 /**

@@ -29,7 +29,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly features?: readonly Feature[];
   /**
-   * The database in which the server stores what it issues. Its schema is `oauthServerMigrations`.
+   * The database in which the server stores what it issues. Its schema is `oauthServerMigrations`,
+   * or `migrationsWith(config)` if the configuration switches on features with their own tables.
    */
   readonly database: Database;
   /**

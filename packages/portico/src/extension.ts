@@ -2,6 +2,7 @@
  * The building blocks for packages that extend Portico: HTTP, words, views, limits and client
  * rules. Stable within a minor version.
  */
+export { CodeExchange, type CodeRules } from './grants/code-exchange.ts';
 export { MOST_LISTED } from './grants/held-access.ts';
 export { requirePerson } from './grants/held-access.ts';
 export { isYes, type Visitor } from './accounts.ts';
@@ -87,6 +88,7 @@ export { demandsSet, registrationOfDemands, type ClientDemand } from './store/cl
 export { hasExpired } from './store/client-expiry.ts';
 export type { ClientMetadata } from './store/client.ts';
 export { countRows } from './store/sql/counting.ts';
+export { NewAuthorizations, type NewAuthorization } from './store/sql/new-authorizations.ts';
 export type { PageKey } from './words/english.ts';
 export { escapeHtml } from './words/markup.ts';
 export { noteWish } from './words/speaking.ts';

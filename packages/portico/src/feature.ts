@@ -1,4 +1,4 @@
-import type { ConfigurationProblem } from '@portico/sql';
+import type { ConfigurationProblem, Migration } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
@@ -60,6 +60,12 @@ export interface Feature<Config = OAuthServerConfig> {
   scopeHeadings?(config: Config): readonly ScopeHeading[];
   /** Returns the problems with settings that are valid alone but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
+  /**
+   * Returns the migrations of the feature's own tables, in order. Return none where the feature is
+   * switched off. Names begin with `oauth_server_`, the feature's name, and a number:
+   * `oauth_server_device_0001_codes`. A released migration never changes.
+   */
+  migrations?(config: Config): readonly Migration[];
   /** The feature's error codes, in addition to the core's. */
   readonly errorCodes?: readonly string[];
   /** Returns the `Authorization` schemes for its tokens. */

@@ -47,6 +47,7 @@ export type {
   ScopeInput,
 } from './config.ts';
 export type { ClaimsMapper } from './tokens/claims.ts';
+export { migrationsWith } from './assembly/migrations.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';
 export {
   ConfigurationError,

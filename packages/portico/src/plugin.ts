@@ -19,6 +19,7 @@ import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './http/outbound/fetch-json.ts';
 import { getSpeakingOptions } from './tokens/scopes.ts';
+import { migrationsWith } from './assembly/migrations.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
 /** The plugin's options, in addition to the configuration. */
@@ -85,7 +86,11 @@ export function oauthServer<Context = unknown>({
       const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
     },
-    migrations: oauthServerMigrations,
+    migrations({ oauth_server: section }) {
+      return section === undefined
+        ? oauthServerMigrations
+        : migrationsWith(section as OAuthServerConfig, options.features);
+    },
     views: builtInViews(),
     async waitingFor(application, request, returnTo) {
       const server = authorizationServerOf(application);

@@ -126,7 +126,7 @@ export async function prepared(
     env,
   });
   await application.migrate();
-  await keepTemplate(application.database, definition);
+  await keepTemplate(application.database, definition, application.config);
   const server = authorizationServerOf(application);
   await ensureSigningKey(application, server, (options.keySigners ?? []).length === 0);
   const running = await listen(application, users, port);

@@ -1,10 +1,4 @@
-import {
-  examine,
-  migrationStatus,
-  oauthServerMigrations,
-  type Check,
-  type ExaminedApplication,
-} from 'portico';
+import { examine, type Check, type ExaminedApplication } from 'portico';
 import { markup, type Html } from '../html.ts';
 import type { AdministrationParts, Page } from '../page.ts';
 import { words } from '../formatting.ts';
@@ -43,6 +37,6 @@ function row({ part, outcome, detail, remedy }: Check): Html {
 }
 
 /** Describes an application without the kit. The doctor skips what is missing. */
-function storeAlone({ database }: AdministrationParts): ExaminedApplication {
-  return { database, migrations: () => migrationStatus(database, oauthServerMigrations) };
+function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
+  return { database, migrations };
 }

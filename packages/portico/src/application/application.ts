@@ -27,6 +27,7 @@ import type {
   Application,
   ApplicationDefinition,
   ApplicationParts,
+  ConfigMap,
   Connection,
   Environment,
   Middleware,
@@ -51,12 +52,18 @@ export function defineApplication<
 
 /**
  * Returns the framework's migrations that the application needs, then those of the plugins, then
- * the application's own.
+ * the application's own. `config` is the application's validated configuration, as in
+ * `Application.config`. Without it, leaves out the migrations that only some settings need.
  */
-export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
+export function migrationsOf(
+  definition: ApplicationDefinition,
+  config: ConfigMap = {},
+): readonly Migration[] {
   return [
     ...(definition.framework?.migrations(definition) ?? []),
-    ...(definition.plugins ?? []).flatMap((plugin) => plugin.migrations),
+    ...(definition.plugins ?? []).flatMap(({ migrations }) =>
+      typeof migrations === 'function' ? migrations(config) : migrations,
+    ),
     ...(definition.migrations ?? []),
   ];
 }
@@ -249,16 +256,16 @@ export class StartedApplication implements Application {
     only: (name: string) => boolean = () => true,
     onStep?: (step: BegunStep) => void,
   ): Promise<readonly string[]> {
-    const chosen = migrationsOf(this.definition).filter(({ name }) => only(name));
+    const chosen = migrationsOf(this.definition, this.config).filter(({ name }) => only(name));
     return migrate(this.database, chosen, onStep);
   }
 
   printMigrations(): Promise<string> {
-    return printMigrations(this.database, migrationsOf(this.definition));
+    return printMigrations(this.database, migrationsOf(this.definition, this.config));
   }
 
   migrations() {
-    return migrationStatus(this.database, migrationsOf(this.definition));
+    return migrationStatus(this.database, migrationsOf(this.definition, this.config));
   }
 
   route(route: Route): void {

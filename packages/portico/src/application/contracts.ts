@@ -312,8 +312,12 @@ export interface Plugin<Sections extends object = UntypedSections> {
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
   /** Returns the branding of pages. Defaults to Portico's own design. */
   readonly branding?: (config: ConfigMap, place: Omit<BrandedPlace, 'application'>) => FoundBranding;
-  /** The plugin's schema migrations, in order. Can be empty. */
-  readonly migrations: readonly Migration[];
+  /**
+   * The plugin's schema migrations, in order. Can be empty. A function gets the configuration, and
+   * returns those that it needs. It gets an empty one if the configuration is not known, and then
+   * returns those that every configuration needs.
+   */
+  readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
   /** The absolute path of the plugin's default views, or null. */
   readonly views: string | null;
   /**

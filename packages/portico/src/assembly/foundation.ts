@@ -22,7 +22,7 @@ import { Measuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
 import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
-import { oauthServerMigrations } from '../store/migrations/index.ts';
+import { migrationsWith } from './migrations.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
@@ -112,7 +112,8 @@ export function layFoundation(options: ServerParts): Foundation {
     config,
     host,
     database,
-    migrations: options.migrations ?? (() => migrationStatus(database, oauthServerMigrations)),
+    migrations:
+      options.migrations ?? (() => migrationStatus(database, migrationsWith(config, options.features))),
     store,
     clock,
     random,

@@ -7,22 +7,12 @@ import type { AuthorizationCode } from '../store/grant.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
+import { CodeExchange } from './code-exchange.ts';
 import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
-import type { TokenRequest } from './lost-answers.ts';
-import { invalidGrant, Outcomes } from './outcome.ts';
-import { Replays } from './replay.ts';
+import { invalidGrant } from './outcome.ts';
 import { verifiesChallenge } from './pkce.ts';
-import {
-  againFor,
-  expired,
-  INACTIVE_ACCOUNT,
-  naming,
-  ofAnotherClient,
-  ofAnotherKey,
-  requireSameAudience,
-  requireScopesInForce,
-} from './stored-grant.ts';
+import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.ts';
 
 /**
  * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once,
@@ -30,14 +20,11 @@ import {
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
-  readonly #outcomes: Outcomes;
-  readonly #replays: Replays;
+  readonly #codes: CodeExchange;
 
   constructor(parts: GrantParts) {
     this.#parts = parts;
-    const again = againFor('authorization_code', parts, (inForce) => inForce);
-    this.#replays = new Replays('authorization_code', parts);
-    this.#outcomes = new Outcomes(parts, again, this.#replays);
+    this.#codes = new CodeExchange(parts, { grantType: 'authorization_code', secondUse: 'revokes' });
   }
 
   /** Handles a token request with `grant_type=authorization_code`. */
@@ -64,46 +51,16 @@ export class AuthorizationCodeGrant implements TokenGrant {
       if (code !== null && problem !== null) {
         // Anyone may find a code in a browser history. So a replay revokes the authorization only
         // if it comes from the code's own client.
-        if (!code.used) await this.#burn(code, client, now);
-        else if (code.family.clientId === client.id) await this.#replays.revoke(code);
+        if (!code.used) await this.#codes.burn(code, client, now);
+        else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
       // Check the grant only now, so that a code is also spent if the client may not use this
       // grant.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
-      return this.#exchange(code, { client, form, thumbprint: presentation.thumbprint }, now);
+      return this.#codes.exchange(code, { client, form, thumbprint: presentation.thumbprint }, now);
     });
-  }
-
-  /**
-   * Spends the code and issues nothing. If another request has already spent it, this one is a
-   * replay and is audited.
-   */
-  async #burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
-    if (await this.#parts.server.store.codes.burnCode(code, client.id, now)) await this.#replays.audit(code);
-  }
-
-  /** Spends a code that matches the request, and issues tokens. */
-  async #exchange(
-    code: AuthorizationCode,
-    { client, form, thumbprint }: TokenRequest,
-    now: number,
-  ): Promise<TokenResponse> {
-    const { store, accounts, scopes: catalog, audience } = this.#parts.server;
-    const { family, parameters } = code;
-    const nonce = parameters?.nonce ?? null;
-    requireSameAudience(family, audience);
-    const user = await accounts.active(family.person);
-    if (user === null) {
-      await this.#burn(code, client, now);
-      throw invalidGrant(INACTIVE_ACCOUNT);
-    }
-    const scopes = requireScopesInForce(family, client, catalog);
-    const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
-    const prepared = await this.#parts.issuing.forPerson(request);
-    const outcome = await store.codes.spendCode(code, prepared.tokens, now);
-    return this.#outcomes.respond(form, request, code, prepared, outcome);
   }
 }
 

@@ -1,7 +1,7 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Measuring } from '../measuring/measuring.ts';
-import type { Client } from '../store/client.ts';
+import type { Client, Grant } from '../store/client.ts';
 import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
@@ -34,7 +34,7 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
 
 /** The name of a stored grant in the log, and whether a refusal removes a kept response. */
 const KINDS = {
-  authorization_code: { name: 'code', isSpentRefused: true },
+  code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
@@ -51,13 +51,13 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
  * events.
  */
 export class Outcomes {
-  readonly #grantType: keyof typeof KINDS;
+  readonly #grantType: Grant;
   readonly #parts: GrantParts;
   readonly #again: Again;
   readonly #replays: Replays;
 
-  constructor(parts: GrantParts, again: Again, replays: Replays) {
-    this.#grantType = replays.grantType;
+  constructor(grantType: Grant, parts: GrantParts, again: Again, replays: Replays) {
+    this.#grantType = grantType;
     this.#parts = parts;
     this.#again = again;
     this.#replays = replays;
@@ -84,7 +84,7 @@ export class Outcomes {
       return this.#issued(used, { ...prepared, response: again });
     };
     const { client, thumbprint } = request;
-    const { isSpentRefused } = KINDS[this.#grantType];
+    const { isSpentRefused } = KINDS[this.#replays.kind];
     this.#parts.lostAnswers.keep(
       { client, form, thumbprint },
       { unsettled: outcome, answer, isSpentRefused },
@@ -105,6 +105,6 @@ export class Outcomes {
 
   async #refused(used: StoredGrant, refusal: GrantRefusal): Promise<never> {
     if (refusal === 'used') await this.#replays.audit(used);
-    throw invalidGrant(`the ${KINDS[this.#grantType].name} ${LATE_REFUSALS[refusal]}`);
+    throw invalidGrant(`the ${KINDS[this.#replays.kind].name} ${LATE_REFUSALS[refusal]}`);
   }
 }

@@ -53,7 +53,7 @@ export class RefreshTokenGrant implements TokenGrant {
       this.#narrowed(inForce, client, form.get('scope')),
     );
     this.#replays = new Replays('refresh_token', parts);
-    this.#outcomes = new Outcomes(parts, again, this.#replays);
+    this.#outcomes = new Outcomes('refresh_token', parts, again, this.#replays);
     const requireSame = this.#requireSame.bind(this);
     this.#retries = parts.secondUses?.({ again, requireSame }, parts.binding) ?? null;
   }

@@ -2,11 +2,8 @@ import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
 import type { StoredGrant } from '../store/grant.ts';
 import type { GrantParts } from './parts.ts';
 
-/** The names of a replay in the audit log and in measurements. */
-const NAMES = {
-  authorization_code: { event: 'code_replayed', measured: 'code' },
-  refresh_token: { event: 'refresh_token_replayed', measured: 'refresh_token' },
-} as const;
+/** The names of a replay in the audit log. */
+const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 /**
  * Handles the second use of a code or refresh token. `store/sql/family-rows.ts` tells whether a
@@ -15,12 +12,12 @@ const NAMES = {
  * once, exactly one counts as the second use.
  */
 export class Replays {
-  readonly grantType: keyof typeof NAMES;
+  readonly kind: keyof typeof EVENTS;
   readonly #parts: GrantParts;
   readonly #limit: ReplayEventLimit;
 
-  constructor(grantType: keyof typeof NAMES, parts: GrantParts) {
-    this.grantType = grantType;
+  constructor(kind: keyof typeof EVENTS, parts: GrantParts) {
+    this.kind = kind;
     this.#parts = parts;
     this.#limit = new ReplayEventLimit(parts.server.clock);
   }
@@ -40,10 +37,9 @@ export class Replays {
    */
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;
-    const { event, measured } = NAMES[this.grantType];
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
-    if (revoked || this.#limit.admits(family.id)) await audit({ type: event, ...about });
-    measuring?.replayed(measured);
+    if (revoked || this.#limit.admits(family.id)) await audit({ type: EVENTS[this.kind], ...about });
+    measuring?.replayed(this.kind);
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
   }
 }

@@ -105,6 +105,12 @@ export interface AuthorizationCode extends StoredGrant {
   readonly parameters: CodeParameters | null;
 }
 
+/**
+ * What a second use of a code does: it revokes what the first one got, or it is only refused. The
+ * latter is for codes that never pass a browser, and that a client may send twice at once.
+ */
+export type SecondCodeUse = 'revokes' | 'refused';
+
 /** The parameters that a code's exchange must match, and those that it passes on. */
 export interface CodeParameters {
   readonly redirectUri: string;

@@ -9,6 +9,7 @@ import type {
   NewCode,
   NewTokens,
   OfferedToken,
+  SecondCodeUse,
   StoredGrant,
 } from '../grant.ts';
 import type { ClaimAndInsert } from './claim.ts';
@@ -37,14 +38,20 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code and issues the tokens, both or neither. Revokes the family if the code was
-   * already spent.
+   * Spends the code and issues the tokens, both or neither. If the code was already spent, revokes
+   * the family, unless `secondUse` is `refused`.
    */
-  spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome> {
+  spendCode(
+    code: StoredGrant,
+    tokens: NewTokens,
+    now: number,
+    secondUse: SecondCodeUse = 'revokes',
+  ): Promise<GrantOutcome> {
     const use = {
       statements: this.#spend,
       claim: [now, ...refreshState(tokens, now), code.family.id, code.hash],
-      otherwise: () => this.#revokeUnlessReplaced(code, now),
+      otherwise: async () =>
+        secondUse === 'revokes' ? this.#revokeUnlessReplaced(code, now) : ('taken' as const),
     };
     return issueTokens(this.#database, use, code, tokens, now);
   }

@@ -1,20 +1,17 @@
 import type { Database } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
-import type { Family, NewCode } from '../grant.ts';
 import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.ts';
-import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';
-import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
-import { settleInsert } from './lost-insert.ts';
+import { NewAuthorizations, type NewAuthorization } from './new-authorizations.ts';
 import { exists, insertInto, placeholders, words } from './statements.ts';
 
 /** Reads and writes authorization requests that a person has seen (`oauth_consent_requests`). */
 export class ConsentRequestRecords {
   readonly #database: Database;
-  readonly #allow: ClaimAndInsert;
+  readonly #allow: NewAuthorizations;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#allow = claimAndInsert(database, ANSWER, 'oauth_families', NEW_FAMILY_COLUMNS);
+    this.#allow = new NewAuthorizations(database, ANSWER);
   }
 
   /** Inserts the request. Returns false if a request with this id exists. */
@@ -77,7 +74,7 @@ export class ConsentRequestRecords {
    */
   async answerConsent(
     read: ConsentRequest,
-    allowed: { readonly family: Family; readonly code: NewCode } | null,
+    allowed: NewAuthorization | null,
     { allow, at: now }: Omit<ConsentAnswer, 'familyId'>,
   ): Promise<boolean> {
     const { idHash, asked } = read;
@@ -91,13 +88,7 @@ export class ConsentRequestRecords {
         (await this.#database.execute(statement, answered('denied'), again)).affected === 1;
       return deny(ANSWER, () => deny(DENY_AGAIN));
     }
-    const { family, code } = allowed;
-    const added = { id: family.id, hash: code.hash };
-    return claimThenInsert(this.#database, this.#allow, {
-      claim: answered('allowed'),
-      insert: familyValues(family, code, now),
-      tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
-    });
+    return this.#allow.begin(answered('allowed'), allowed, now);
   }
 
   /**

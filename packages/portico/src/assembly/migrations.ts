@@ -1,0 +1,39 @@
+import type { Migration } from '@portico/sql';
+import type { OAuthServerConfig } from '../config.ts';
+import type { Feature } from '../feature.ts';
+import { featuresWith } from '../features.ts';
+import { oauthServerMigrations } from '../store/migrations/index.ts';
+import { withProfile } from './feature-profiles.ts';
+
+/**
+ * Returns every schema migration that a server with this configuration needs: those of every
+ * server, and those of the features that the configuration switches on. `own` are your own
+ * features.
+ *
+ * @example
+ * await migrate(database, migrationsWith(config));
+ */
+export function migrationsWith(
+  config: OAuthServerConfig,
+  own: readonly Feature[] = [],
+): readonly Migration[] {
+  const features = featuresWith(own);
+  return [...oauthServerMigrations, ...migrationsOfFeatures(features, withProfile(features, config))];
+}
+
+/** Returns the features' migrations. Throws if a name does not belong to its feature. */
+function migrationsOfFeatures(features: readonly Feature[], config: OAuthServerConfig): readonly Migration[] {
+  return features.flatMap((feature) => {
+    const steps = feature.migrations?.(config) ?? [];
+    for (const { name } of steps) {
+      const prefix = `oauth_server_${feature.name}_`;
+      if (!name.startsWith(prefix) || !NUMBERED.test(name.slice(prefix.length)))
+        throw new Error(
+          `The feature ${feature.name} adds the migration ${name}; name it ${prefix}0001_…, and count on`,
+        );
+    }
+    return steps;
+  });
+}
+
+const NUMBERED = /^\d{4}_[a-z0-9_]+$/;

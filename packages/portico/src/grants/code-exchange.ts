@@ -1,0 +1,78 @@
+import type { Client, Grant } from '../store/client.ts';
+import type { AuthorizationCode, SecondCodeUse } from '../store/grant.ts';
+import type { TokenResponse } from './grant.ts';
+import type { TokenRequest } from './lost-answers.ts';
+import { invalidGrant, Outcomes } from './outcome.ts';
+import type { GrantParts } from './parts.ts';
+import { Replays } from './replay.ts';
+import { againFor, INACTIVE_ACCOUNT, requireSameAudience, requireScopesInForce } from './stored-grant.ts';
+
+/** How one grant exchanges its codes. */
+export interface CodeRules {
+  /** The value of `grant_type`. */
+  readonly grantType: Grant;
+  /** What a second use of a code does. */
+  readonly secondUse: SecondCodeUse;
+  /**
+   * Returns the scopes that the tokens get, of those that are in force. Throws to refuse the
+   * request. Called before the code is spent. Default: all of them.
+   */
+  readonly scopesOf?: (code: AuthorizationCode, inForce: readonly string[]) => Promise<readonly string[]>;
+}
+
+/**
+ * Exchanges a code for tokens, once. Checks everything that may have changed since the person
+ * allowed it: the client, the account, the audience, and the scopes. The grant has checked before
+ * that the request may have the code.
+ */
+export class CodeExchange {
+  readonly replays: Replays;
+  readonly #parts: GrantParts;
+  readonly #rules: CodeRules;
+  readonly #outcomes: Outcomes;
+
+  constructor(parts: GrantParts, rules: CodeRules) {
+    this.#parts = parts;
+    this.#rules = rules;
+    this.replays = new Replays('code', parts);
+    const again = againFor(rules.grantType, parts, (inForce) => inForce);
+    this.#outcomes = new Outcomes(rules.grantType, parts, again, this.replays);
+  }
+
+  /**
+   * Spends the code and issues nothing. If another request has already spent it, this one is a
+   * replay and is audited.
+   */
+  async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
+    const { codes } = this.#parts.server.store;
+    const offeredBy = this.#rules.secondUse === 'revokes' ? client.id : NOBODY;
+    if (await codes.burnCode(code, offeredBy, now)) await this.replays.audit(code);
+  }
+
+  /** Spends the code, and issues tokens. */
+  async exchange(
+    code: AuthorizationCode,
+    { client, form, thumbprint }: TokenRequest,
+    now: number,
+  ): Promise<TokenResponse> {
+    const { store, accounts, scopes: catalog, audience } = this.#parts.server;
+    const { secondUse, scopesOf } = this.#rules;
+    const { family, parameters } = code;
+    const nonce = parameters?.nonce ?? null;
+    requireSameAudience(family, audience);
+    const user = await accounts.active(family.person);
+    if (user === null) {
+      await this.burn(code, client, now);
+      throw invalidGrant(INACTIVE_ACCOUNT);
+    }
+    const inForce = requireScopesInForce(family, client, catalog);
+    const scopes = scopesOf === undefined ? inForce : await scopesOf(code, inForce);
+    const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
+    const prepared = await this.#parts.issuing.forPerson(request);
+    const outcome = await store.codes.spendCode(code, prepared.tokens, now, secondUse);
+    return this.#outcomes.respond(form, request, code, prepared, outcome);
+  }
+}
+
+/** No client has this id, so a second use by it revokes nothing. */
+const NOBODY = '';
