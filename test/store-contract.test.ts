@@ -317,7 +317,7 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1
-  test('rotate their secret only while they live and have one; the one before the previous is dropped', async () => {
+  test('rotate their secret only while they live and have one; the previous one never lasts longer than before', async () => {
     const { id } = await newClient({ secretHash: 'first' });
     expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR)).toBe(true);
     expect(await store.clients.rotateSecret(id, 'third', NOW + 2 * HOUR)).toBe(true);
@@ -331,6 +331,22 @@ describe('clients', () => {
       secretHash: 'fourth',
       previousSecretHash: null,
     });
+    const expiring = await newClient({ secretHash: 'first', secretExpiresAt: NOW + HOUR });
+    const rotate = (hash: string, previousEnd: number | null, end: number | null) =>
+      store.clients.rotateSecret(expiring.id, hash, previousEnd, null, end);
+    expect(await rotate('second', NOW + 2 * HOUR, NOW + 9 * HOUR)).toBe(true);
+    expect(await other.clients.findClient(expiring.id)).toMatchObject({
+      secretExpiresAt: NOW + 9 * HOUR,
+      previousSecretExpiresAt: NOW + HOUR,
+    });
+    expect(await rotate('third', NOW + 2 * HOUR, null)).toBe(true);
+    expect(await other.clients.findClient(expiring.id)).toMatchObject({
+      secretExpiresAt: null,
+      previousSecretExpiresAt: NOW + 2 * HOUR,
+    });
+    expect(await rotate('fourth', null, NOW + HOUR)).toBe(true);
+    expect(await rotate('fifth', null, null)).toBe(true);
+    expect(await other.clients.findClient(expiring.id)).toMatchObject({ previousSecretExpiresAt: null });
     const open = await newClient({ public: true, secretHash: null });
     expect(await store.clients.rotateSecret(open.id, 'x', null)).toBe(false);
     expect(await store.clients.rotateSecret('nobody', 'x', null)).toBe(false);

@@ -19,6 +19,7 @@ export function storedClient(id: string, createdAt: number, changes: Partial<Cli
     dpopBoundAccessTokens: false,
     profile: null,
     secretHash: 'hash',
+    secretExpiresAt: null,
     previousSecretHash: null,
     previousSecretExpiresAt: null,
     createdAt,

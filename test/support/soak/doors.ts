@@ -37,12 +37,16 @@ const json = (body: object) => ({
 });
 
 /**
- * POST, GET, PUT, GET with another's token, and DELETE; every other registration stays until it
- * expires.
+ * POST, GET, PUT, GET with another's token, and DELETE; every other registration has a secret, and
+ * stays until it expires. Its next GET renews the secret.
  */
 async function registration({ url }: Soaked, { advance }: Steering): Promise<Path> {
+  let kept: { readonly uri: string; readonly token: string } | null = null;
   const once = async (number: number) => {
+    if (kept !== null) await expectStatus(200, fetch(kept.uri, { headers: bearer(kept.token) }));
+    const isKept = number % 2 !== 0;
     const sent = {
+      token_endpoint_auth_method: isKept ? 'client_secret_basic' : 'none',
       client_name: 'Soak',
       redirect_uris: ['http://127.0.0.1/callback'],
       grant_types: ['authorization_code', 'refresh_token'],
@@ -63,7 +67,8 @@ async function registration({ url }: Soaked, { advance }: Steering): Promise<Pat
       fetch(uri, { method: 'PUT', ...replacing, headers: { ...replacing.headers, ...bearer(token) } }),
     );
     await expectStatus(401, fetch(uri, { headers: bearer('x'.repeat(43)) }));
-    if (number % 2 === 0) await expectStatus(204, fetch(uri, { method: 'DELETE', headers: bearer(token) }));
+    if (isKept) kept = { uri, token };
+    else await expectStatus(204, fetch(uri, { method: 'DELETE', headers: bearer(token) }));
   };
   return inBatches(BATCH, once, () => advance(3700));
 }

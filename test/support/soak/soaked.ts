@@ -104,6 +104,7 @@ async function start(streaming: boolean): Promise<Started> {
     oauth_server: {
       scopes: SCOPES,
       registration: 'open',
+      registration_secret_ttl: 3600,
       client_id_metadata_documents: true,
       challenge: true,
       refresh_retry_seconds: 60,

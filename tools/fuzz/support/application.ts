@@ -69,6 +69,7 @@ export async function startFuzzed(): Promise<FuzzedApplication> {
           health: true,
           languages: true,
           registration: 'open',
+          registration_secret_ttl: 3600,
         },
         mcp: {
           resource: `${ORIGIN}${BASE}/mcp`,

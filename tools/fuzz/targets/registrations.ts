@@ -108,16 +108,18 @@ export const target: Target = {
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
     const sent = value as Record<string, unknown>;
-    for (const [mayBeConfidential, on] of [
-      [false, false],
-      [false, true],
-      [true, true],
+    for (const [cameWithToken, mayHaveSecret, on] of [
+      [false, false, false],
+      [false, false, true],
+      [false, true, true],
+      [true, true, true],
     ] as const) {
       const rules = {
         catalog,
         algorithms: ALGORITHMS,
         grantTypes: GRANT_TYPES,
-        mayBeConfidential,
+        cameWithToken,
+        mayHaveSecret,
         takesKeys: on,
         demands: demands({ pushed: on, bound: on }),
       };
@@ -126,7 +128,7 @@ export const target: Target = {
         () => readRegistration(sent, rules),
       );
       if (registration === null) continue;
-      const isStranger = registration.public === true || !mayBeConfidential;
+      const isStranger = registration.public === true || !cameWithToken;
       const scopes = registration.scopes ?? [];
       hold(scopes.length > 0 && scopes.every((each) => catalog.has(each)), 'a scope that is not offered');
       hold(!isStranger || !scopes.some((each) => SERVICE_SCOPES.has(each)), 'anybody speaks for a service');
@@ -138,7 +140,11 @@ export const target: Target = {
         !(registration.grants ?? []).includes('introspection'),
         'a client registered itself to look at tokens',
       );
-      hold(registration.jwksUri === undefined || mayBeConfidential, 'anybody makes this server fetch');
+      hold(registration.jwksUri === undefined || cameWithToken, 'anybody makes this server fetch');
+      hold(
+        mayHaveSecret || registration.public === true || 'jwks' in registration || 'jwksUri' in registration,
+        'a client without a right to a secret gets one',
+      );
       if (!on)
         hold(
           registration.jwks === undefined && registration.dpopBoundAccessTokens === false,

@@ -32,6 +32,7 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
     ],
     ['Redirect URIs', list(client.redirectUris)],
     ['Authenticates by', code(getAuthentication(client))],
+    ['Secret expires', client.secretExpiresAt === null ? null : moment(client.secretExpiresAt)],
     ['Its keys', getKeys(client.keys?.jwksUri ?? null, keys)],
     [
       'ID tokens signed with',

@@ -19,7 +19,7 @@ import {
   type AssertionCredentials,
   type SecretCredentials,
 } from './credentials.ts';
-import { isBlank, type ClientSecrets } from './secrets.ts';
+import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
  * How many failures are allowed before responses slow down: `client` for one client from one
@@ -204,14 +204,12 @@ function nothingCame({ keys }: Client): string {
     : 'no assertion that is taken came with the id of a client that authenticates by private_key_jwt';
 }
 
-function wrongSecret(
-  { public: isPublic, keys, previousSecretExpiresAt }: Client,
-  secret: string,
-  now: number,
-): string {
+function wrongSecret(client: Client, secret: string, now: number): string {
+  const { public: isPublic, keys, previousSecretExpiresAt } = client;
   if (keys !== null) return 'a secret came with the id of a client that authenticates by private_key_jwt';
   if (isPublic) return 'a secret came with the id of a public client, which has none';
   if (isBlank(secret)) return 'the secret is blank, which is never one';
+  if (hasExpiredSecret(client, now)) return 'the secret is wrong, or it has expired';
   const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
   return isRotating ? 'the secret is neither the current nor the previous one' : 'the secret is wrong';
 }

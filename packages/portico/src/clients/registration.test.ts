@@ -329,6 +329,7 @@ test('A new client is unused, and has one secret or none', async () => {
   expect(newClient(checked, begun)).toStrictEqual({
     ...checked,
     ...begun,
+    secretExpiresAt: null,
     previousSecretHash: null,
     previousSecretExpiresAt: null,
     usedAt: null,

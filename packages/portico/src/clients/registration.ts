@@ -108,6 +108,8 @@ interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
   readonly secretHash: string | null;
+  /** Milliseconds since 1970. Without it, the secret never expires. */
+  readonly secretExpiresAt?: number | null;
   readonly createdAt: number;
 }
 
@@ -117,7 +119,7 @@ type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 /** Returns a new client: never used, not revoked, with at most one secret. */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = { previousSecretHash: null, previousSecretExpiresAt: null, usedAt: null, revokedAt: null };
-  return { ...described, ...begun, ...later };
+  return { ...described, secretExpiresAt: null, ...begun, ...later };
 }
 
 /** Whether the client authenticates with a secret. */

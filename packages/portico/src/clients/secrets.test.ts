@@ -87,6 +87,21 @@ test('the previous secret is right and remembered until its overlap ends, and no
   expect(await verify(clientWith('a', 'new', { previousSecretExpiresAt: state.now + 1 }), 'old')).toBe(false);
 });
 
+// @shows AS-9.3, AS-22.15
+test('an expired secret is wrong, also if it was right before, and costs as much as any wrong one', async () => {
+  const { state, isKnown, verify, costOf } = start();
+  const expiring = clientWith('a', 'right', { secretExpiresAt: state.now + HOUR });
+  expect([await verify(expiring, 'right'), await isKnown(expiring, 'right')]).toEqual([true, true]);
+  state.now += HOUR - 1;
+  expect(await isKnown(expiring, 'right')).toBe(true);
+  state.now += 1;
+  expect([await isKnown(expiring, 'right'), await verify(expiring, 'right')]).toEqual([false, false]);
+  expect([await costOf(expiring, 'right'), await costOf(null, 'right')]).toEqual([1, 1]);
+  const inOverlap = { ...rotated('b', state.now + HOUR), secretExpiresAt: state.now };
+  expect([await verify(inOverlap, 'old'), await verify(inOverlap, 'new')]).toEqual([true, false]);
+  expect([await costOf(inOverlap, 'new'), await costOf(null, 'new')]).toEqual([2, 2]);
+});
+
 // @shows AS-9.3
 test('a refusal costs as many hashes as for a client with two secrets, once this process has seen one', async () => {
   const { state, costOf } = start();

@@ -12,6 +12,11 @@ export function isBlank(secret: string): boolean {
   return secret.trim() === '';
 }
 
+/** Whether the client's current secret has expired. */
+export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number): boolean {
+  return until !== null && until <= now;
+}
+
 /**
  * The maximum number of remembered secrets. The least recently used one is forgotten first, and
  * then needs a slow hash again.
@@ -56,8 +61,8 @@ export class ClientSecrets {
 
   /**
    * Whether the secret is the client's current secret, or its previous one during the overlap.
-   * Blank secrets are always false, and so are all secrets without a client or for a client without
-   * a secret. The work is the same as for a wrong secret.
+   * Blank and expired secrets are always false, and so are all secrets without a client or for a
+   * client without a secret. The work is the same as for a wrong secret.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
@@ -79,9 +84,10 @@ export class ClientSecrets {
   #keptHashes(client: Client | null): readonly string[] {
     if (client === null || client.secretHash === null) return [];
     const { secretHash, previousSecretHash, previousSecretExpiresAt: until } = client;
-    if (previousSecretHash === null || until === null || until <= this.#clock()) return [secretHash];
+    const current = hasExpiredSecret(client, this.#clock()) ? [] : [secretHash];
+    if (previousSecretHash === null || until === null || until <= this.#clock()) return current;
     this.#overlapUntil = Math.max(this.#overlapUntil, until);
-    return [secretHash, previousSecretHash];
+    return [...current, previousSecretHash];
   }
 
   #isRemembered(client: Client, hash: string, secret: string): boolean {

@@ -89,6 +89,8 @@ export interface Client extends ClientMetadata, ClientLook {
    * with keys.
    */
   readonly secretHash: string | null;
+  /** When the secret expires, in milliseconds since 1970. Null if it never expires. */
+  readonly secretExpiresAt: number | null;
   /**
    * The hash of the secret before the last rotation. This secret is accepted until the end of its
    * overlap.

@@ -28,6 +28,9 @@ export function clientMetadata(
     ...(client.profile === null ? {} : { profile: client.profile }),
     registered_by: client.registeredBy,
     client_id_issued_at: Math.floor(client.createdAt / 1000),
+    ...(client.secretExpiresAt === null
+      ? {}
+      : { client_secret_expires_at: toSeconds(client.secretExpiresAt) }),
     previous_secret_expires_at: toSeconds(client.previousSecretExpiresAt),
     revoked_at: toSeconds(client.revokedAt),
   };

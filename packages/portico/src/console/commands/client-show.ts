@@ -90,9 +90,11 @@ function provesItself({ client, secret }: ShownClient): string {
   }
   if (secret === null) return 'not at all: it is a public application, which PKCE protects';
   const { previousAcceptedUntil: until } = secret;
+  const { secretExpiresAt: end } = client;
+  const own = end === null ? 'by its secret' : `by its secret, which expires at ${time(end)}`;
   return until === null
-    ? 'by its secret; no secret before that is accepted'
-    : `by its secret; the one before is accepted until ${time(until)}`;
+    ? `${own}; no secret before that is accepted`
+    : `${own}; the one before is accepted until ${time(until)}`;
 }
 
 /** Describes a key. Its ID is in quotes, because a stranger may have chosen it. */

@@ -154,6 +154,7 @@ describe('A document', () => {
       dpopBoundAccessTokens: false,
       profile: null,
       secretHash: null,
+      secretExpiresAt: null,
       previousSecretHash: null,
       previousSecretExpiresAt: null,
       createdAt: START,

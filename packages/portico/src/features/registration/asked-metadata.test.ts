@@ -16,12 +16,13 @@ const RULES: MetadataRules = {
   }),
   algorithms: ALGORITHMS,
   grantTypes: GRANT_TYPES,
-  mayBeConfidential: false,
+  cameWithToken: false,
+  mayHaveSecret: false,
   takesKeys: false,
   demands: demands({ pushed: false, bound: false }),
 };
 /** With an initial access token. */
-const LET_IN: MetadataRules = { ...RULES, mayBeConfidential: true };
+const LET_IN: MetadataRules = { ...RULES, cameWithToken: true, mayHaveSecret: true };
 const WITH_KEYS: MetadataRules = { ...RULES, takesKeys: true };
 const PEOPLE = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 const KEYS = { keys: [] };
@@ -279,7 +280,7 @@ describe('A client with keys', () => {
 
   test('may publish them at a URL if it has a token', () => {
     const publishing = { ...sent, jwks: null, jwks_uri: uri, scope: 'notes:read' };
-    expect(asked(publishing, { ...WITH_KEYS, mayBeConfidential: true })).toStrictEqual({
+    expect(asked(publishing, { ...WITH_KEYS, cameWithToken: true, mayHaveSecret: true })).toStrictEqual({
       ...asked(),
       public: false,
       scopes: ['notes:read'],

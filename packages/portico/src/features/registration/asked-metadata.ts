@@ -24,10 +24,12 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client sent an initial access token. Only then can it have a secret, or get tokens
-   * without a person.
+   * Whether the client sent an initial access token, so that an operator has vouched for it. Only
+   * then can it get tokens without a person.
    */
-  readonly mayBeConfidential: boolean;
+  readonly cameWithToken: boolean;
+  /** Whether the client can have a secret. */
+  readonly mayHaveSecret: boolean;
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   /** The protections that a client can demand. Those that are not met are ignored. */
@@ -50,8 +52,9 @@ const UNNAMED = 'An application without a name';
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // A client with keys can prove that it is the one that registered, but anyone can register.
-  const isStranger = method === 'none' || !rules.mayBeConfidential;
+  // A client with keys or a secret can prove that it is the one that registered, but anyone can
+  // register.
+  const isStranger = method === 'none' || !rules.cameWithToken;
   const grants = readGrants(sent, isStranger, rules.grantTypes);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
     ? readRedirectUris(sent)
@@ -117,19 +120,19 @@ function readName(sent: SentMetadata): string {
 }
 
 /**
- * Returns how the client authenticates. Without an initial access token, no client gets a secret.
- * Then a client that requests one is registered as a public client, and so is one that names no
+ * Returns how the client authenticates. Only some clients can have a secret. Of the others, a
+ * client that requests one is registered as a public client, and so is one that names no
  * method. Naming no method means the same as requesting a secret (RFC 7591 section 2). The response
  * says so. PKCE protects these clients.
  */
 function readMethod(
   sent: SentMetadata,
-  { mayBeConfidential, takesKeys }: MetadataRules,
+  { mayHaveSecret, takesKeys }: MetadataRules,
 ): 'none' | 'client_secret_basic' | typeof PRIVATE_KEY_JWT {
   const method = readText(sent, 'token_endpoint_auth_method') ?? 'client_secret_basic';
   if (method === 'none') return method;
   if (method === 'client_secret_basic' || method === 'client_secret_post') {
-    return mayBeConfidential ? 'client_secret_basic' : 'none';
+    return mayHaveSecret ? 'client_secret_basic' : 'none';
   }
   if (method === PRIVATE_KEY_JWT && takesKeys) return method;
   throw invalidMetadata(
@@ -145,10 +148,10 @@ function readMethod(
  */
 function readKeys(
   sent: SentMetadata,
-  { mayBeConfidential }: MetadataRules,
+  { cameWithToken }: MetadataRules,
 ): Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'> {
   const jwksUri = readText(sent, 'jwks_uri');
-  if (jwksUri !== undefined && !mayBeConfidential) {
+  if (jwksUri !== undefined && !cameWithToken) {
     throw invalidMetadata('The jwks_uri needs an initial access token; send the keys themselves, as jwks.');
   }
   const algorithm = readText(sent, 'token_endpoint_auth_signing_alg');

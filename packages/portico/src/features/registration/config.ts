@@ -1,7 +1,13 @@
 import { z } from 'zod';
+import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
 /** The highest limit that you can set. The server keeps at most this many unused clients. */
 const MOST_REGISTRATIONS = 10_000;
+
+/** The shortest time for which secrets can be valid, in seconds. */
+const SHORTEST_TTL = 3600;
+
+const WRONG_TTL = `must be never_expires, or a whole number of seconds from ${SHORTEST_TTL} (an hour) to ${LONGEST_LIFETIME}`;
 
 /** The settings that registration adds to `oauth_server`. */
 export const registrationShape = {
@@ -12,6 +18,12 @@ export const registrationShape = {
     .int({ error: 'must be a whole number of clients' })
     .min(1, 'must be at least 1 client')
     .max(MOST_REGISTRATIONS, `must be at most ${MOST_REGISTRATIONS} clients`)
+    .optional(),
+  registration_secret_ttl: z
+    .union(
+      [z.literal('never_expires'), z.int().min(SHORTEST_TTL, WRONG_TTL).max(LONGEST_LIFETIME, WRONG_TTL)],
+      { error: WRONG_TTL },
+    )
     .optional(),
 };
 
@@ -28,6 +40,14 @@ export interface RegistrationConfig {
    * servers, all its users register from a few addresses; 60.
    */
   readonly registrations_per_hour?: number | undefined;
+  /**
+   * Gives a secret to each client that registers itself and asks for `client_secret_basic` or
+   * `client_secret_post`, such as Microsoft 365 Copilot. Without this setting, only clients with an
+   * initial access token get one. The value is how long secrets are valid, in seconds (3,600 or
+   * more), or `never_expires`. In the last third of this time, and after it, a client gets a new
+   * secret when it reads or updates its registration (RFC 7592).
+   */
+  readonly registration_secret_ttl?: number | 'never_expires' | undefined;
 }
 
 declare module '../../config.ts' {

@@ -24,6 +24,7 @@ const CLIENT = {
   keys: null,
   pushesRequests: false,
   dpopBoundAccessTokens: false,
+  secretExpiresAt: null,
   createdAt: 1_800_000_000_999,
 } as unknown as Client;
 
@@ -58,6 +59,7 @@ function start({ client = CLIENT, secret = null as string | null } = {}) {
       asked.push(['replace', found.id, token, sent, address]);
       return { ...client, name: 'Renamed' };
     },
+    renewSecret: async () => null,
     end: async ({ id }) => void asked.push(['end', id]),
   } satisfies Partial<Registrations>;
   const server = {

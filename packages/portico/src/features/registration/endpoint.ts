@@ -46,7 +46,7 @@ export class RegisterEndpoint {
       callerAddress(host, request),
     );
     await pruning.tick();
-    const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
+    const credentials = describeSecret(secret, client.secretExpiresAt);
     const information = this.#information(client, registrationAccessToken);
     return jsonReply({ ...information, ...credentials }, 201, NEVER_STORED);
   }
@@ -62,13 +62,20 @@ export class RegisterEndpoint {
       await this.#registrations.end(client);
       return { status: 204, headers: NEVER_STORED, body: null };
     }
-    const current = request.method === 'PUT' ? await this.#replace(request, client, token) : client;
-    return jsonReply(this.#information(current, token), 200, NEVER_STORED);
-  }
-
-  async #replace(request: Request, client: Client, token: string): Promise<Client> {
-    const sent = await readMetadata(request);
-    return this.#registrations.replace(client, token, sent, callerAddress(this.#server.host, request));
+    const address = callerAddress(this.#server.host, request);
+    const sent = request.method === 'PUT' ? await readMetadata(request) : null;
+    const current = sent === null ? client : await this.#registrations.replace(client, token, sent, address);
+    const { client_secret: own = null } = sent ?? {};
+    const given = await this.#registrations.renewSecret(
+      current,
+      typeof own === 'string' ? own : null,
+      address,
+    );
+    const credentials =
+      given === null
+        ? describeSecret(null, current.secretExpiresAt)
+        : describeSecret(given.secret, given.expiresAt);
+    return jsonReply({ ...this.#information(current, token), ...credentials }, 200, NEVER_STORED);
   }
 
   /**
@@ -95,6 +102,16 @@ export class RegisterEndpoint {
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
+
+/**
+ * Describes a secret (RFC 7591 section 3.2.1). It is null if the client already has it; then only
+ * its end is said, if it ends.
+ */
+function describeSecret(secret: string | null, expiresAt: number | null): Readonly<Record<string, unknown>> {
+  const seconds = Math.floor((expiresAt ?? 0) / 1000);
+  if (secret !== null) return { client_secret: secret, client_secret_expires_at: seconds };
+  return expiresAt === null ? {} : { client_secret_expires_at: seconds };
+}
 
 /** Returns the bearer token of a request, or null without one. */
 function bearerToken(request: Request): string | null {

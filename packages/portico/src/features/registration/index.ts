@@ -30,6 +30,14 @@ const ARRIVALS = {
   ],
 } as const satisfies Record<string, readonly ClientArrival[]>;
 
+const OPEN_WITH_SECRETS: readonly ClientArrival[] = ARRIVALS.open.map((arrival) => ({
+  ...arrival,
+  tokens: {
+    ...arrival.tokens,
+    says: 'Anyone may register an application here, also with a secret. A token lifts the limits.',
+  },
+}));
+
 /** Lets clients register themselves (RFC 7591) and manage their registration (RFC 7592). */
 export const registration = defineFeature({
   name: 'registration',
@@ -42,7 +50,8 @@ export const registration = defineFeature({
       anyOrigin: true,
     },
   ],
-  arrivals: ({ registration: mode = 'off' }) => ARRIVALS[mode],
+  arrivals: ({ registration: mode = 'off', registration_secret_ttl: ttl }) =>
+    mode === 'open' && ttl !== undefined ? OPEN_WITH_SECRETS : ARRIVALS[mode],
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   start(server, { registration: mode = 'off' }) {
     // An operator can create tokens before registration is turned on.

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
 import { tokenHash } from '../../crypto.ts';
 import { BearerError, OAuthError, TooManyRegistrationsError } from '../../errors.ts';
@@ -60,6 +60,11 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
           if (state.refuses !== null) return state.refuses;
           rows.set(registration.client.id, registration);
           return null;
+        },
+        findRefusal: async () => state.refuses,
+        hasInitialToken: async (id) => {
+          const row = rows.get(id);
+          return row !== undefined && 'initialTokenHash' in row && row.initialTokenHash !== null;
         },
         async findRegistrationHash(id) {
           hashesAsked.push(id);
@@ -159,6 +164,7 @@ describe('A client that registers itself', () => {
       dpopBoundAccessTokens: false,
       profile: null,
       secretHash: null,
+      secretExpiresAt: null,
       previousSecretHash: null,
       previousSecretExpiresAt: null,
       createdAt: NOW,
@@ -223,6 +229,17 @@ describe('A client that registers itself', () => {
       unusable('the initial access token was used up, or ended, at the same moment'),
     );
     expect(events).toEqual([]);
+  });
+
+  test('above the limit, is refused before its secret is hashed', async () => {
+    const hash = vi.fn<() => Promise<string>>(async () => 'hash');
+    const host = { passwordHasher: { hash } } as unknown as Server['host'];
+    const { register, state } = start({ registration_secret_ttl: 3600 }, { host });
+    state.refuses = { reason: 'network', until: NOW + 1500 };
+    expect(await errorOf(register())).toEqual(['network', 2]);
+    expect(hash).not.toHaveBeenCalled();
+    state.refuses = null;
+    expect((await register()).client).toMatchObject({ secretHash: 'hash', secretExpiresAt: NOW + 3_600_000 });
   });
 
   test('is told what is wrong without quoting input; the log has everything', async () => {

@@ -14,8 +14,16 @@ import type { Parts } from '../../feature.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Server } from '../../server.ts';
 import { COUNTED } from '../../store/client-expiry.ts';
-import type { Client, ClientMetadata, RegistrationLimits, RegistrationRefusal } from '../../store/client.ts';
+import type {
+  Client,
+  ClientMetadata,
+  NewRegistration,
+  RegistrationLimits,
+  RegistrationRefusal,
+} from '../../store/client.ts';
 import { invalidMetadata, readRegistration, type SentMetadata } from './asked-metadata.ts';
+import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
+import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
 /** A new client, with what is shown once. */
@@ -60,6 +68,7 @@ export class Registrations {
   readonly #parts: Pick<Parts, 'clients' | 'secrets'>;
   readonly #limits: RegistrationLimits;
   readonly #replacing: Replacing;
+  readonly #given: GivenSecrets;
 
   constructor(server: Server, parts: Pick<Parts, 'clients' | 'secrets'>) {
     const { registrations_per_hour: ofOneNetwork = REGISTRATION_LIMITS.ofOneNetwork } = server.config;
@@ -67,6 +76,7 @@ export class Registrations {
     this.#parts = parts;
     this.#limits = { ...REGISTRATION_LIMITS, ofOneNetwork };
     this.#replacing = new Replacing(this.#limits, server.clock);
+    this.#given = new GivenSecrets(server, parts.secrets);
   }
 
   /**
@@ -79,31 +89,29 @@ export class Registrations {
     initialAccessToken: string | null,
     address: string | null,
   ): Promise<Registered> {
-    const { store, host, audit, clock } = this.#server;
+    const { store, audit, clock } = this.#server;
     const initialTokenHash = await this.#requireInitialToken(initialAccessToken);
-    const checked = await this.#check(sent, initialTokenHash !== null);
-    const secret = hasSecret(checked) ? randomToken() : null;
+    const withToken = initialTokenHash !== null;
+    const checked = await this.#check(sent, withToken, withToken || this.#given.toStrangers);
+    const origin = { network: findNetwork(address) ?? '', initialTokenHash };
+    const given = hasSecret(checked) ? await this.#createSecret(origin) : null;
     const registrationAccessToken = randomToken();
     const now = clock();
     const client = newClient(checked, {
       id: randomIdentifier(),
       registeredBy: 'registration',
-      secretHash: secret === null ? null : await host.passwordHasher.hash(secret),
+      secretHash: given?.hash ?? null,
+      secretExpiresAt: given?.expiresAt ?? null,
       createdAt: now,
     });
     const refusal = await store.registrations.registerClient(
-      {
-        client,
-        tokenHash: tokenHash(registrationAccessToken),
-        network: findNetwork(address) ?? '',
-        initialTokenHash,
-      },
+      { client, tokenHash: tokenHash(registrationAccessToken), ...origin },
       this.#limits,
       now,
     );
     if (refusal !== null) throw refused(refusal, now);
     await audit({ type: 'client_registered', clientId: client.id, registeredBy: client.registeredBy });
-    return { client, secret, registrationAccessToken };
+    return { client, secret: given?.secret ?? null, registrationAccessToken };
   }
 
   /**
@@ -132,8 +140,8 @@ export class Registrations {
   async replace(client: Client, token: string, sent: SentMetadata, address: string | null): Promise<Client> {
     this.#replacing.count(findNetwork(address) ?? '');
     await this.#requireOwn(client, sent);
-    const withToken = cameWithToken(client);
-    const checked = await this.#check(sent, withToken);
+    const withToken = await this.#cameWithToken(client);
+    const checked = await this.#check(sent, withToken, hasSecret(client));
     if (checked.public !== client.public || hasSecret(checked) !== hasSecret(client)) {
       throw invalidMetadata(
         hasSecret(client)
@@ -151,6 +159,14 @@ export class Registrations {
     }
     await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
     return replaced;
+  }
+
+  /**
+   * Gives the client a new secret if it needs one (RFC 7592 section 3). Null if it keeps its
+   * secret. `sent` is the secret in the client's update, which `replace` has accepted.
+   */
+  renewSecret(client: Client, sent: string | null, address: string | null): Promise<GivenSecret | null> {
+    return this.#given.renew(client, findNetwork(address) ?? '', sent);
   }
 
   /** Ends the client, and every token that it holds. */
@@ -176,13 +192,33 @@ export class Registrations {
     return hash;
   }
 
-  async #check(sent: SentMetadata, mayBeConfidential: boolean): Promise<ClientMetadata> {
+  /** Hashes slowly, so only for a client that would be registered now. */
+  async #createSecret(origin: Pick<NewRegistration, 'network' | 'initialTokenHash'>): Promise<GivenSecret> {
+    const now = this.#server.clock();
+    const refusal = await this.#server.store.registrations.findRefusal(origin, this.#limits, now);
+    if (refusal !== null) throw refused(refusal, now);
+    return this.#given.create(origin.network);
+  }
+
+  /**
+   * Whether it has rights that only an initial access token ever gave. A client without them gains
+   * nothing by replacing its metadata. The grants of features do not count, because their rules may
+   * change after a client registered.
+   */
+  async #cameWithToken(client: Client): Promise<boolean> {
+    const { keys, grants } = client;
+    if (hasSecret(client)) return this.#server.store.registrations.hasInitialToken(client.id);
+    return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
+  }
+
+  async #check(sent: SentMetadata, cameWithToken: boolean, mayHaveSecret: boolean): Promise<ClientMetadata> {
     const { scopes: catalog, keys, demands } = this.#server;
     const takesKeys = this.#server.takesKeys();
     const grantTypes = this.#server.grantTypes();
     try {
       const { algorithms } = keys;
-      const rules = { catalog, grantTypes, algorithms, mayBeConfidential, takesKeys, demands };
+      const told = { cameWithToken, mayHaveSecret, takesKeys };
+      const rules = { catalog, grantTypes, algorithms, demands, ...told };
       const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);
       return await checkRegistration(asked, this.#server);
@@ -224,20 +260,6 @@ export class Registrations {
   }
 }
 
-/**
- * People know the client by where its answers go, and find it by that on their page of
- * applications. A client that was allowed something must not change these places afterwards (RFC
- * 7592 section 2.2 lets a server refuse).
- */
-function requireSamePlaces(client: Client, replaced: Client): void {
-  if (client.usedAt === null) return;
-  if (JSON.stringify(client.redirectUris) === JSON.stringify(replaced.redirectUris)) return;
-  throw new OAuthError(
-    'invalid_redirect_uri',
-    'The redirect_uris stay as they are once a person has allowed the client; register another one.',
-  );
-}
-
 /** Checked here, because the message for operators does not name the field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
@@ -254,35 +276,6 @@ async function requireAlgorithm(
   throw invalidMetadata(
     `The id_token_signed_response_alg cannot be ${algorithm}: the server has no signing key for it.`,
   );
-}
-
-/**
- * Whether it has rights that only an initial access token ever gave. A client without them gains
- * nothing by replacing its metadata. The grants of features do not count, because their rules may
- * change after a client registered.
- */
-function cameWithToken(client: Client): boolean {
-  const { keys, grants } = client;
-  const hasOperatorRights = keys?.jwksUri !== null || grants.includes('client_credentials');
-  return hasSecret(client) || (keys !== null && hasOperatorRights);
-}
-
-/**
- * A client that no one verified has all scopes (decision 36). A client with keys may have
- * registered with a token, which its record does not say, and have asked for fewer: it gets what it
- * had and what it asks for, and no scope that it never named.
- */
-function scopesReplaced(
-  client: Client,
-  sent: SentMetadata,
-  { scopes }: ClientMetadata,
-  withToken: boolean,
-): readonly string[] {
-  if (client.keys === null || withToken) return scopes;
-  const asked = typeof sent['scope'] === 'string' ? sent['scope'].split(' ') : [];
-  const named = scopes.filter((scope) => client.scopes.includes(scope) || asked.includes(scope));
-  if (named.length === 0) throw invalidMetadata('None of the scopes is offered.');
-  return named;
 }
 
 function refused(refusal: RegistrationRefusal, now: number): Error {

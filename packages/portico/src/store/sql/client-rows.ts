@@ -6,8 +6,8 @@ import { words } from './statements.ts';
  * The columns of a client row. Statements list them, because a newer schema may add columns while
  * this process still runs.
  */
-export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
-  previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
+export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, secret_expires_at,
+  previous_secret_hash, previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
   dpop_bound_access_tokens, client_uri, logo_hash`;
 
@@ -25,6 +25,7 @@ export function clientValues(client: Client): readonly SqlParameter[] {
     client.grants.join(' '),
     client.public ? 1 : 0,
     client.secretHash,
+    client.secretExpiresAt,
     client.previousSecretHash,
     client.previousSecretExpiresAt,
     client.createdAt,
@@ -59,6 +60,7 @@ export interface ClientRow {
   readonly grants: string;
   readonly is_public: number;
   readonly secret_hash: string | null;
+  readonly secret_expires_at: number | null;
   readonly previous_secret_hash: string | null;
   readonly previous_secret_expires_at: number | null;
   readonly created_at: number;
@@ -98,6 +100,7 @@ export function toClient(row: ClientRow): Client {
     dpopBoundAccessTokens: row.dpop_bound_access_tokens === 1,
     profile: row.profile,
     secretHash: row.secret_hash,
+    secretExpiresAt: row.secret_expires_at,
     previousSecretHash: row.previous_secret_hash,
     previousSecretExpiresAt: row.previous_secret_expires_at,
     createdAt: row.created_at,

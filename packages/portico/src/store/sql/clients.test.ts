@@ -59,6 +59,7 @@ const MORE_UNLIKE = {
   public: true,
   profile: 'fapi2',
   secretHash: null,
+  secretExpiresAt: NOW + 5,
   previousSecretHash: 'previous',
   previousSecretExpiresAt: NOW + 1,
   createdAt: NOW + 2,
@@ -265,6 +266,7 @@ describe('the secret of a client', () => {
     expect(await store.clients.rotateSecret(id, 'third', null)).toBe(true);
     expect(await store.clients.findClient(id)).toMatchObject({
       secretHash: 'third',
+      secretExpiresAt: null,
       previousSecretHash: null,
       previousSecretExpiresAt: null,
     });

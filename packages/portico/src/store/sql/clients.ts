@@ -92,25 +92,28 @@ export class ClientRecords {
   }
 
   /**
-   * Makes this the current secret. The old one becomes the previous secret, which is accepted until
-   * `previousExpiresAt` (null: not at all). An earlier previous secret is dropped. Returns false
-   * for an unknown, public or revoked client, and if `replaced` does not match the current secret's
-   * hash.
+   * Makes this the current secret, which expires at `expiresAt` (null: never). The old one becomes
+   * the previous secret, which is accepted until `previousExpiresAt` (null: not at all), and never
+   * longer than before. An earlier previous secret is dropped. Returns false for an unknown, public
+   * or revoked client, and if `replaced` does not match the current secret's hash.
    */
   async rotateSecret(
     clientId: string,
     secretHash: string,
     previousExpiresAt: number | null,
     replaced: string | null = null,
+    expiresAt: number | null = null,
   ): Promise<boolean> {
     const [isReplaced, replacing] = replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
     const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
     // MySQL assigns from left to right, so copy the current secret before it is replaced.
     const rotate = (committed?: () => Promise<boolean>) =>
       this.#database.execute(
-        `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
+        `UPDATE oauth_clients SET previous_secret_hash = ${previous},
+            previous_secret_expires_at = CASE WHEN secret_expires_at < ? THEN secret_expires_at ELSE ? END,
+            secret_hash = ?, secret_expires_at = ?
           WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL AND secret_hash <> ?${isReplaced}`,
-        [previousExpiresAt, secretHash, clientId, secretHash, ...replacing],
+        [previousExpiresAt, previousExpiresAt, secretHash, expiresAt, clientId, secretHash, ...replacing],
         committed,
       );
     // If the rotation was lost, no one has the new secret. Another rotation would then end the

@@ -25,8 +25,8 @@ export class RegistrationRecords {
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
     // Refuse a client that must wait without a write.
-    const refusal = await getRefusal(this.#database, registration, limits, now);
-    if (refusal !== null && !('oldest' in refusal)) return refusal;
+    const refusal = await this.findRefusal(registration, limits, now);
+    if (refusal !== null) return refusal;
     return this.#database.transaction(
       (connection) => inTurn(connection, () => register(connection, registration, limits, now)),
       // In a separate turn, which starts after the lost one has ended.
@@ -36,6 +36,31 @@ export class RegistrationRecords {
           inTurn(connection, () => exists(connection, 'oauth_clients', 'client_id', client.id)),
         ),
     );
+  }
+
+  /**
+   * Returns why a client with these properties would be refused now. Null if it would be
+   * registered.
+   */
+  async findRefusal(
+    registration: Pick<NewRegistration, 'network' | 'initialTokenHash'>,
+    limits: RegistrationLimits,
+    now: number,
+  ): Promise<RegistrationRefusal | null> {
+    const refusal = await getRefusal(this.#database, registration, limits, now);
+    return refusal === null || 'oldest' in refusal ? null : refusal;
+  }
+
+  /**
+   * Returns whether the client came with an initial access token, so that an operator has vouched
+   * for it.
+   */
+  async hasInitialToken(clientId: string): Promise<boolean> {
+    const { rows } = await this.#database.execute<{ registered_with_token: number | null }>(
+      'SELECT registered_with_token FROM oauth_clients WHERE client_id = ?',
+      [clientId],
+    );
+    return rows[0]?.registered_with_token === 1;
   }
 
   /**
@@ -104,8 +129,9 @@ async function register(
   }
   await insertClient(connection, client);
   await connection.execute(
-    'UPDATE oauth_clients SET registration_hash = ?, registered_from = ? WHERE client_id = ?',
-    [tokenHash, network, client.id],
+    `UPDATE oauth_clients SET registration_hash = ?, registered_from = ?, registered_with_token = ?
+      WHERE client_id = ?`,
+    [tokenHash, network, initialTokenHash === null ? 0 : 1, client.id],
   );
   return null;
 }
@@ -113,7 +139,7 @@ async function register(
 /** Returns why no other client may register now, or which unused client must be removed first. */
 async function getRefusal(
   connection: SqlConnection,
-  { network, initialTokenHash }: NewRegistration,
+  { network, initialTokenHash }: Pick<NewRegistration, 'network' | 'initialTokenHash'>,
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {

@@ -1,0 +1,83 @@
+import { DEFAULT_OVERLAP } from '../../clients/clients.ts';
+import { hasSecret } from '../../clients/registration.ts';
+import type { ClientSecrets } from '../../clients/secrets.ts';
+import { randomToken } from '../../crypto.ts';
+import { runAsCaller } from '../../http/caller.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+
+/** A new secret. It is shown once and stored only as a hash. */
+export interface GivenSecret {
+  /** 256 random bits, base64url. */
+  readonly secret: string;
+  readonly hash: string;
+  /** Milliseconds since 1970. Null if it never expires. */
+  readonly expiresAt: number | null;
+}
+
+/** Gives secrets to clients that register themselves, and replaces them before they expire. */
+export class GivenSecrets {
+  readonly #server: Server;
+  readonly #secrets: Pick<ClientSecrets, 'verify'>;
+  readonly #lifetime: number | null;
+  /** How long before its end a secret is replaced, in milliseconds. */
+  readonly #window: number;
+  /** Whether a client without an initial access token can have a secret. */
+  readonly toStrangers: boolean;
+
+  constructor(server: Server, secrets: Pick<ClientSecrets, 'verify'>) {
+    const { registration_secret_ttl: ttl } = server.config;
+    this.#server = server;
+    this.#secrets = secrets;
+    this.#lifetime = typeof ttl === 'number' ? ttl * 1000 : null;
+    this.#window = this.#lifetime === null ? DEFAULT_OVERLAP * 1000 : Math.floor(this.#lifetime / 3);
+    this.toStrangers = ttl !== undefined;
+  }
+
+  /** Returns a new secret. The network waits for the slow hash behind its own other requests. */
+  async create(network: string): Promise<GivenSecret> {
+    const { host, clock } = this.#server;
+    const secret = randomToken();
+    const hash = await runAsCaller(network, () => host.passwordHasher.hash(secret));
+    return { secret, hash, expiresAt: this.#lifetime === null ? null : clock() + this.#lifetime };
+  }
+
+  /**
+   * Gives the client a new secret if its secret ends soon or has ended. Also if it sent its
+   * previous secret, because then the new one never reached it. Returns null if the client keeps
+   * its secret. Of several simultaneous calls, even in other processes, only one gives a secret.
+   */
+  async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
+    const { store, audit, clock } = this.#server;
+    if (!this.toStrangers || !hasSecret(client) || client.secretHash === null) return null;
+    if (!this.#endsSoon(client) && !(await this.#isPrevious(client, sent))) return null;
+    const given = await this.create(network);
+    const previousExpiresAt = this.#previousEnd(client);
+    const { id: clientId, secretHash: replaced } = client;
+    const { hash, expiresAt } = given;
+    if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced, expiresAt))) {
+      return null;
+    }
+    await audit({
+      type: 'secret_rotated',
+      clientId,
+      previousExpiresAt: (previousExpiresAt ?? 0) > clock() ? previousExpiresAt : null,
+    });
+    return given;
+  }
+
+  #endsSoon({ secretExpiresAt: until }: Client): boolean {
+    return until !== null && (this.#lifetime === null || until - this.#window <= this.#server.clock());
+  }
+
+  /** A secret that the client has just proved is the previous one, if it is not the current one. */
+  async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
+    if (sent === null || client.previousSecretHash === null) return false;
+    return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));
+  }
+
+  #previousEnd({ secretExpiresAt: until }: Client): number {
+    const end = this.#server.clock() + this.#window;
+    return until === null ? end : Math.min(until, end);
+  }
+}

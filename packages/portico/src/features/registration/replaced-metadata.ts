@@ -1,0 +1,35 @@
+import { OAuthError } from '../../errors.ts';
+import type { Client, ClientMetadata } from '../../store/client.ts';
+import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
+
+/**
+ * People know the client by where its answers go, and find it by that on their page of
+ * applications. A client that was allowed something must not change these places afterwards (RFC
+ * 7592 section 2.2 lets a server refuse).
+ */
+export function requireSamePlaces(client: Client, replaced: Client): void {
+  if (client.usedAt === null) return;
+  if (JSON.stringify(client.redirectUris) === JSON.stringify(replaced.redirectUris)) return;
+  throw new OAuthError(
+    'invalid_redirect_uri',
+    'The redirect_uris stay as they are once a person has allowed the client; register another one.',
+  );
+}
+
+/**
+ * A client that no one verified has all scopes (decision 36). A client with keys may have
+ * registered with a token, which its record does not say, and have asked for fewer: it gets what it
+ * had and what it asks for, and no scope that it never named.
+ */
+export function scopesReplaced(
+  client: Client,
+  sent: SentMetadata,
+  { scopes }: ClientMetadata,
+  withToken: boolean,
+): readonly string[] {
+  if (client.keys === null || withToken) return scopes;
+  const asked = typeof sent['scope'] === 'string' ? sent['scope'].split(' ') : [];
+  const named = scopes.filter((scope) => client.scopes.includes(scope) || asked.includes(scope));
+  if (named.length === 0) throw invalidMetadata('None of the scopes is offered.');
+  return named;
+}
