@@ -93,11 +93,11 @@ describe("an administrator's pages in a real Chromium", () => {
     await open(page, of(client.id));
     await page.getByRole('link', { name: 'Give it a new secret' }).click();
     await page.getByRole('radio', { name: 'for one week' }).check();
-    await page.getByRole('button', { name: 'Make a new secret' }).click();
+    await page.getByRole('button', { name: 'Create a new secret' }).click();
     await page.getByRole('heading', { name: 'A new secret' }).waitFor();
     const secret = await page.locator('.secret').innerText();
     await page.reload();
-    await page.getByRole('heading', { name: 'This was not accepted' }).waitFor();
+    await page.getByRole('heading', { name: 'Request refused' }).waitFor();
     expect(await page.content()).not.toContain(secret);
     await page.getByRole('link', { name: 'Open the page again' }).click();
     await page.getByText('is accepted until').waitFor();
@@ -115,10 +115,10 @@ describe("an administrator's pages in a real Chromium", () => {
       await page.keyboard.press('Tab');
       order.push(await focused.innerText());
     }
-    expect(order).toEqual(['Revoke it for good', 'Leave it as it is']);
+    expect(order).toEqual(['Revoke it permanently', 'Cancel']);
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('status').filter({ hasText: 'it has ended' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'The application is revoked' }).waitFor();
     expect((await portal.server.clients.find(client.id))?.revokedAt).not.toBeNull();
   });
 
@@ -143,7 +143,7 @@ describe("an administrator's pages in a real Chromium", () => {
         await page.goto(`http://${host}:${port}/`);
         expect(await page.frameLocator('iframe').getByRole('heading').count()).toBe(0);
         await page.getByRole('button', { name: 'Win' }).click();
-        await page.getByRole('heading', { name: /This was not accepted|Sign in/ }).waitFor();
+        await page.getByRole('heading', { name: /Request refused|Sign in/ }).waitFor();
       }
     } finally {
       site.closeAllConnections();
@@ -211,7 +211,7 @@ describe("an administrator's pages in a real Chromium", () => {
       await look.getByRole('alert').waitFor();
       await check('a refused change');
       await look.goto(of(client.id, 'rotate-secret'));
-      await look.getByRole('button', { name: 'Make a new secret' }).click();
+      await look.getByRole('button', { name: 'Create a new secret' }).click();
       await look.getByRole('heading', { name: 'A new secret' }).waitFor();
       await check('a new secret');
       await own.close();

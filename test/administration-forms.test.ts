@@ -127,7 +127,7 @@ describe("an administrator's form is bound", () => {
     const form = await formAt(process, id);
     const sent = change(form);
     expect((await process.send(sent.action, browser, sent.fields)).status).toBe(400);
-    expect(details).toEqual(['the csrf_token is not that of this form, person and browser session']);
+    expect(details).toEqual(['the csrf_token does not match this form, person and browser session']);
     expect(await process.revokedAt(id)).toBeNull();
     expect((await process.send(form.action, BROWSER, form.fields)).status).toBe(303);
     expect(await process.revokedAt(id)).not.toBeNull();
@@ -199,7 +199,7 @@ describe('a form of an administrator', () => {
     clock.advance(HALF_AN_HOUR + MINUTE);
     await one.server.prune();
     expect((await other.send(form.action, BROWSER, form.fields)).status).toBe(400);
-    expect(details).toEqual(['the form was sent before']);
+    expect(details).toEqual(['the form was already sent']);
   });
 
   // @shows AS-33.3
@@ -209,7 +209,7 @@ describe('a form of an administrator', () => {
     const { action, fields } = await formAt(process, id);
     await process.server.clients.update(id, { name: 'Another name' });
     expect((await process.send(action, BROWSER, fields)).status).toBe(400);
-    expect(details).toEqual(['what it is about has changed since it was shown']);
+    expect(details).toEqual(['the data has changed since the form was shown']);
     expect(await process.revokedAt(id)).toBeNull();
   });
 });
@@ -261,7 +261,7 @@ describe('after another person signs in to the same browser', () => {
     const { action, fields } = await formAt(process, id);
     const done = (await process.send(action, BROWSER, fields)).headers.get('location') ?? '';
     const tells = async (browser: Browser) =>
-      (await (await process.send(done, browser)).text()).includes('Done: it has ended');
+      (await (await process.send(done, browser)).text()).includes('Done. The application is revoked');
     expect(await tells(BROWSER)).toBe(true);
     expect(await tells(GRACE)).toBe(false);
     expect(await tells({ ...BROWSER, person: { provider: 'customers', id: 'ada' } })).toBe(false);

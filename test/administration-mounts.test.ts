@@ -70,7 +70,9 @@ test.each([
       name: 'Näme & <b>',
       redirect_uris: 'https://one.example/cb\r\nhttps://two.example/cb?a=1&b=2',
     });
-    expect(await textOf(await visitor.visit(locationOf(changed).href))).toContain('Done: it is changed');
+    expect(await textOf(await visitor.visit(locationOf(changed).href))).toContain(
+      'Done. The changes take effect',
+    );
     expect(await server.clients.find(client.id)).toMatchObject({
       name: 'Näme & <b>',
       redirectUris: ['https://one.example/cb', 'https://two.example/cb?a=1&b=2'],
@@ -79,7 +81,7 @@ test.each([
     // People are found by name if the host supports that; otherwise the page says that it cannot.
     const finds = server.host.findPeople !== null;
     const access = await textOf(await visitor.get(`${pages}/access`));
-    expect(access).toContain(finds ? 'By name, e-mail address or id' : 'cannot find people by name');
+    expect(access).toContain(finds ? 'Name, email address or id' : 'does not support search by name');
     const found = await visitor.get(`${pages}/access?q=lovelace`);
     expect([found.status, (await textOf(found)).includes('Ada Lovelace ada@example.com')]).toEqual([
       finds ? 200 : 400,

@@ -243,7 +243,9 @@ describe('an administrator', () => {
 
   test('does not change an application if the form is sent unchanged', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'update'), 'update');
-    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('It was so already');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
+      'Nothing was changed: the application',
+    );
     expect(administered.events).toEqual([]);
   });
 
@@ -290,7 +292,7 @@ describe('an administrator', () => {
     administered.events.length = 0;
     const answer = await doAt(ada, pageOf(client.id, 'revoke'), 'revoke');
     expect(answer.status).toBe(303);
-    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('it has ended');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('The application is revoked');
     expect(administered.events).toMatchObject([
       { type: 'client_revoked', clientId: client.id, by: { provider: 'accounts' } },
     ]);
@@ -307,7 +309,7 @@ describe('an administrator', () => {
     expect(await textOf(await ada.get(locationOf(blocked).href))).toContain('blocked');
     expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).not.toBeNull();
     const unblocked = await doAt(ada, pageOf(DOCUMENT, 'unblock'), 'unblock');
-    expect(await textOf(await ada.get(locationOf(unblocked).href))).toContain('may be an application again');
+    expect(await textOf(await ada.get(locationOf(unblocked).href))).toContain('The URL is no longer blocked');
     expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).toBeNull();
     expect(administered.events.map(({ type }) => type)).toEqual(['client_revoked', 'client_unblocked']);
   });
@@ -361,7 +363,7 @@ describe('an administrator', () => {
     expect(await textOf(none)).toContain('No active authorization matches');
     const answer = await doAt(ada, `${PAGES}/access?${new URLSearchParams(filters)}`, 'revoke');
     const after = await ada.get(locationOf(answer).href);
-    expect(await textOf(after)).toContain('that has ended');
+    expect(await textOf(after)).toContain('The access has ended');
     expect(await after.text()).toContain(`value="${client.id}"`);
     expect(administered.events).toMatchObject([
       {
@@ -393,10 +395,10 @@ describe('an administrator', () => {
     const { provider, id } = await personOf(GRACE);
     const { items: graces } = await portal.server.access.list({ person: { provider, id } });
     const page = `${PAGES}/person?${new URLSearchParams({ provider, id })}`;
-    expect(await textOf(await ada.get(page))).toContain('What they have allowed');
+    expect(await textOf(await ada.get(page))).toContain('Access that this person allowed');
     const answer = await doAt(ada, `${page}&ask=revoke-all`, 'revoke-all');
     expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
-      'all that this person had allowed has ended',
+      'All access that this person had allowed has ended',
     );
     expect(administered.events).toMatchObject([
       {
@@ -412,15 +414,15 @@ describe('an administrator', () => {
   });
 
   test.each([
-    ['/access?provider=accounts', 'Name a person by the provider'],
+    ['/access?provider=accounts', 'Enter both the provider'],
     ['/access?scope=two%20words', 'not a valid scope'],
     ['/access?after=%3Cb%3E', 'Invalid cursor'],
     ['/access?unused_days=-1', 'a number of days'],
     ['/person?provider=accounts', 'not empty'],
     ['/person', 'not empty'],
     ['/clients?after=%00', 'Invalid cursor'],
-    ['/audit?type=nothing', 'no such type'],
-    ['/audit?since=tomorrow', 'as in 2026-01-31'],
+    ['/audit?type=nothing', 'Unknown event type'],
+    ['/audit?since=tomorrow', 'such as 2026-01-31'],
     ['/audit?after=x', 'Invalid cursor'],
   ])('%s is refused, and the page says what is wrong', async (path, reason) => {
     const page = await ada.get(`${PAGES}${path}`);
@@ -440,7 +442,9 @@ describe('an administrator', () => {
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
     const { action, fields } = await formDoing(question, 'erase');
     const answer = await ada.post(action, fields);
-    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('nothing of this person is kept');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
+      'Everything stored about this person is removed',
+    );
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
     expect(administered.events).toMatchObject([{ type: 'person_erased', by: { provider: 'accounts' } }]);
     const events = await portal.server.audit.list({ type: 'person_erased' });
@@ -472,8 +476,8 @@ describe('an administrator', () => {
     const rotated = await shown({ type: 'secret_rotated', client: client.id });
     for (const part of [client.id, event?.requestId, 'previous_expires_at', 'by'])
       expect(rotated).toContain(part);
-    expect(await shown({ type: 'consent_denied', client: client.id })).toContain('No event fits');
-    expect(await shown({ client: client.id, until: '2001-01-01' })).toContain('No event fits');
+    expect(await shown({ type: 'consent_denied', client: client.id })).toContain('No event matches');
+    expect(await shown({ client: client.id, until: '2001-01-01' })).toContain('No event matches');
     expect(await shown({ client: client.id, since: '2001-01-01' })).toContain('secret_rotated');
     await obtainTokens(portal, client, ADA, { scope: 'openid' });
     const [issued] = (await portal.server.audit.list({ type: 'tokens_issued' })).items;
@@ -491,7 +495,7 @@ describe('an administrator', () => {
     const stale = await formDoing(await ada.get(`${page}?ask=rotate`), 'rotate');
     const now = await doAt(ada, `${page}?ask=rotate-now`, 'rotate-now');
     const after = await textOf(await ada.get(locationOf(now).href));
-    expect(after).toContain('the new keys sign');
+    expect(after).toContain('The new keys sign');
     expect(after).not.toContain(before?.kid);
     expect((await ada.post(stale.action, stale.fields)).status).toBe(400);
     const keys = administered.events.filter(({ type }) => type.startsWith('signing_key'));
@@ -615,7 +619,7 @@ describe('people', () => {
     administered.events.length = 0;
     expect((await ada.post(stale.action, stale.fields)).status).toBe(400);
     const answer = await doAt(ada, list, 'revoke-group');
-    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('that has ended');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('The access has ended');
     expect(administered.events.filter(({ type }) => type === 'family_revoked')).toHaveLength(4);
     for (const { access_token: token } of tokens)
       expect((await callApi(portal, '/api/whoami', token)).status).toBe(401);
@@ -647,7 +651,7 @@ describe('the overview', () => {
       Applications: 1,
       Authorizations: 2,
       'Open rotations': 1,
-      'Keys that ended': 0,
+      'Keys no longer signing': 0,
     });
     await portal.server.clients.revoke(client.id);
     const revoked = await numbers();
@@ -764,10 +768,10 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test('does nothing after half an hour', async () => {
+  test('does nothing after 30 minutes', async () => {
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
     clock.advance(1801);
-    await expectNothing(await ada.post(action, fields), 'form', 'half an hour');
+    await expectNothing(await ada.post(action, fields), 'form', '30 minutes');
   });
 
   // @shows AS-33.3
@@ -798,7 +802,7 @@ describe('a form of an administrator', () => {
     expect((await ada.post(action, fields)).status).toBe(200);
     const answer = await ada.post(action, fields);
     expect([answer.status, await shownSecret(answer)]).toEqual([400, '']);
-    expect(await administered.linesOf(answer)).toMatchObject([{ detail: 'the form was sent before' }]);
+    expect(await administered.linesOf(answer)).toMatchObject([{ detail: 'the form was already sent' }]);
     expect(administered.events.map(({ type }) => type)).toEqual([
       'initial_access_token_created',
       'admin_refused',
@@ -912,13 +916,13 @@ describe('the result of a form', () => {
   // @shows AS-33.9
   test('is shown after the redirect, and not to a person who only follows a link', async () => {
     const address = await done();
-    expect(await textOf(await ada.get(address))).toContain('Done: it is changed');
+    expect(await textOf(await ada.get(address))).toContain('Done. The changes take effect');
     await portal.grant(GRACE, PERMISSION);
     const others = [await portal.signedIn(GRACE), await portal.signedIn(ADA)];
     for (const other of others) {
       const page = await other.get(address);
       expect(page.status).toBe(200);
-      expect(await textOf(page)).not.toContain('Done:');
+      expect(await textOf(page)).not.toContain('Done.');
     }
     await portal.deny(GRACE, PERMISSION);
   });
@@ -939,7 +943,7 @@ describe('the result of a form', () => {
       await shown(({ searchParams }) => searchParams.set('done', `${signed}x`)),
       await shown(({ searchParams }) => searchParams.set('id', other.id)),
     ]) {
-      expect(said).not.toMatch(/Done:|has ended/);
+      expect(said).not.toMatch(/Done\.|has ended/);
     }
     for (const [page, does] of [
       ['/person?provider=accounts&id=1', 'erase'],
@@ -948,10 +952,10 @@ describe('the result of a form', () => {
     ] as const) {
       const link = new URL(`${PAGES}${page}`, portal.url);
       link.searchParams.set('done', does);
-      expect(await textOf(await ada.get(link.href))).not.toContain('Done:');
+      expect(await textOf(await ada.get(link.href))).not.toContain('Done.');
     }
     clock.advance(600);
-    expect(await shown(() => {})).not.toContain('Done:');
+    expect(await shown(() => {})).not.toContain('Done.');
   });
 });
 

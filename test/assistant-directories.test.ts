@@ -54,7 +54,7 @@ async function refusedBy(name: DirectoryName): Promise<Readonly<Record<string, s
 }
 
 const NO_TITLE = 'it has no title';
-const NO_HINT = 'its annotations have neither readOnlyHint: true nor a destructiveHint';
+const NO_HINT = 'its annotations must have readOnlyHint: true or a destructiveHint';
 const ALL_HINTS = 'its annotations lack readOnlyHint, destructiveHint, openWorldHint';
 
 describe('assistant:doctor', () => {

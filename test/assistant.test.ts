@@ -73,7 +73,7 @@ describe('assistant:setup', () => {
     const before = await registered();
     const second = await run(['assistant:setup']);
     expect(second.code).toBe(0);
-    expect(second.stdout).toContain(`service client ${id} is registered as configured.`);
+    expect(second.stdout).toContain(`service client ${id} matches the configuration.`);
     expect(second.stdout).not.toContain(secret);
     expect(await registered()).toEqual(before);
   });
@@ -192,7 +192,7 @@ describe('assistant:setup', () => {
     // A dangling link: nothing to read, but the name is taken.
     await symlink('nowhere', file);
     const { code, clients, stderr } = await setup(['--migrate', '--manifest', file], LINKING);
-    expect([code, stderr]).toEqual([1, `${file} exists; choose another file name\n`]);
+    expect([code, stderr]).toEqual([1, `${file} already exists; choose another file name\n`]);
     expect(clients.map(({ state }) => state)).toEqual(['registered', 'registered']);
     for (const { client_secret: secret } of clients) expect(secret).toMatch(/\S{20}/);
   });
@@ -263,7 +263,9 @@ describe('the environment', () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
     await expect(startAssistant({ config })).rejects.toThrow('mcp:oauth:scopes_supported: must equal');
     const service = { assistant: { user_scopes: ['mcp:service'] } };
-    await expect(startAssistant({ config: service })).rejects.toThrow('assistant:user_scopes: must not name');
+    await expect(startAssistant({ config: service })).rejects.toThrow(
+      'assistant:user_scopes: must not contain',
+    );
     const both = {
       assistant: { user_scopes: ['kitchen:read'] },
       mcp: { oauth: { scopes_supported: ['kitchen:read'] } },
@@ -459,7 +461,7 @@ describe('assistant:doctor', () => {
       async ({ body, status }) => new Response(body, { status, headers: { 'WWW-Authenticate': 'Bearer' } }),
     );
     expect(found).toMatchObject([
-      { outcome: 'failing', detail: 'a request without a token is answered 401 with WWW-Authenticate' },
+      { outcome: 'failing', detail: 'a request without a token gets 401 with WWW-Authenticate' },
     ]);
   });
 
@@ -468,7 +470,7 @@ describe('assistant:doctor', () => {
     [false, 'JSON'],
   ])('says how answers arrive (streaming: %s)', async (streaming, mode) => {
     const [first] = await finding('configuration', { config: { mcp: { transport: { streaming } } } });
-    expect(first?.detail).toMatch(new RegExp(`, answers come as ${mode}$`));
+    expect(first?.detail).toMatch(new RegExp(`; responses are sent as ${mode}$`));
   });
 
   // @shows MCP-3.2, MCP-9.5
@@ -518,7 +520,7 @@ describe('assistant:doctor', () => {
       { outcome: 'failing', remedy: expect.stringContaining('assistant:setup') },
     ]);
     expect(await finding('other clients', { config }, true, strangers)).toMatchObject([
-      { outcome: 'warning', detail: expect.stringContaining('(Kitchen) holds mcp:tools') },
+      { outcome: 'warning', detail: expect.stringContaining('(Kitchen) has the scope mcp:tools') },
     ]);
   });
 
@@ -532,7 +534,7 @@ describe('assistant:doctor', () => {
       await server.clients.revoke(client.id);
     };
     expect(await finding('other clients', {}, true, prepare)).toMatchObject([
-      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) holds mcp:tools$/) },
+      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) has the scope mcp:tools$/) },
     ]);
   });
 
@@ -554,7 +556,7 @@ describe('assistant:doctor', () => {
     };
     const options = { config: offering, tools: [ordering] };
     expect(await finding('other clients', options, true, prepare)).toMatchObject([
-      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) holds kitchen:order$/) },
+      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) has the scope kitchen:order$/) },
     ]);
   });
 

@@ -357,7 +357,7 @@ describe('a command ends', () => {
     });
     expect(await run('oauth:client:list')).toMatchObject({
       code: 1,
-      stderr: 'The schema is not applied: run npx portico db:migrate up\n',
+      stderr: 'The schema is not applied. Run npx portico db:migrate up\n',
     });
   });
 

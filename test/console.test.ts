@@ -709,7 +709,7 @@ describe("the kit's accounts", () => {
     await run('account:grant', 'new@example.com', 'notes.edit');
     expectRefusal(
       await run('account:deny', 'new@example.com', 'notes:write'),
-      'does not have notes:write; it has notes.edit',
+      'does not have the permission notes:write; its permissions: notes.edit',
     );
     expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
   });
@@ -727,9 +727,9 @@ describe("the kit's accounts", () => {
     const states = async () =>
       /^new@example\.com .* (active|suspended) /m.exec((await run('account:list')).stdout)?.[1];
     expect(await states()).toBe('active');
-    expect((await run('account:suspend', 'new@example.com')).stdout).toBe('new@example.com is suspended.\n');
+    expect((await run('account:suspend', 'new@example.com')).stdout).toBe('Suspended new@example.com.\n');
     expect(await states()).toBe('suspended');
-    expect((await run('account:restore', 'new@example.com')).stdout).toBe('new@example.com is active.\n');
+    expect((await run('account:restore', 'new@example.com')).stdout).toBe('Restored new@example.com.\n');
     expect(await states()).toBe('active');
   });
 
@@ -753,7 +753,7 @@ describe('a missing schema', () => {
       const empty = await mkdtemp(path.join(tmpdir(), 'portico-empty-'));
       try {
         const result = await portico([command], { cwd: PORTAL, env: { STORAGE_DIR: empty, PORT: '0' } });
-        expectRefusal(result, 'The schema is not applied: run npx portico db:migrate up');
+        expectRefusal(result, 'The schema is not applied. Run npx portico db:migrate up');
       } finally {
         await rm(empty, { recursive: true, force: true });
       }
@@ -933,7 +933,7 @@ describe('serve', () => {
     expect(answer.status).toBe(200);
     expectRefusal(
       await portico(['serve'], { cwd: PORTAL, env }),
-      `Port ${port} is in use; choose another with --port, or PORT`,
+      `Port ${port} is in use; choose another one with --port or PORT`,
     );
     expect(await server.stop()).toBe(0);
   });
@@ -948,7 +948,7 @@ describe('serve', () => {
   });
 
   test.each(['65536', '-1', '80.5', 'x'])('refuses --port=%s', async (port) => {
-    expectRefusal(await run('serve', `--port=${port}`), 'The port must be 0 to 65535');
+    expectRefusal(await run('serve', `--port=${port}`), 'The port must be from 0 to 65535');
   });
 
   // @shows AS-29.6
@@ -973,7 +973,10 @@ describe('serve', () => {
     expect(await another.stop('SIGINT')).toBe(130);
     for (const drain of ['soon', '-1', '1.5', '3601']) {
       const refused = await porticoHere(['serve', `--drain=${drain}`], { cwd: PORTAL, env });
-      expectRefusal(refused, drain === '3601' ? '--drain must be 0 to 3600 seconds' : '--drain takes a span');
+      expectRefusal(
+        refused,
+        drain === '3601' ? '--drain must be from 0 to 3600 seconds' : '--drain takes a span',
+      );
     }
   });
 });
@@ -1136,7 +1139,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
     expect((await portico(['--app', fixture, 'db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
     const args = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--app', fixture];
     const server = start(args, { cwd: folder, env });
-    await server.says('The log is standard output');
+    await server.says('Logging to standard output');
     await fetch(`http://localhost:${port}/oauth/userinfo`, { headers: { 'X-Request-Id': 'told-here' } });
     await server.says('told-here');
     expect(await server.stop()).toBe(0);
@@ -1170,7 +1173,7 @@ describe('account:grant', () => {
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
     expect(misspelt.stdout).toBe('new@example.com holds notes.raed.\n');
     expect(misspelt.stderr).toBe(
-      'Warning: no scope names the permission notes.raed; those that scopes name are notes:read, notes.edit\n',
+      'Warning: no scope needs the permission notes.raed; scopes need these: notes:read, notes.edit\n',
     );
     const right = await run('account:grant', 'new@example.com', 'notes.edit');
     expect({ code: right.code, stderr: right.stderr }).toEqual({ code: 0, stderr: '' });
@@ -1190,8 +1193,8 @@ describe('account:grant', () => {
     const administrator = await grant('portal:administer');
     expect({ code: administrator.code, stderr: administrator.stderr }).toEqual({ code: 0, stderr: '' });
     expect((await grant('portal:administrate')).stderr).toBe(
-      'Warning: no scope names the permission portal:administrate, and it is not oauth_server:admin_permission; ' +
-        'those that are named are notes:read, notes.edit, portal:administer\n',
+      'Warning: no scope needs the permission portal:administrate, and it is not oauth_server:admin_permission; ' +
+        'known permissions: notes:read, notes.edit, portal:administer\n',
     );
   });
 });

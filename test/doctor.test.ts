@@ -475,7 +475,7 @@ describe('the doctor', () => {
     const found = (oauth_server: object) => finding('administration', { config: { oauth_server } });
     const warned = (scope: string) => ({
       outcome: 'warning',
-      detail: expect.stringContaining(`for the scope ${scope},`) as string,
+      detail: expect.stringContaining(`of the scope ${scope},`) as string,
     });
     expect(await found({ admin_permission: 'notes:read' })).toMatchObject(warned('notes:read'));
     const scopes = { 'team:read': { label: 'See your team', permission: 'portal:administer' } };
@@ -677,7 +677,7 @@ describe('the doctor', () => {
       expect(await found(Response.json(document))).toMatchObject({ outcome: 'ok' });
       const failing = {
         outcome: 'failing',
-        remedy: expect.stringContaining('that answers instead') as string,
+        remedy: expect.stringContaining('that responds instead') as string,
       };
       const another = { issuer: 'https://other.example' };
       expect(await found(Response.json(another))).toMatchObject(failing);

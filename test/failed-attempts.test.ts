@@ -267,7 +267,7 @@ test.runIf(RUNS_ALL)(
       await Promise.all(flood);
       expect(new Set(answers)).toEqual(new Set([401, 503]));
       const log = await readFile(path.join(flooded.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
-      const told = log.split('\n').filter((line) => line.includes('Too many secrets'));
+      const told = log.split('\n').filter((line) => line.includes('Too many client secret checks'));
       expect(told.length).toBeGreaterThan(0);
       expect(told.length).toBeLessThan(answers.filter((each) => each === 503).length);
       for (const line of told) expect(line.length).toBeLessThan(300);

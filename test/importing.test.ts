@@ -141,8 +141,8 @@ describe('oauth:client:import', () => {
     const file = await fileOf(`${JSON.stringify(web)}\n\n${JSON.stringify(phone)}\n`);
     const { code, stdout } = await run('oauth:client:import', file);
     expect(code).toBe(0);
-    expect(stdout).toContain('left out, there is nothing like it here: logo_uri');
-    expect(stdout).toContain('its secret is left out: it authenticates by none');
+    expect(stdout).toContain('not imported, because Portico has no such field: logo_uri');
+    expect(stdout).toContain('the secret is not imported, because the client authenticates by none');
     const { client } = await portal.server.clients.show(idOf(web));
     expect(client).toMatchObject({
       registeredBy: 'operator',
@@ -165,7 +165,7 @@ describe('oauth:client:import', () => {
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
     expect(code).toBe(1);
     expect(stdout).toContain(`${idOf(records[1] ?? {})}  refused: redirect_uris must be a list of strings`);
-    expect(stderr).toBe('2 of 3 applications are refused; nothing was written\n');
+    expect(stderr).toBe('2 of 3 applications were refused, so nothing was imported\n');
     expect(`${stdout}${stderr}`).not.toContain(SECRET);
     expect(`${stdout}${stderr}`).not.toContain('0'.repeat(32));
     expect(await ids()).toEqual(before);
@@ -176,7 +176,7 @@ describe('oauth:client:import', () => {
     const refused = await run('oauth:client:import', await fileOf([record({ redirect_uris: 7 })]));
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      '1 of 1 applications are refused; nothing was written\n',
+      '1 of 1 applications were refused, so nothing was imported\n',
     ]);
     for (const nothing of ['[]', '', '\n \n'])
       expect(await run('oauth:client:import', await fileOf(nothing))).toEqual({
@@ -197,7 +197,7 @@ describe('oauth:client:import', () => {
     const { code, stdout, stderr } = await run('oauth:client:import', file);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'Line 2 is not JSON. A file is one JSON array, or has one JSON object in each line\n',
+      'Line 2 is not valid JSON. The file must be one JSON array, or have one JSON object per line\n',
     );
   });
 
@@ -206,7 +206,7 @@ describe('oauth:client:import', () => {
     const before = await ids();
     const file = await fileOf([record()]);
     const { code, stdout, stderr } = await run('oauth:client:import', file, '--dry-run');
-    expect([code, stderr]).toEqual([0, 'Nothing was written: it was a dry run.\n']);
+    expect([code, stderr]).toEqual([0, 'Dry run: nothing was written.\n']);
     expect(stdout).toContain('would be imported');
     expect(await ids()).toEqual(before);
     expect(events).toEqual([]);
@@ -235,16 +235,18 @@ describe('oauth:client:import', () => {
     const problems = async (...given: readonly unknown[]) =>
       (await take(given)).clients.map(({ problem }) => problem ?? 'none');
     expect(await problems({ ...plain, client_name: 'Another', scope: 'notes:write' })).toEqual([
-      'a client with this id exists, and differs: client_name, scope. oauth:client:update changes it',
+      'a client with this id exists and has another client_name, scope; change it with oauth:client:update',
     ]);
-    const otherSecret = 'a client with this id exists, with another secret';
+    const otherSecret = 'a client with this id exists and has another secret';
     expect(await problems({ ...plain, client_secret: 'another-secret-of-that-length' })).toEqual([
       otherSecret,
     ]);
     await portal.server.clients.rotateSecret(idOf(digest ?? {}));
     expect(await problems(digest)).toEqual([otherSecret]);
     await portal.server.clients.revoke(idOf(plain ?? {}));
-    expect(await problems(plain)).toEqual(['a client with this id was revoked here, and cannot come back']);
+    expect(await problems(plain)).toEqual([
+      'a client with this id was revoked, and cannot be imported again',
+    ]);
     const known = (client: { readonly id: string }) =>
       ![idOf(plain ?? {}), idOf(digest ?? {})].includes(client.id);
     expect((await portal.server.clients.list()).filter(known)).toEqual(before.filter(known));
@@ -261,7 +263,7 @@ describe('oauth:client:import', () => {
       );
     const problem = async () => (await take([given])).clients[0]?.problem;
     await became(Date.now());
-    expect(await problem()).toBe('a client with this id registered itself here');
+    expect(await problem()).toBe('a client with this id already registered itself');
     await became(Date.now() - 86_400_000 - 1000);
     expect(await problem()).toContain('oauth:prune removes it');
   });
@@ -274,7 +276,7 @@ describe('oauth:client:import', () => {
     expect(written).toHaveLength(1);
     const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
     for (const reason of refused)
-      expect(reason).toContain('was registered in the meantime, so nothing was imported');
+      expect(reason).toContain('was registered during the import, so nothing was imported');
     const there = await ids();
     expect(records.map((each) => there.filter((id) => id === idOf(each)).length)).toEqual([1, 1, 1, 1, 1]);
     expect(await status(clientOf(records[4] ?? {}))).toBe(200);
@@ -298,7 +300,7 @@ describe('oauth:client:import', () => {
   test('generates a secret on request, prints it once, and keeps its hash', async () => {
     const about = record({ client_secret: undefined });
     const file = await fileOf([about]);
-    expect((await run('oauth:client:import', file)).stdout).toContain('let --new-secrets make a secret');
+    expect((await run('oauth:client:import', file)).stdout).toContain('or use --new-secrets');
     const { stdout } = await run('oauth:client:import', file, '--new-secrets', '--json');
     const [made] = (JSON.parse(stdout) as { clients: readonly { client_secret: string }[] }).clients;
     expect(made?.client_secret).toMatch(/^[\w-]{43}$/);
@@ -399,7 +401,7 @@ describe('an empty secret', () => {
     const { written, clients } = await take([own, spaces]);
     expect([written, ...clients.map(({ problem }) => problem)]).toEqual([
       false,
-      expect.stringContaining('client_secret_hash is of an empty secret'),
+      expect.stringContaining('client_secret_hash is the hash of an empty secret'),
       expect.stringContaining('client_secret is blank'),
     ]);
   });
@@ -475,7 +477,7 @@ describe('an empty secret', () => {
       expect(await doctor()).toEqual([
         expect.objectContaining({
           outcome: 'failing',
-          detail: `The secret of these is empty, which opened them to every caller before this release, and is refused now: ${ids.join(', ')}`,
+          detail: `these clients have an empty secret. Earlier releases accepted it from anyone; it is refused now: ${ids.join(', ')}`,
         }),
       ]);
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
@@ -530,7 +532,7 @@ describe('a secret with more iterations than are configured', () => {
         const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly part: string }[] };
         return checks.filter(({ part }) => part === 'imported secrets');
       };
-      const named = `The secret of these takes more iterations of PBKDF2 than the 0 that are configured, so it is refused: ${idOf(about)}`;
+      const named = `these clients cannot authenticate, because their secret needs more PBKDF2 iterations than the configured 0: ${idOf(about)}`;
       expect(await doctor()).toEqual([expect.objectContaining({ outcome: 'failing', detail: named })]);
       await lone.server.clients.rotateSecret(idOf(about), 0);
       expect(await doctor()).toEqual([]);
@@ -565,21 +567,21 @@ describe('a record of a client', () => {
     [
       'an unknown field',
       record({ tls_client_auth_subject_dn: 'CN=a' }),
-      '"tls_client_auth_subject_dn" is not known here',
+      'unknown fields: "tls_client_auth_subject_dn"',
     ],
     ['pairwise subjects', record({ subject_type: 'pairwise' }), 'subject_type must be public'],
     [
       'another way to authenticate',
       record({ token_endpoint_auth_method: 'client_secret_jwt' }),
-      'is not offered here',
+      'token_endpoint_auth_method is "client_secret_jwt"',
     ],
     [
       'unknown grants',
       record({ grant_types: ['implicit', 'password'] }),
-      'none of its grants is offered here: "implicit", "password"',
+      'this server offers none of its grant_types: "implicit", "password"',
     ],
     ['no grant', record({ grant_types: [] }), 'grant_types is empty'],
-    ['a secret that can be guessed', record({ client_secret: 'secret' }), 'shorter than 16 characters'],
+    ['a secret that can be guessed', record({ client_secret: 'secret' }), 'must have at least 16 characters'],
     [
       'a hash in place of the secret',
       record({ client_secret: `$2b$12$${'a'.repeat(53)}` }),
@@ -642,10 +644,10 @@ describe('a record of a client', () => {
     });
     const [taken] = (await take([about])).clients;
     expect(taken?.changes).toEqual([
-      'not offered here, and left out of grant_types: "implicit"',
-      'not offered here, and left out of response_types: "token"',
-      'its redirect_uris are left out: none of its grants uses them',
-      'client_secret_expires_at is left out: here a secret is good until it is replaced',
+      'grant_types not imported, because this server does not offer them: "implicit"',
+      'response_types not imported, because this server does not offer them: "token"',
+      'redirect_uris are not imported, because none of its grants uses them',
+      'client_secret_expires_at is not imported: secrets do not expire in Portico',
     ]);
     expect(await status(clientOf(about))).toBe(200);
   });
@@ -695,12 +697,15 @@ describe('oauth:subject:import', () => {
     expect(await give({ ...ada, sub: 'auth|4711' })).toEqual([false, ['unchanged']]);
     expect(await give({ ...ada, sub: 'auth|4712' })).toEqual([
       false,
-      ['applications here already know the person by another sub, which stays'],
+      ['the person already has another sub, which cannot change'],
     ]);
-    expect(await give({ ...grace, sub: 'auth|4711' })).toEqual([false, ['another person here has this sub']]);
+    expect(await give({ ...grace, sub: 'auth|4711' })).toEqual([
+      false,
+      ['another person already has this sub'],
+    ]);
     expect(await give({ ...grace, sub: 'g1' }, { ...ada, id: 'nobody', sub: 'n1' })).toEqual([
       false,
-      ['imported', 'the application has no account for this person'],
+      ['imported', 'the application has no account with this provider and id'],
     ]);
     expect(await give({ ...grace, sub: 'g1' }, { ...grace, sub: 'g2' })).toEqual([
       false,
@@ -710,7 +715,7 @@ describe('oauth:subject:import', () => {
     expect(own).toMatch(/^[0-9a-f]{32}$/);
     expect(await give({ ...grace, sub: 'g1' })).toEqual([
       false,
-      ['applications here already know the person by another sub, which stays'],
+      ['the person already has another sub, which cannot change'],
     ]);
     expect([await subjectOf(ADA), await subjectOf(GRACE)]).toEqual(['auth|4711', own]);
   });
@@ -720,9 +725,9 @@ describe('oauth:subject:import', () => {
     ['an empty sub', { sub: '' }, 'sub must have 1 to 255'],
     ['a sub with a space', { sub: 'a b' }, 'sub must have 1 to 255'],
     ['one of 256 characters', { sub: 'x'.repeat(256) }, 'sub must have 1 to 255'],
-    ['one that is a number', { sub: 42 }, '"sub" is not a string'],
+    ['one that is a number', { sub: 42 }, '"sub" must be a string'],
     ['a person without an id', { id: '' }, 'not empty'],
-    ['an unknown field', { email: 'ada@example.com' }, '"email" is not known here'],
+    ['an unknown field', { email: 'ada@example.com' }, 'unknown fields: "email"'],
   ] as const)('refuses %s', async (_, changes, reason) => {
     const [written, [outcome]] = (await give({ provider: 'accounts', id: '1', sub: 's', ...changes })) as [
       boolean,
@@ -741,7 +746,7 @@ describe('oauth:subject:import', () => {
     }));
     const file = await fileOf(records);
     const { code, stdout, stderr } = await runAt(people, ['oauth:subject:import', file]);
-    expect([code, stderr]).toEqual([1, '25 of 25 records are refused; nothing was written\n']);
+    expect([code, stderr]).toEqual([1, '25 of 25 records were refused; nothing was written\n']);
     expect(stdout.match(/^record \d+ {2}refused: .+$/gm)).toHaveLength(20);
     expect(stdout).toContain('0 to import, 0 unchanged, 25 refused');
   });

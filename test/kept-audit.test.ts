@@ -499,7 +499,7 @@ describe('oauth:audit', () => {
       ['--since=yesterday', '--since takes how long ago'],
       ['--until=2026-13-01', '--until takes how long ago'],
       ['--person=one', '--person takes two words'],
-      ['--type=nothing', 'There is no such type of event'],
+      ['--type=nothing', 'Unknown event type'],
     ] as const) {
       const { code, stdout, stderr } = await run('oauth:audit', option);
       expect([code, stdout]).toEqual([1, '']);

@@ -56,7 +56,8 @@ async function proves(id: string, secret: string): Promise<boolean> {
   return (await requestToken(portal, { id, secret }, form)).status !== 401;
 }
 
-const native = 'it becomes a native application: it has a redirect URI on loopback, or with its own scheme';
+const native =
+  'imported as a native application, because it has a redirect URI on loopback or with a private-use scheme';
 
 describe('the clients of another server', () => {
   // @shows AS-41.1, AS-41.3
@@ -68,7 +69,7 @@ describe('the clients of another server', () => {
         ['hZWehEZyXtGRxNvFiMxaaofgRdCGPyQs', []],
         [
           'NexZVPiTBZmqfCJcwccJkwdKaSzogKHz',
-          ['its redirect_uris are left out: none of its grants uses them'],
+          ['redirect_uris are not imported, because none of its grants uses them'],
         ],
       ],
     });

@@ -122,7 +122,7 @@ describe('the sign-in page', () => {
     ['without its token', (visitor, form) => visitor.post('/login', { ...form, _csrf: '' })],
     ['without its cookie', (_, form) => portal.visitor().post('/login', form)],
     [
-      'from another site',
+      'another site sent',
       (visitor, form) =>
         fetch(`${portal.url}/login`, {
           method: 'POST',
@@ -432,7 +432,9 @@ describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
       expect(waits).toEqual(new Set(['2']));
       expect(page).toContain('Too many people are signing in');
       expect(formOf(page).fields['_csrf']).toBe(fields['_csrf']);
-      const told = (await logOf(flooded)).split('\n').filter((line) => line.includes('Too many passwords'));
+      const told = (await logOf(flooded))
+        .split('\n')
+        .filter((line) => line.includes('Too many password checks'));
       expect(told.length).toBeGreaterThan(0);
       expect(told.length).toBeLessThanOrEqual((performance.now() - began) / 1000 + 1);
       for (const line of told) expect(line.length).toBeLessThan(300);
@@ -482,9 +484,7 @@ describe('a person with an id that the store cannot keep', () => {
   ])('gets no account: the %s is refused', async (what, changed) => {
     const accounts = accountsOf(portal.application);
     const eve = { email: 'eve@example.com', name: 'Eve', password: PASSWORD, ...changed };
-    await expect(accounts.create(eve)).rejects.toThrow(
-      `The ${what} of an account must be well-formed Unicode`,
-    );
+    await expect(accounts.create(eve)).rejects.toThrow(`The account's ${what} must be well-formed Unicode`);
     expect((await accounts.list()).map(({ email }) => email)).not.toContain('eve\uFFFD@example.com');
   });
 });

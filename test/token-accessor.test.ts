@@ -271,7 +271,7 @@ describe('token() never leads to a session', () => {
 describe('token() in the wrong place', () => {
   // @shows AS-12.8
   test('throws outside of a request, and says what is missing', () => {
-    expect(() => token()).toThrow(/outside of a request.*oauthServer\(\)/);
+    expect(() => token()).toThrow(/outside a request.*oauthServer\(\)/);
   });
 
   // @shows AS-12.7, AS-12.8

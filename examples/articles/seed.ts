@@ -18,6 +18,6 @@ export const addSeed: AddCommands = (program, context) => {
         (await accounts.create({ ...ADA, password, emailVerified: true }));
       if (!(await accounts.holdsPermission(account.id, 'articles:write')))
         await accounts.grant(account.id, 'articles:write');
-      context.print(`${ADA.email} is there.`);
+      context.print(`Created the account ${ADA.email}.`);
     });
 };

@@ -13,7 +13,7 @@ export const addSeed: AddCommands = (program, context) => {
       const application = await context.application();
       if (application.mode !== 'dev') context.fail('Only under APP_ENV=dev');
       await seed(application, application.env['DEMO_PASSWORD'] ?? 'portico');
-      context.print(`${ADA.email} is there.`);
+      context.print(`Created the account ${ADA.email}.`);
     });
 };
 

@@ -67,7 +67,7 @@ export class Administration {
       return await PAGES[name].show(this.#asked(name, visitor, request));
     } catch (error) {
       if (!(error instanceof AccessError || error instanceof RegistrationError)) throw error;
-      return { title: 'There is no such page', body: alert({ reason: error.message }), status: 400 };
+      return { title: 'Page not found', body: alert({ reason: error.message }), status: 400 };
     }
   }
 
@@ -92,7 +92,7 @@ export class Administration {
     };
     try {
       const done = (await PAGES[name].act?.(sent)) ?? null;
-      if (done === null) return refuse('no form of the page does this');
+      if (done === null) return refuse('the page has no form with this action');
       if (!('goTo' in done)) return this.#reply(done, name, visitor);
       return redirectReply(this.#notices.sign(visitor, name, new URL(done.goTo, server.origin)), 303);
     } catch (error) {
@@ -161,8 +161,7 @@ function notAllowed({ server, home, permission }: AdministrationParts): Authoriz
   return new AuthorizationPageError(
     {
       title: 'You have no access to this page',
-      message:
-        'It is for those who administer this server, and the account that you are signed in with may not.',
+      message: 'Only administrators of this server can open it. You are signed in with another account.',
     },
     `the person does not hold ${permission}`,
     { status: 403, code: 'access_denied', link: { href: home, text: `Back to ${server.config.name}` } },
@@ -172,8 +171,8 @@ function notAllowed({ server, home, permission }: AdministrationParts): Authoriz
 function otherOrigin(href: string): AuthorizationPageError {
   return new AuthorizationPageError(
     {
-      title: 'This was not accepted',
-      message: 'It was sent by a page of another site. Nothing was changed.',
+      title: 'Request refused',
+      message: 'A page of another site sent this request. Nothing was changed.',
     },
     'another origin sent the form',
     { status: 403, code: 'other_origin', link: { href, text: 'Open the page here' } },
@@ -183,10 +182,10 @@ function otherOrigin(href: string): AuthorizationPageError {
 function formRefused(detail: string, href: string): AuthorizationPageError {
   return new AuthorizationPageError(
     {
-      title: 'This was not accepted',
+      title: 'Request refused',
       message:
-        'The form was sent before, is old, or was shown to another person, or its subject has changed since. Nothing was changed now. ' +
-        'Open the page again, and look whether there is still something to do.',
+        'The form was already sent, is too old, or was shown to another person, or the data has changed. Nothing was changed. ' +
+        'Open the page again and check what is left to do.',
     },
     detail,
     { code: 'form_not_accepted', link: { href, text: 'Open the page again' } },

@@ -12,8 +12,8 @@ export function examinePermission(permission: string, scopes: Server['scopes']):
   if (shared.length === 0) return [];
   return [
     warning(
-      `oauth_server:admin_permission: ${permission} is also what people need for the scope ${shared.join(', ')}, so people who may use that API administer this server`,
-      'give the pages a permission of their own, which no scope has (docs/administration.md)',
+      `oauth_server:admin_permission: ${permission} is also the permission of the scope ${shared.join(', ')}, so everyone with that scope can administer this server`,
+      'use a separate permission that no scope has (docs/administration.md)',
     ),
   ];
 }

@@ -4,7 +4,7 @@ import { examinePermission } from './examination.ts';
 import { lazyAdministration } from './lazy.ts';
 import { ADMINISTRATION_TABLE } from './table.ts';
 
-const hint = 'name the permission that an administrator must hold';
+const hint = 'set it to the permission that an administrator must have';
 
 const permissionSchema = z
   .string(`must be a permission; ${hint}`)

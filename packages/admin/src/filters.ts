@@ -46,5 +46,5 @@ export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];
   if (provider === undefined && id === undefined) return null;
   if (provider !== undefined && id !== undefined) return { provider, id };
-  throw new AccessError('Name a person by the provider and the id of the person there');
+  throw new AccessError("Enter both the provider and the person's id");
 }

@@ -104,6 +104,6 @@ export function alert(refused: { readonly reason: string; readonly form?: unknow
 
 /** Formats a secret that is shown once. The page is not stored anywhere. */
 export function secretOnce(label: string, secret: string): Html {
-  return markup`<p class="notice" role="status">${label} <strong>Keep it now: only its hash is stored, and it is not shown again.</strong>
+  return markup`<p class="notice" role="status">${label} <strong>Copy it now. It is not shown again: only its hash is stored.</strong>
     <code class="secret">${secret}</code></p>`;
 }

@@ -20,7 +20,7 @@ export async function isDoneSoon(
     const isDone = await Promise.race([work.then(() => true), late]);
     if (!isDone) {
       work.catch((exception: unknown) => {
-        log.error('{what} went on behind an answered request and failed: {exception}', { what, exception });
+        log.error('{what} continued after the response and failed: {exception}', { what, exception });
       });
     }
     return isDone;

@@ -63,7 +63,7 @@ export async function findPeople(
     !wanted.isWellFormed() ||
     /\p{Cc}/u.test(wanted)
   ) {
-    throw new AccessError(`Look for a person by 1 to ${LONGEST} characters of a name, an address or an id`);
+    throw new AccessError(`Enter 1 to ${LONGEST} characters of a name, an email address or an id`);
   }
   const late = () => new HostTimeoutError('findPeople', PATIENCE);
   const answer: unknown = await inTime(find(wanted, MOST_FOUND + 1), PATIENCE, late);

@@ -93,10 +93,10 @@ function findDifferences(client: Client, wanted: WantedClient): readonly string[
   const compare = (what: string, registered: readonly string[], configured: readonly string[]) =>
     registered.toSorted().join(' ') === configured.toSorted().join(' ')
       ? []
-      : [`its ${what}: ${shown(registered)} registered, ${shown(configured)} configured`];
+      : [`its ${what}: registered ${shown(registered)}, configured ${shown(configured)}`];
   return [
-    ...(client.public ? ['it is public; it must keep a secret'] : []),
-    ...(client.keys === null ? [] : ['it authenticates with its own keys; it must have a secret']),
+    ...(client.public ? ['it is public, but must have a secret'] : []),
+    ...(client.keys === null ? [] : ['it authenticates with keys, but must have a secret']),
     ...compare('grants', client.grants, wanted.grants),
     ...compare('scopes', client.scopes, wanted.scopes),
     ...compare('redirect URIs', client.redirectUris, wanted.redirectUris),
@@ -110,7 +110,7 @@ function shown(values: readonly string[]): string {
 /** Returns what to do about a registration that differs. */
 export function differenceRemedy({ id }: Client): string {
   return (
-    `review it; to take the configuration over, end it with npx portico oauth:client:revoke ${id} ` +
+    `review the difference; to use the configuration instead, revoke the client (npx portico oauth:client:revoke ${id}) ` +
     'and run assistant:setup again'
   );
 }

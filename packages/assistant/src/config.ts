@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const redirectUri = z
   .string({ error: 'must be a callback URI' })
-  .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
+  .refine(isExactHttps, "must be an https callback URI, exactly as the vendor's console shows it");
 
 /** Whether a redirect URI can be registered and uses https. A vendor cannot use loopback URIs. */
 function isExactHttps(value: string): boolean {
@@ -22,7 +22,7 @@ export const assistantConfiguration = z.strictObject({
     .min(1, 'must name at least one scope')
     .default(['mcp:tools']),
   listing: z
-    .record(z.string(), z.unknown(), { error: 'must be a map; docs/voice-assistant.md shows one' })
+    .record(z.string(), z.unknown(), { error: 'must be a map; for an example, see docs/voice-assistant.md' })
     .optional(),
 });
 

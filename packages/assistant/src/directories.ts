@@ -26,7 +26,7 @@ const DIRECTORIES = {
         title === null && (annotations?.title ?? '') === '' ? 'it has no title' : null,
       ({ annotations }) =>
         annotations?.readOnlyHint !== true && annotations?.destructiveHint === undefined
-          ? 'its annotations have neither readOnlyHint: true nor a destructiveHint'
+          ? 'its annotations must have readOnlyHint: true or a destructiveHint'
           : null,
       ({ name }) =>
         name.length > CLAUDES_LONGEST_NAME
@@ -59,7 +59,7 @@ export function examineDirectory(name: DirectoryName, tools: readonly Registered
     const reasons = rules.flatMap((rule) => rule(tool) ?? []);
     if (reasons.length === 0) return [];
     const message = `${called} would refuse ${tool.name}: ${reasons.join('; ')}`;
-    return [failing(message, `change the tool; the rules are at ${source}`)];
+    return [failing(message, `change the tool; for the rules, see ${source}`)];
   });
-  return refused.length > 0 ? refused : [ok(`${called} refuses no tool by the rules that are checked here`)];
+  return refused.length > 0 ? refused : [ok(`all tools pass the rules of ${called} that Portico checks`)];
 }

@@ -56,7 +56,9 @@ export async function examineAssistant(
   for (const [part, examine] of EXAMINATIONS) {
     checks.push(...(await check(application.log, part, () => examine(subject))));
   }
-  const listing = serverOnly ? [skipped('--server-only leaves it out')] : examineListing(subject.config);
+  const listing = serverOnly
+    ? [skipped('not checked: --server-only is set')]
+    : examineListing(subject.config);
   checks.push(...listing.map((finding) => ({ part: 'listing', ...finding })));
   const tools = subject.mcp.tools.all();
   for (const name of directories) {
@@ -82,14 +84,14 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
     exempt['mcp_server_rpc'] === true
       ? ok('mcp_server_rpc is exempt')
       : failing(
-          'the session-wide check refuses what assistants send to mcp_server_rpc',
-          'remove the entry that is false from csrf_exempt_routes',
+          "the application's CSRF check refuses the requests that assistants send to mcp_server_rpc",
+          'remove mcp_server_rpc: false from csrf_exempt_routes',
         );
   const linking = config.account_linking
     ? ok(`callback URIs: ${config.redirect_uris.join(', ')}`)
     : skipped('assistant:account_linking is false');
   return [
-    ok(`the canonical resource is ${mcp.resource}, answers come as ${mode}`),
+    ok(`the canonical resource is ${mcp.resource}; responses are sent as ${mode}`),
     { part: 'csrf_exempt_routes', ...exemption },
     { part: 'account linking', ...linking },
   ];
@@ -119,8 +121,8 @@ async function examineDiscovery(subject: Subject): Promise<Findings> {
       JSON.stringify(document['authorization_servers']) === JSON.stringify([server.issuer]);
     findings.push(
       right
-        ? ok(`${path} names the resource and its authorization server`)
-        : failing(`${path} does not name ${mcp.resource}`, ROUTE_REMEDY),
+        ? ok(`${path} contains the resource and its authorization server`)
+        : failing(`${path} does not contain ${mcp.resource}`, ROUTE_REMEDY),
     );
   }
   const path = `/.well-known/oauth-authorization-server${server.basePath}`;
@@ -136,14 +138,14 @@ async function examineDiscovery(subject: Subject): Promise<Findings> {
   ];
   findings.push(
     missing.length === 0
-      ? ok(`${path} offers what assistants need`)
+      ? ok(`${path} contains what assistants need`)
       : failing(`${path} lacks ${missing.join(', ')}`, ROUTE_REMEDY),
   );
   return findings;
 }
 
 const ROUTE_REMEDY =
-  'see that oauth_server:routes is true and that no route or hook of the application stands in its place';
+  'set oauth_server:routes to true, and make sure that no other application route or hook responds at this path';
 
 function missingValues(
   document: Readonly<Record<string, unknown>>,
@@ -173,20 +175,20 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   );
   const challenged = response.headers.has('www-authenticate');
   if (response.status === 401 && !challenged) {
-    return [ok('a request without a token is answered 401, without WWW-Authenticate')];
+    return [ok('a request without a token gets 401 without WWW-Authenticate')];
   }
   if (response.status === 401 && mcp.config.oauth.challenge) {
     return [
       warning(
-        'a request without a token is answered 401 with WWW-Authenticate, which the toolkit of the vendor does not accept',
-        'switch mcp:oauth:challenge off, unless the assistant connects all the same',
+        "a request without a token gets 401 with WWW-Authenticate, which the vendor's toolkit does not accept",
+        'if the assistant does not connect, set mcp:oauth:challenge to false',
       ),
     ];
   }
   return [
     failing(
-      `a request without a token is answered ${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
-      'look for a route or hook of the application that answers instead',
+      `a request without a token gets ${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
+      'find the application route or hook that responds instead',
     ),
   ];
 }
@@ -198,7 +200,7 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
   if (pendingSteps(await application.migrations(), 'oauth_server_').length > 0) {
-    return [skipped('the OAuth tables are not there')];
+    return [skipped('the OAuth tables do not exist')];
   }
   const clients = await findClients(server, config);
   const findings = clients.map((found) => ({
@@ -210,11 +212,14 @@ async function examineClients(subject: Subject): Promise<Findings> {
 
 function examineClient(found: FoundClient): Finding {
   const { client, wanted, differences } = found;
-  if (client === null) return failing('is not registered', 'run npx portico assistant:setup');
+  if (client === null) return failing('the client is not registered', 'run npx portico assistant:setup');
   if (differences.length > 0) {
-    return failing(`${client.id} differs in ${differences.join('; ')}`, differenceRemedy(client));
+    return failing(
+      `${client.id} differs from the configuration: ${differences.join('; ')}`,
+      differenceRemedy(client),
+    );
   }
-  return ok(`${client.id} has ${wanted.grants.join(', ')} and nothing else`);
+  return ok(`${client.id} has only the grants ${wanted.grants.join(', ')}`);
 }
 
 /** Finds other clients that have one of the resource's scopes. */
@@ -237,18 +242,21 @@ async function examineOthers(
   return holding.flatMap((client): readonly Check[] => {
     const held = client.scopes.filter((scope) => scopes.has(scope));
     const role = roles.find((wanted) => playsRole(client, wanted))?.role;
-    const holds = `${client.id} (${client.name}) holds ${held.join(', ')}`;
+    const holds = `${client.id} (${client.name}) has the scope ${held.join(', ')}`;
     const end = `npx portico oauth:client:revoke ${client.id}`;
     if (role === undefined) {
-      const remedy = `if it is not meant to call these tools, end it with ${end}`;
+      const remedy = `if this client must not call these tools, run ${end}`;
       return [{ part: 'other clients', ...warning(holds, remedy) }];
     }
     const finding =
       role === 'account-linking' && !config.account_linking
-        ? failing(`${holds} while assistant:account_linking is false`, `end it with ${end}, or switch it on`)
+        ? failing(
+            `${holds} while assistant:account_linking is false`,
+            `run ${end}, or set assistant:account_linking to true`,
+          )
         : failing(
-            `${holds} as well: there is more than one`,
-            `end the one that the vendor does not use: ${end}`,
+            `${holds} too, so there is more than one such client`,
+            `revoke the client that the vendor does not use: ${end}`,
           );
     return [{ part: `${role} client`, ...finding }];
   });
@@ -273,7 +281,7 @@ function examineTools({ mcp, config }: Subject): Findings {
   if (personal.length > 0 && !config.account_linking) {
     findings.push(
       warning(
-        `no one can call ${personal.map(({ name }) => name).join(', ')}: accounts cannot be linked`,
+        `no one can call ${personal.map(({ name }) => name).join(', ')}, because account linking is off`,
         'set assistant:account_linking and assistant:redirect_uris',
       ),
     );

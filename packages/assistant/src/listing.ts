@@ -10,7 +10,7 @@ export type Listing = Readonly<Record<string, unknown>>;
  */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
-    return [{ key: 'assistant:listing', message: 'is missing; docs/voice-assistant.md shows one' }];
+    return [{ key: 'assistant:listing', message: 'is missing; for an example, see docs/voice-assistant.md' }];
   }
   const issues = listingSchema.safeParse(listing).error?.issues ?? [];
   return issues.map(({ path, message }) => ({
@@ -43,11 +43,13 @@ function section<Shape extends z.core.$ZodShape>(shape: Shape) {
 }
 
 function text(longest: number) {
-  const error = `must be a text of 1 to ${longest} characters`;
+  const error = `must be a string of 1 to ${longest} characters`;
   return z.string({ error }).refine((value) => value.trim() !== '' && countCharacters(value) <= longest, {
     error: ({ input }) => {
       const value = String(input);
-      return value.trim() === '' ? error : `has ${countCharacters(value)} characters; ${longest} at most`;
+      return value.trim() === ''
+        ? error
+        : `has ${countCharacters(value)} characters; the maximum is ${longest}`;
     },
   });
 }
@@ -95,12 +97,12 @@ const icons = z.array(icon, { error: 'must be a list of icons { size, uri }' }).
     const sizes = list.map(({ size }) => size);
     for (const [index, size] of sizes.entries()) {
       if (ICON_SIZES.includes(size) && sizes.indexOf(size) !== index) {
-        context.addIssue({ code: 'custom', path: [index, 'size'], message: `is ${size} a second time` });
+        context.addIssue({ code: 'custom', path: [index, 'size'], message: `repeats the size ${size}` });
       }
     }
     const missing = ICON_SIZES.filter((size) => !sizes.includes(size));
     if (missing.length > 0) {
-      context.addIssue({ code: 'custom', message: `lacks the sizes ${missing.join(', ')}` });
+      context.addIssue({ code: 'custom', message: `needs icons of the sizes ${missing.join(', ')} too` });
     }
   },
   { when: isList },

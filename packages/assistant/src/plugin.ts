@@ -64,7 +64,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   if (name.length > LONGEST_NAME) {
     found.push({
       key: 'oauth_server:name',
-      message: `is longer than ${LONGEST_NAME} characters (ASSISTANT_NAME)`,
+      message: `must have at most ${LONGEST_NAME} characters (ASSISTANT_NAME sets it)`,
     });
   }
   if (resource === undefined) {
@@ -77,13 +77,13 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     found.push({
       key: 'assistant:redirect_uris',
       message:
-        "is empty while assistant:account_linking is on; take the callback URIs from the vendor's console",
+        "must not be empty while assistant:account_linking is true; copy the callback URIs from the vendor's console",
     });
   }
   if (scopes.includes(SERVICE_SCOPE)) {
     found.push({
       key: 'assistant:user_scopes',
-      message: `must not name ${SERVICE_SCOPE}, which is the service client's`,
+      message: `must not contain ${SERVICE_SCOPE}, which only the service client has`,
     });
   }
   if (scopes.join(' ') !== oauth.scopes_supported.join(' ')) {

@@ -12,13 +12,11 @@ interface Options {
 export const addClientImport: AddCommands = (program, context) => {
   program
     .command('oauth:client:import')
-    .description(
-      'register the applications of another server with their ids and secrets; all of them, or none',
-    )
-    .argument('<file>', 'a JSON array, or one JSON object in each line; - for standard input')
-    .option('--dry-run', 'show what would be done, and write nothing')
-    .option('--new-secrets', 'make a secret for each application that needs one and has none; printed once')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .description('import all applications of another server with their ids and secrets; imports all or none')
+    .argument('<file>', 'a JSON array, or one JSON object per line; - reads standard input')
+    .option('--dry-run', 'show what would be imported; write nothing')
+    .option('--new-secrets', 'create and print a secret for each application that needs one and has none')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (file: string, { dryRun = false, newSecrets = false, json = false }: Options) => {
       const records = await readRecords(context, file);
@@ -38,8 +36,8 @@ export const addClientImport: AddCommands = (program, context) => {
       else for (const client of clients) for (const line of describe(client, dryRun)) context.print(line);
       const refused = clients.filter(({ outcome }) => outcome === 'refused').length;
       if (refused > 0)
-        context.fail(`${refused} of ${clients.length} applications are refused; nothing was written`);
-      if (dryRun) context.note('Nothing was written: it was a dry run.');
+        context.fail(`${refused} of ${clients.length} applications were refused, so nothing was imported`);
+      if (dryRun) context.note('Dry run: nothing was written.');
     });
 };
 
@@ -59,8 +57,8 @@ function describe(client: ImportedClient, dryRun: boolean): readonly string[] {
 }
 
 const HELP = `
-An application is described by the names of RFC 7591: client_id, client_name, redirect_uris, scope, grant_types, token_endpoint_auth_method
-and the like. Its secret is client_secret, or client_secret_hash where the other server kept no more: sha256:<hexadecimal or base64>,
-pbkdf2_sha256$<iterations>$<salt>$<base64> (Django), or a hash that this application's own password hasher could have made.
+The field names are those of RFC 7591, such as client_id, client_name, redirect_uris, scope, grant_types and token_endpoint_auth_method.
+Put the secret into client_secret, or its hash into client_secret_hash. Known hashes: sha256:<hexadecimal or base64>,
+pbkdf2_sha256$<iterations>$<salt>$<base64> (Django), and the hashes of this application's own password hasher.
 
-Every record is looked at before any is written. Run again, the import changes nothing. See docs/moving/.`;
+All records are checked before any is written. You can run the import again: it changes nothing. See docs/moving/.`;

@@ -48,7 +48,7 @@ export class ClientImporter {
   async import(records: readonly unknown[]): Promise<ClientImport> {
     if (records.length > MOST) {
       throw new RegistrationError(
-        `There are ${records.length} clients; ${MOST} can be imported at once; split the file`,
+        `The file has ${records.length} clients; at most ${MOST} can be imported at once. Split the file`,
       );
     }
     const { dryRun = false, report } = this.#options;
@@ -92,7 +92,7 @@ export class ClientImporter {
     const taken = await store.clients.insertClients(clients);
     if (taken !== null) {
       throw new RegistrationError(
-        `The client ${taken} was registered in the meantime, so nothing was imported; run the command again`,
+        `The client ${taken} was registered during the import, so nothing was imported. Run the command again`,
       );
     }
     const acting = by === undefined ? {} : { by };
@@ -124,7 +124,7 @@ export class ClientImporter {
     seen.add(clientId);
     if (isClientUrl(clientId)) {
       throw new RegistrationError(
-        'client_id is a URL, and here that is a client that its document describes',
+        'client_id is a URL, which Portico reads as the address of a client document; use another id',
       );
     }
     const checked = await checkNewClient(read.registration, this.#server);
@@ -138,8 +138,7 @@ export class ClientImporter {
   }
 }
 
-const OF_NOTHING =
-  'client_secret_hash is of an empty secret, which everybody knows; leave it out, and let --new-secrets make a secret';
+const OF_NOTHING = 'client_secret_hash is the hash of an empty secret; remove it and use --new-secrets';
 
 function needsNewSecret(
   { secret, secretHash }: ClientRecord,
@@ -149,7 +148,7 @@ function needsNewSecret(
   if (!hasSecret(checked) || secret !== null || secretHash !== null) return false;
   if (newSecrets) return true;
   throw new RegistrationError(
-    'it has neither client_secret nor client_secret_hash; add one, or let --new-secrets make a secret',
+    'client_secret and client_secret_hash are missing; add one of them, or use --new-secrets',
   );
 }
 
@@ -159,7 +158,7 @@ function readSecret(
   hasher: PasswordHasher,
 ): ImportedSecret | null {
   if (secret !== null && secretHash !== null) {
-    throw new RegistrationError('it has both client_secret and client_secret_hash; leave one out');
+    throw new RegistrationError('it has both client_secret and client_secret_hash; remove one of them');
   }
   if (secret !== null) return plainSecret(secret, hasher);
   return secretHash === null ? null : readHash(secretHash);
@@ -175,12 +174,12 @@ async function requireSame(
   now: number,
 ): Promise<void> {
   if (existing.revokedAt !== null)
-    throw new RegistrationError('a client with this id was revoked here, and cannot come back');
+    throw new RegistrationError('a client with this id was revoked, and cannot be imported again');
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
       hasExpired(existing, now)
-        ? 'a client with this id registered itself here and was not used: oauth:prune removes it within an hour after it expires'
-        : 'a client with this id registered itself here',
+        ? 'a client with this id registered itself and has expired; oauth:prune removes it within an hour, then import again'
+        : 'a client with this id already registered itself',
     );
   }
   const compared = [...COMPARED, ...demands.map(comparedDemand)];
@@ -189,12 +188,12 @@ async function requireSame(
     .map(([name]) => name);
   if (differing.length > 0) {
     throw new RegistrationError(
-      `a client with this id exists, and differs: ${differing.join(', ')}. oauth:client:update changes it`,
+      `a client with this id exists and has another ${differing.join(', ')}; change it with oauth:client:update`,
     );
   }
   if (secret === null || newSecret !== null || existing.secretHash === null) return;
   if (!(await secret.isKept(existing.secretHash))) {
-    throw new RegistrationError('a client with this id exists, with another secret');
+    throw new RegistrationError('a client with this id exists and has another secret');
   }
 }
 

@@ -101,17 +101,17 @@ export function readClientRecord(
   const applicationType = named ?? applicationTypeFor(undefined, redirects);
   if (named === null && applicationType === 'native') {
     changes.push(
-      'it becomes a native application: it has a redirect URI on loopback, or with its own scheme',
+      'imported as a native application, because it has a redirect URI on loopback or with a private-use scheme',
     );
   }
   if (redirects.length > 0 && !grants.includes('authorization_code')) {
-    changes.push('its redirect_uris are left out: none of its grants uses them');
+    changes.push('redirect_uris are not imported, because none of its grants uses them');
   }
   const hasKeys = method === PRIVATE_KEY_JWT;
   const [secret, secretHash] = [text(fields, 'client_secret'), text(fields, 'client_secret_hash')];
   const takesSecret = method !== 'none' && !hasKeys;
   if (!takesSecret && (secret !== null || secretHash !== null)) {
-    changes.push(`its secret is left out: it authenticates by ${method}`);
+    changes.push(`the secret is not imported, because the client authenticates by ${method}`);
   }
   if (takesSecret) requireLastingSecret(fields, now, changes);
   const issuedAt = fields.get('client_id_issued_at');
@@ -157,7 +157,7 @@ function readFields(record: unknown): Fields {
 
 function leftOut(fields: Fields): string[] {
   const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name));
-  return known.length === 0 ? [] : [`left out, there is nothing like it here: ${known.join(', ')}`];
+  return known.length === 0 ? [] : [`not imported, because Portico has no such field: ${known.join(', ')}`];
 }
 
 function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void {
@@ -166,17 +166,15 @@ function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void
   const unknown = [...fields.keys()].filter((name) => !isKnown(name));
   if (unknown.length > 0) {
     throw new RegistrationError(
-      `${quotedList(unknown)} is not known here; remove it from the record if the client does not need it`,
+      `unknown fields: ${quotedList(unknown)}; if the client does not need them, remove them from the record`,
     );
   }
   const subjects = fields.get('subject_type');
   if (subjects !== undefined && subjects !== 'public') {
-    throw new RegistrationError(
-      'subject_type must be public: here every client gets the same sub for a person',
-    );
+    throw new RegistrationError('subject_type must be public: every client gets the same sub for a person');
   }
   if (!fields.has('client_name'))
-    throw new RegistrationError('client_name is missing; people need it to know who asks');
+    throw new RegistrationError('client_name is missing; add the name that the consent screen shows');
 }
 
 function readMethod(fields: Fields): string {
@@ -184,7 +182,7 @@ function readMethod(fields: Fields): string {
   const offered: readonly string[] = [...CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT];
   if (offered.includes(method)) return method;
   throw new RegistrationError(
-    `token_endpoint_auth_method ${quoted(method)} is not offered here; there are ${offered.join(', ')}`,
+    `token_endpoint_auth_method is ${quoted(method)}; it must be one of ${offered.join(', ')}`,
   );
 }
 
@@ -197,15 +195,17 @@ function readGrants(fields: Fields, rights: readonly string[], changes: string[]
     throw new RegistrationError(
       missing.length === 0
         ? 'grant_types is empty'
-        : `none of its grants is offered here: ${quotedList(missing)}`,
+        : `this server offers none of its grant_types: ${quotedList(missing)}`,
     );
   }
   if (missing.length > 0)
-    changes.push(`not offered here, and left out of grant_types: ${quotedList(missing)}`);
+    changes.push(`grant_types not imported, because this server does not offer them: ${quotedList(missing)}`);
   const answers = list(fields, 'response_types') ?? [];
   const others = answers.filter((type) => type !== 'code');
   if (others.length > 0)
-    changes.push(`not offered here, and left out of response_types: ${quotedList(others)}`);
+    changes.push(
+      `response_types not imported, because this server does not offer them: ${quotedList(others)}`,
+    );
   return offered;
 }
 
@@ -215,7 +215,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   if (typeof until !== 'number')
     throw new RegistrationError('client_secret_expires_at must be a number of seconds');
   if (until * 1000 <= now) throw new RegistrationError('its secret has expired (client_secret_expires_at)');
-  changes.push('client_secret_expires_at is left out: here a secret is good until it is replaced');
+  changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
 }
 
 function readKeys(fields: Fields): Partial<ClientRegistration> {
@@ -246,7 +246,7 @@ function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<Clien
 function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;
-  if (typeof value !== 'string') throw new RegistrationError(`${name} is not a string`);
+  if (typeof value !== 'string') throw new RegistrationError(`${name} must be a string`);
   return value;
 }
 

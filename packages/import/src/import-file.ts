@@ -12,10 +12,11 @@ const MOST_CHARACTERS = 67_108_864;
  */
 export async function readRecords(context: ConsoleContext, file: string): Promise<readonly unknown[]> {
   const content = await readAll(context, file);
-  if (content.length > MOST_CHARACTERS) return context.fail('The input is larger than 64 MiB; split it');
+  if (content.length > MOST_CHARACTERS)
+    return context.fail('The input is larger than 64 MiB; split the file');
   const trimmed = content.replace(/^\uFEFF/, '').trim();
   const records = trimmed.startsWith('[')
-    ? parse(context, trimmed, 'What is there')
+    ? parse(context, trimmed, 'The input')
     : trimmed
         .split('\n')
         .map((line, at) => [line.trim(), at + 1] as const)
@@ -39,6 +40,8 @@ function parse(context: ConsoleContext, json: string, what: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch {
-    return context.fail(`${what} is not JSON. A file is one JSON array, or has one JSON object in each line`);
+    return context.fail(
+      `${what} is not valid JSON. The file must be one JSON array, or have one JSON object per line`,
+    );
   }
 }

@@ -30,16 +30,15 @@ export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSec
     throw new RegistrationError('client_secret must have at most 1024 printable ASCII characters');
   }
   if (LIKE_A_HASH.test(secret)) {
-    throw new RegistrationError(
-      'client_secret looks like a hash; put a hash into client_secret_hash, or anyone who has the hash can use it as the secret',
-    );
+    throw new RegistrationError('client_secret looks like a hash; move it to client_secret_hash');
   }
   if (secret.length < SHORTEST) {
     throw new RegistrationError(
-      `client_secret is shorter than ${SHORTEST} characters and could be guessed; leave it out, and let --new-secrets make one`,
+      `client_secret must have at least ${SHORTEST} characters; remove it and use --new-secrets`,
     );
   }
-  if (isBlank(secret)) throw new RegistrationError('client_secret is blank; give a secret, or leave it out');
+  if (isBlank(secret))
+    throw new RegistrationError('client_secret is blank; set a secret, or remove the field');
   return {
     hash: () => hasher.hash(secret),
     isKept: (kept) => hasher.verify(secret, kept),
@@ -81,13 +80,13 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
   const [, count, salt = '', derived = ''] = DJANGO.exec(text) ?? [];
   if (count === undefined) {
     throw new RegistrationError(
-      `client_secret_hash has an unknown form; use sha256:… or pbkdf2_sha256$…${ownShape(own)}. ` +
-        'Or leave it out, and let --new-secrets make a new secret',
+      `client_secret_hash has an unknown format. Use sha256:… or pbkdf2_sha256$…${ownShape(own)}. ` +
+        'Or remove it and use --new-secrets',
     );
   }
   if (Number(count) > iterations) {
     throw new RegistrationError(
-      `client_secret_hash needs ${count} iterations of PBKDF2; set oauth_server:imported_pbkdf2_iterations to that or more first`,
+      `client_secret_hash needs ${count} PBKDF2 iterations; first set oauth_server:imported_pbkdf2_iterations to at least that number`,
     );
   }
   const digest = Buffer.from(derived, 'base64').toString('hex');
@@ -95,9 +94,7 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
 }
 
 function ownShape(own: string | null): string {
-  return own === null
-    ? ''
-    : `, or a hash of the host's password hasher, at its own cost (${own.replace(/\$[^$]*$/, '$')}…)`;
+  return own === null ? '' : `, or a hash of the host's password hasher (${own.replace(/\$[^$]*$/, '$')}…)`;
 }
 
 /**

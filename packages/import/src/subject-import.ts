@@ -14,14 +14,14 @@ export const addSubjectImport: AddCommands = (program, context) => {
   program
     .command('oauth:subject:import')
     .description(
-      'keep the sub by which applications of another server know people; a person who has a sub here keeps it',
+      'import the sub of each person from another server; a sub that a person already has is not changed',
     )
     .argument(
       '<file>',
-      'a JSON array, or one JSON object in each line: provider, id, sub; - for standard input',
+      'a JSON array, or one JSON object per line, with provider, id and sub; - reads standard input',
     )
-    .option('--dry-run', 'show what would be done, and write nothing')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--dry-run', 'show what would be imported; write nothing')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (file: string, { dryRun = false, json = false }: Options) => {
       const records = await readRecords(context, file);
@@ -50,12 +50,12 @@ export const addSubjectImport: AddCommands = (program, context) => {
       }
       if (refused.length > 0) {
         const end = written ? 'the others were imported' : 'nothing was written';
-        context.fail(`${refused.length} of ${subjects.length} records are refused; ${end}`);
+        context.fail(`${refused.length} of ${subjects.length} records were refused; ${end}`);
       }
-      if (dryRun) context.note('Nothing was written: it was a dry run.');
+      if (dryRun) context.note('Dry run: nothing was written.');
     });
 };
 
 const HELP = `
-provider and id name the account, as oauth:authorization:list prints them; sub is what the other server said of it in ID tokens and at
-UserInfo. Do it before anyone signs in to an application through this server: from then on people have a subject, which stays.`;
+provider and id identify the account, as oauth:authorization:list prints them. sub is the value that the other server sent in ID tokens
+and at UserInfo. Import before anyone signs in to an application through this server: from then on a person has a sub that cannot change.`;

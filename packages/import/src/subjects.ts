@@ -24,7 +24,7 @@ export async function importSubjects(
 ): Promise<SubjectImport> {
   if (records.length > MOST) {
     throw new RegistrationError(
-      `There are ${records.length} subjects; ${MOST} can be imported at once; split the file`,
+      `The file has ${records.length} subjects; at most ${MOST} can be imported at once. Split the file`,
     );
   }
   const judge = createJudge(server);
@@ -62,7 +62,11 @@ async function write(
     const isLost =
       accepted !== null && !(await store.subjects.insertSubject(accepted.person, accepted.subject));
     written.push(
-      isLost ? refused('the person or the sub was stored in the meantime, so this record was skipped') : each,
+      isLost
+        ? refused(
+            'the person or the sub was stored during the import, so this record was skipped; run the command again',
+          )
+        : each,
     );
     report(written.length);
   }
@@ -83,12 +87,11 @@ function createJudge({ store, host }: Server) {
       subjects.add(subject);
       const own = await store.subjects.findSubject(person);
       if (own === subject) return { outcome: 'unchanged', problem: null, accepted: null };
-      if (own !== null)
-        return refused('applications here already know the person by another sub, which stays');
+      if (own !== null) return refused('the person already has another sub, which cannot change');
       if ((await store.subjects.findPersonOfSubject(subject)) !== null)
-        return refused('another person here has this sub');
+        return refused('another person already has this sub');
       if ((await host.loadAccount(person)) === null)
-        return refused('the application has no account for this person');
+        return refused('the application has no account with this provider and id');
       return { outcome: 'imported', problem: null, accepted };
     } catch (error) {
       if (error instanceof AccessError || error instanceof RegistrationError) return refused(error.message);
@@ -107,9 +110,9 @@ function readSubjectRecord(record: unknown): SubjectRecord {
   }
   const { provider, id, sub, ...others } = record as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(others);
-  if (unknown.length > 0) throw new RegistrationError(`${quotedList(unknown)} is not known here`);
+  if (unknown.length > 0) throw new RegistrationError(`unknown fields: ${quotedList(unknown)}; remove them`);
   for (const [name, value] of Object.entries({ provider, id, sub })) {
-    if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} is not a string`);
+    if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} must be a string`);
   }
   if (!SUBJECT.test(String(sub))) {
     throw new RegistrationError('sub must have 1 to 255 printable ASCII characters without spaces');

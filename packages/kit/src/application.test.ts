@@ -338,8 +338,8 @@ describe('the session', () => {
   );
 
   test('session() and auth() outside a request say what is missing', () => {
-    expect(() => session()).toThrow('session() was called outside of a request');
-    expect(() => auth()).toThrow('auth() was called outside of a request');
+    expect(() => session()).toThrow('session() was called outside a request');
+    expect(() => auth()).toThrow('auth() was called outside a request');
   });
 });
 

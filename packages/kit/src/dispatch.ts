@@ -61,7 +61,7 @@ export class Dispatcher {
   /** Throws or rejects when the response is an error. */
   #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
-      throw new HttpError(404, 'The path is not written as any route is');
+      throw new HttpError(404, 'The path is not in the form of any route');
     }
     const { config, people, csrf } = this.#kit;
     const matched = this.#routes.match(sent.method, readPath(sent.url));
@@ -85,8 +85,8 @@ export class Dispatcher {
       : route.handler(parameters, request));
     if (isResponse(answered)) return answered;
     throw new TypeError(
-      `The handler of the route ${route.name}, or a middleware around it, gave ${typeof answered} where a ` +
-        'Response belongs; a return may be missing',
+      `The handler of the route ${route.name}, or a middleware around it, returned ${typeof answered} instead of a ` +
+        'Response; check for a missing return',
     );
   }
 

@@ -56,7 +56,7 @@ export class Kit {
     this.people = open === undefined ? null : this.#people(publicUrl, tokenSchemes, clock);
     this.csrf = open === undefined ? null : new CsrfCheck(publicUrl, kit.csrf_exempt_routes, tokenSchemes);
     this.logOverload = throttleLog((times) =>
-      log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
+      log.warning('Too many password checks at once; requests answered with 503: {times}', { times }),
     );
   }
 

@@ -41,7 +41,7 @@ async function administration({ url, native }: Soaked, { advance }: Steering): P
     const changed = { ...form.fields, name: `Soak ${number}` };
     const done = await ada.post(form.action, changed);
     const told = await expectStatus(200, ada.get(locationOf(done).href));
-    if (!told.includes('Done: it is changed')) throw new Error(`Was not changed: ${told}`);
+    if (!told.includes('Done. The changes take effect')) throw new Error(`Was not changed: ${told}`);
     await expectStatus(400, ada.post(form.action, changed));
     await expectStatus(403, grace.get(page));
     const consent = await consentOf(ada, requestOf(url, native));

@@ -10,18 +10,18 @@ import { findPeople, knownPeople, MOST_FOUND } from '../people.ts';
 import { alert, notice, personRow } from '../formatting.ts';
 
 const DONE = {
-  revoked: 'Done: that has ended, with every token of it.',
-  ended: 'It had ended before.',
-  continuing: 'It is more than can be done at once, and goes on without this page. Look again in a moment.',
+  revoked: 'Done. The access has ended, and so have its tokens.',
+  ended: 'This access had already ended.',
+  continuing: 'This takes longer and continues in the background. Reload the page in a moment.',
 };
 
 /** The same filters as the CLI options. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
-  { name: 'person', text: 'Id of the person there' },
+  { name: 'person', text: 'Person id' },
   { name: 'scope', text: 'Scope' },
-  { name: 'unused_days', text: 'Days without use' },
+  { name: 'unused_days', text: 'Not used for (days)' },
 ];
 
 /** /oauth/admin/access: who has access, one row for each person and application, newest first. */
@@ -82,36 +82,37 @@ async function held(asked: Asked): Promise<Html> {
   const rows = holdingRows(groups, asked, { action: here(asked, {}), known });
   return markup`
       ${groups.length === 0 ? markup`<p class="empty">${none}</p>` : rows}
-      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...readFilters(asked, FILTERS), after: next })}">Go on: older ones</a></p>`}`;
+      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...readFilters(asked, FILTERS), after: next })}">Show older ones</a></p>`}`;
 }
 
 async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
   const find = parts.server.host.findPeople;
-  if (find === null) throw new AccessError('This application cannot find people by name or e-mail address');
+  if (find === null)
+    throw new AccessError('This application does not support search by name or email address');
   const { people, more } = await findPeople(find, wanted);
   const rows = people.map(
     (each) => markup`
         <li>${personRow(links, each.person, each)}</li>`,
   );
   const tooMany = more
-    ? markup`<p class="soft">These are the first ${MOST_FOUND}: write more of the name.</p>`
+    ? markup`<p class="soft">Only the first ${MOST_FOUND} are shown. Enter more of the name.</p>`
     : null;
   return markup`
       ${rows.length === 0 ? markup`<p class="empty">No one was found.</p>` : markup`<h2>People</h2><ul class="rows" role="list">${rows}</ul>`}
       ${tooMany}
-      <p class="soft"><a href="${links.access}">All who hold access</a></p>`;
+      <p class="soft"><a href="${links.access}">Everyone with access</a></p>`;
 }
 
 /** Returns the form that searches by name and email address, if the application supports it. */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
-    return markup`<p class="hint">This application cannot find people by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
+    return markup`<p class="hint">This application does not support search by name or email address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
   }
   return markup`
       <form method="get" action="${links.access}" class="search" role="search">
         <label for="q">Find a person</label>
         <div><input id="q" name="q" type="search" maxlength="100" required value="${query.get('q') ?? ''}" autocomplete="off" spellcheck="false" aria-describedby="q-hint"><button class="primary" type="submit">Find</button></div>
-        <p class="hint" id="q-hint">By name, e-mail address or id.</p>
+        <p class="hint" id="q-hint">Name, email address or id.</p>
       </form>`;
 }
 
@@ -127,7 +128,7 @@ function moreFilters(asked: Asked): Html {
       </details>`;
 }
 
-const NONE_YET = 'None of the rows that were read match, and there are more.';
+const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const A_DAY = 86_400_000;
 
@@ -137,7 +138,7 @@ function readFilter(asked: Asked): AuthorizationFilter {
   const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
   const person = personIn(asked);
   if (days !== undefined && !/^\d{1,5}$/.test(days)) {
-    throw new AccessError('The time without use must be a number of days, such as 90');
+    throw new AccessError('"Not used for" must be a number of days, such as 90');
   }
   return {
     ...(clientId === undefined ? {} : { clientId }),

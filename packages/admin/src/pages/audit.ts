@@ -11,10 +11,10 @@ const FILTERS: readonly Filter[] = [
   { name: 'type', text: 'Type', options: EVENT_TYPES },
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
-  { name: 'person', text: 'Id of the person there' },
+  { name: 'person', text: 'Person id' },
   { name: 'authorization', text: 'Authorization (its id)' },
-  { name: 'since', text: 'From this day on', type: 'date' },
-  { name: 'until', text: 'Before this day', type: 'date' },
+  { name: 'since', text: 'From (day)', type: 'date' },
+  { name: 'until', text: 'Before (day)', type: 'date' },
 ];
 
 /** GET /oauth/admin/audit: the stored events, newest first. */
@@ -37,7 +37,7 @@ export const audit: Page = {
         title,
         body: markup`${form}
       ${items.length === 0 ? markup`<p>${none(asked, next)}</p>` : markup`<ul class="rows" role="list">${items.map((each) => row(each, asked, known))}</ul>`}
-      ${more === null ? null : markup`<p><a class="button" href="${more}">Go on: older ones</a></p>`}`,
+      ${more === null ? null : markup`<p><a class="button" href="${more}">Show older ones</a></p>`}`,
       };
     } catch (error) {
       if (!(error instanceof AccessError || error instanceof OutOfRangeError)) throw error;
@@ -51,7 +51,7 @@ function readFilter(asked: Asked): AuditFilter {
   const [clientId, type] = [query.get('client'), query.get('type')];
   const authorization = query.get('authorization');
   const [person, since, until] = [personIn(asked), dayIn(asked, 'since'), dayIn(asked, 'until')];
-  if (type !== undefined && !isEventType(type)) throw new AccessError('There is no such type of event');
+  if (type !== undefined && !isEventType(type)) throw new AccessError('Unknown event type');
   return {
     ...(clientId === undefined ? {} : { clientId }),
     ...(authorization === undefined ? {} : { authorization }),
@@ -67,15 +67,15 @@ function dayIn({ query }: Asked, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw new AccessError('Write a day as in 2026-01-31');
+  if (Number.isNaN(time)) throw new AccessError('Enter a day such as 2026-01-31');
   return time;
 }
 
 function none({ parts }: Asked, next: string | null): string {
-  if (next !== null) return 'None of the rows that were read match, and there are more.';
+  if (next !== null) return 'No matches so far. There are more rows to search.';
   return parts.server.audit.keeps
-    ? 'No event fits.'
-    : 'No event is there: oauth_server:audit:keep is off, so none is kept.';
+    ? 'No event matches.'
+    : 'No events are kept, because oauth_server:audit:keep is off.';
 }
 
 function row(record: AuditRecord, { links }: Asked, who: (person: PersonReference) => KnownPerson): Html {

@@ -11,9 +11,9 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
   const isDocument = client.registeredBy === 'document';
   const until = secret?.previousAcceptedUntil ?? null;
   return facts([
-    [isDocument ? 'URL, which is its id' : 'Id', code(client.id)],
-    ['Given nothing now', refusal === null ? null : words(refusal)],
-    ['Comes from', isVerified(client) ? null : words(comesFrom(client))],
+    [isDocument ? 'URL (its id)' : 'Id', code(client.id)],
+    ['Gets no access now', refusal === null ? null : words(refusal)],
+    ['Origin', isVerified(client) ? null : words(comesFrom(client))],
     ['Registered by', REGISTERED_BY[client.registeredBy]],
     ['Since', moment(client.createdAt)],
     ['Last used', client.usedAt === null ? null : moment(client.usedAt)],
@@ -26,14 +26,18 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
         : markup`<ul role="list">${client.scopes.map(
             (name) =>
               markup`<li>${code(name)} <span class="soft">${
-                scopesNotOffered.includes(name) ? 'not offered any more' : scopes.get(name)?.label
+                scopesNotOffered.includes(name) ? 'no longer offered' : scopes.get(name)?.label
               }</span></li>`,
           )}</ul>`,
     ],
     ['Redirect URIs', list(client.redirectUris)],
     ['Authenticates by', code(getAuthentication(client))],
+<<<<<<< HEAD
     ['Secret expires', client.secretExpiresAt === null ? null : moment(client.secretExpiresAt)],
     ['Its keys', getKeys(client.keys?.jwksUri ?? null, keys)],
+=======
+    ['Keys', getKeys(client.keys?.jwksUri ?? null, keys)],
+>>>>>>> 7e1aaa4d (Say the administrator's pages and their refusals plainly)
     [
       'ID tokens signed with',
       client.scopes.includes('openid') ? code(client.idTokenSignedResponseAlg) : null,
@@ -42,7 +46,7 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
     ...server.demands.map(
       ({ field, shown: { what, as } }) => [capitalised(what), client[field] ? as : null] as const,
     ),
-    ['The secret before', until === null ? null : markup`is accepted until ${moment(until)}`],
+    ['Previous secret', until === null ? null : markup`is accepted until ${moment(until)}`],
   ]);
 }
 
@@ -50,8 +54,8 @@ const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(
 
 const REGISTERED_BY = {
   operator: 'an operator',
-  registration: 'itself; no one has verified what it says',
-  document: 'its document; no one has verified what it says',
+  registration: 'itself; its information is not verified',
+  document: 'its document; its information is not verified',
 } as const;
 
 /** Returns the client's keys. A key's name may be any text that its owner has chosen. */

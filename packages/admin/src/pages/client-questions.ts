@@ -22,7 +22,7 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
       question(asked, known, refused, {
         action: 'update',
         title: 'Change this application',
-        says: 'All of it is changed, or nothing. It keeps its id and what it proves itself by.',
+        says: 'All changes are saved, or none. The application keeps its id and its credentials.',
         more: updateFields(known, asked, refused),
         button: 'Save',
       }),
@@ -35,9 +35,9 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'revoke',
         title: isDocument ? 'Block this application?' : 'Revoke this application?',
         says: isDocument
-          ? 'Every token that it holds ends at once, for everybody. Its URL is not an application here until it is unblocked.'
-          : 'Every token that it holds ends at once, for everybody. It never lives again: its makers need a new registration.',
-        button: isDocument ? 'Block it' : 'Revoke it for good',
+          ? 'All its tokens end at once, for everyone. People cannot use this application until you unblock its URL.'
+          : 'All its tokens end at once, for everyone. You cannot undo this: its developers need a new registration.',
+        button: isDocument ? 'Block it' : 'Revoke it permanently',
       });
     },
   ],
@@ -48,8 +48,8 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'unblock',
         title: 'Unblock this URL?',
         says:
-          'It may be an application again, once its document has been read again. Nothing that it was given before lives again, and ' +
-          'everyone is asked again.',
+          'People can use this application again after Portico has fetched its document. Access that ended stays ended: ' +
+          'the application asks everyone again.',
         button: 'Unblock it',
       }),
   ],
@@ -59,9 +59,9 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
       question(asked, known, refused, {
         action: 'rotate-secret',
         title: 'Give this application a new secret?',
-        says: 'The new secret is shown once, on the next page. Its tokens stay as they are.',
+        says: "The next page shows the new secret once. The application's tokens stay valid.",
         more: rotationFields(),
-        button: 'Make a new secret',
+        button: 'Create a new secret',
       }),
   ],
 ]);
@@ -88,7 +88,7 @@ function question(asked: Asked, known: Client, refused: Refused | undefined, ask
       <form method="post" action="${links.client(known.id)}">
         ${fields({ action, target: known.id, state: getState(known) })}
         ${more}
-        <p class="choices"><button class="${kind}" type="submit">${button}</button><a class="button" href="${links.client(known.id)}">Leave it as it is</a></p>
+        <p class="choices"><button class="${kind}" type="submit">${button}</button><a class="button" href="${links.client(known.id)}">Cancel</a></p>
       </form>`,
   };
 }

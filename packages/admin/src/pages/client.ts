@@ -10,11 +10,11 @@ import { details } from './client-details.ts';
 import { changesIn } from './updating.ts';
 
 const DONE = {
-  updated: 'Done: it is changed. What was taken away is gone with its next request.',
-  same: 'It was so already: nothing was changed.',
-  revoked: 'Done: it has ended, and so has every token that it held.',
-  blocked: 'Done: the URL is blocked, and every token that it held has ended.',
-  unblocked: 'Done: the URL may be an application again. Access that it had before stays revoked.',
+  updated: "Done. The changes take effect with the application's next request.",
+  same: 'Nothing was changed: the application already has these values.',
+  revoked: 'Done. The application is revoked, and so are all its tokens.',
+  blocked: 'Done. The URL is blocked, and all tokens of the application are revoked.',
+  unblocked: 'Done. The URL is no longer blocked. Earlier access stays revoked.',
 };
 
 /** /oauth/admin/client?id=…: one application, and the actions for it. */
@@ -33,7 +33,7 @@ export const client: Page = {
       <p class="head"><strong>${clientName(known)}</strong> <span>${badges(known)}</span></p>
       ${details(await parts.server.clients.show(id), parts)}
       ${actions(known, asked)}
-      <p class="soft"><a href="${withQuery(links.access, { client: id })}">Who lets it have access</a> · <a href="${links.clients}">All applications</a></p>`,
+      <p class="soft"><a href="${withQuery(links.access, { client: id })}">Who gave it access</a> · <a href="${links.clients}">All applications</a></p>`,
     };
   },
 
@@ -91,10 +91,10 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
       ${secretOnce('This is the new secret.', secret)}
       <p>${
         previousExpiresAt === null
-          ? 'The secret before has ended.'
-          : markup`The secret before is accepted until ${moment(previousExpiresAt)}.`
+          ? 'The previous secret is no longer accepted.'
+          : markup`The previous secret is accepted until ${moment(previousExpiresAt)}.`
       }</p>
-      <p><a class="button" href="${links.client(id)}">I have kept it: back to the application</a></p>`,
+      <p><a class="button" href="${links.client(id)}">I have copied it: back to the application</a></p>`,
       };
     },
   ],
@@ -114,7 +114,7 @@ function actions(known: Client, { links }: Asked): HtmlContent {
       : isDocument
         ? [['unblock', 'Unblock it…'] as const]
         : [];
-  if (entries.length === 0) return markup`<p>It has been revoked, for good.</p>`;
+  if (entries.length === 0) return markup`<p>It is revoked permanently.</p>`;
   return markup`<ul class="choices" role="list">${entries.map(
     ([ask, text]) => markup`<li><a class="button" href="${links.client(id, { ask })}">${text}</a></li>`,
   )}</ul>`;
@@ -131,16 +131,16 @@ function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown 
     return {
       title: 'No application has this id',
       status: 404,
-      body: markup`${alert(refused)}<p>Look whether the id is whole, or find the application in the list.</p>${back}`,
+      body: markup`${alert(refused)}<p>Check that the id is complete, or find the application in the list.</p>${back}`,
     };
   }
   return {
-    title: 'No one has used this URL here',
+    title: 'No one has used this URL yet',
     status: 404,
     body: markup`
       ${alert(refused)}
       <p>${code(id)}</p>
-      <p>If documents may be applications here, it becomes one when a request first names it. While it is blocked, it does not.</p>
+      <p>If client documents are allowed, this URL becomes an application with its first request. Block it to prevent this.</p>
       <form method="post" action="${links.client(id)}">
         ${fields({ action: 'revoke', target: id, state: null })}
         <p class="choices"><button class="danger" type="submit">Block it</button></p>

@@ -20,7 +20,7 @@ export const clients: Page = {
         <li>
           <h2 class="head"><a href="${links.client(each.id)}">${clientName(each)}</a> <span>${badges(each)}</span></h2>
           <p class="soft">${code(each.id)}, since ${moment(each.createdAt)}${
-            until === null ? null : markup`; the secret before is accepted until ${moment(until)}`
+            until === null ? null : markup`; the previous secret is accepted until ${moment(until)}`
           }</p>
         </li>`;
     });
@@ -29,14 +29,14 @@ export const clients: Page = {
       body: markup`
       <p class="choices"><a class="button primary" href="${registrationLink(links)}">Register an application</a></p>
       <form method="get" action="${links.client('')}" class="search">
-        <label for="id">Find one by its id, or its URL</label>
+        <label for="id">Find by id or URL</label>
         <div><input id="id" name="id" maxlength="2000" required autocomplete="off" spellcheck="false"><button type="submit">Find</button></div>
       </form>
-      ${rows.length === 0 ? markup`<p class="empty">There is no application${after === undefined ? '' : ' after that one'}.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
+      ${rows.length === 0 ? markup`<p class="empty">There are no ${after === undefined ? '' : 'more '}applications.</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
       ${
         next === null
           ? null
-          : markup`<p><a class="button" href="${withQuery(links.clients, { after: next })}">Go on</a></p>`
+          : markup`<p><a class="button" href="${withQuery(links.clients, { after: next })}">Next</a></p>`
       }`,
     };
   },

@@ -13,10 +13,10 @@ export const doctor: Page = {
       ${
         healthy
           ? markup`<p class="notice" role="status">No check fails.</p>`
-          : markup`<p class="alert" role="alert">Something is wrong: look at what is failing.</p>`
+          : markup`<p class="alert" role="alert">At least one check fails. See below.</p>`
       }
       <ul class="rows" role="list">${checks.map(row)}</ul>
-      <p class="soft">This is one process, and not what stands before it: <code>npx portico oauth:server:doctor --online</code> asks by the public address.</p>`,
+      <p class="soft">These checks cover this process only. To check the public address and its proxies, run <code>npx portico oauth:server:doctor --online</code>.</p>`,
     };
   },
 };
@@ -31,7 +31,7 @@ function row({ part, outcome, detail, remedy }: Check): Html {
             remedy === null
               ? null
               : markup`
-          <p>To do: ${words(remedy)}</p>`
+          <p>What to do: ${words(remedy)}</p>`
           }
         </li>`;
 }

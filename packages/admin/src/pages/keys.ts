@@ -5,8 +5,8 @@ import { alert, code, moment, notice } from '../formatting.ts';
 
 const DONE = {
   rotate:
-    'Done: the next keys are published, and sign from the time that is shown here on. Keys that are not needed are removed.',
-  'rotate-now': 'Done: the new keys sign, and all others are removed.',
+    'Done. The next keys are published, and sign from the time shown below. Keys that are no longer needed are removed.',
+  'rotate-now': 'Done. The new keys sign now. All other keys are removed.',
 };
 
 /** The actions: the same as the CLI command, without and with --now. */
@@ -19,8 +19,8 @@ const QUESTIONS: ReadonlyMap<
     {
       title: 'Replace the signing keys?',
       says:
-        'The next key of each algorithm is published now, and signs in a quarter of an hour, when no cache lacks it any more. Where one waits ' +
-        'already there is no other. Keys that no ID token needs any more are removed.',
+        'The next key of each algorithm is published now and signs in 15 minutes, when every cache has it. A key that is already waiting ' +
+        'is used instead of another new one. Keys that no ID token needs any more are removed.',
       button: 'Replace them',
     },
   ],
@@ -29,8 +29,8 @@ const QUESTIONS: ReadonlyMap<
     {
       title: 'Replace the signing keys at once?',
       says:
-        'For keys that may be stolen. The new keys sign at once, and all others are removed: ID tokens that they signed are refused ' +
-        'from then on, and applications that keep a key set refuse new ones until they fetch it again. Access tokens and refresh tokens go on.',
+        'Do this if a key may be stolen. The new keys sign at once and all others are removed. ID tokens from the old keys are refused ' +
+        'from then on. Applications that cache the key set refuse new ID tokens until they fetch it again. Access tokens and refresh tokens stay valid.',
       button: 'Replace them at once',
     },
   ],
@@ -49,7 +49,7 @@ export const keys: Page = {
       ${notice(asked, DONE)}${alert(refused)}
       ${
         all.length === 0
-          ? markup`<p>There is no key, so no client gets an ID token: run <code>npx portico oauth:server:setup</code>.</p>`
+          ? markup`<p>There is no signing key, so no client gets an ID token. Run <code>npx portico oauth:server:setup</code>.</p>`
           : markup`<ul class="rows" role="list">${all.map((key) => keyRow(key, 2))}</ul>
       <ul class="choices" role="list">
         <li><a class="button" href="${links.keys}?ask=rotate">Replace them…</a></li>
@@ -96,9 +96,9 @@ export function keyRow(
   const [text, mark] = STATES[state];
   const times: readonly (readonly [string, number | null])[] = [
     ['made', createdAt],
-    [state === 'staged' ? 'signs from' : state === 'signing' ? 'signs since' : 'signed from', signsFrom],
+    [state === 'staged' ? 'signs from' : state === 'signing' ? 'signing since' : 'signed from', signsFrom],
     ['stopped signing', retiredAt],
-    ['may go from', removableAt],
+    ['can be removed from', removableAt],
   ];
   const told: readonly HtmlContent[] = times.flatMap(([what, time]) =>
     time === null ? [] : [markup`, ${what} ${moment(time)}`],
@@ -106,7 +106,7 @@ export function keyRow(
   return markup`
         <li>
           <h${level} class="head">${code(kid)} <span class="badge${mark}">${text}</span></h${level}>
-          <p class="soft">${algorithm}${told}${file === null ? ', no file: a KeySigner' : null}</p>
+          <p class="soft">${algorithm}${told}${file === null ? ', signed by a KeySigner' : null}</p>
         </li>`;
 }
 
@@ -124,7 +124,7 @@ function question(
       <p>${says}</p>
       <form method="post" action="${links.keys}">
         ${fields({ action: ask, target: '', state: getState(all) })}
-        <p class="choices"><button class="${ask === 'rotate' ? 'primary' : 'danger'}" type="submit">${button}</button><a class="button" href="${links.keys}">Leave them as they are</a></p>
+        <p class="choices"><button class="${ask === 'rotate' ? 'primary' : 'danger'}" type="submit">${button}</button><a class="button" href="${links.keys}">Cancel</a></p>
       </form>`,
   };
 }

@@ -19,11 +19,11 @@ export const overview: Page = {
             [
               links.registration,
               'Registration',
-              'the tokens with which applications register themselves',
+              'tokens with which applications register themselves',
             ] as const,
           ]),
-      [links.audit, 'Audit', 'what happened, and who did it, as far as it is kept here'],
-      [links.doctor, 'Doctor', 'examines every part of this server, and changes nothing'],
+      [links.audit, 'Audit', 'what happened and who did it (kept events only)'],
+      [links.doctor, 'Doctor', 'checks every part of this server; changes nothing'],
     ];
     return {
       title: 'Overview',
@@ -39,9 +39,9 @@ export const overview: Page = {
       ${facts([
         ['Issuer', code(server.issuer)],
         ['Profile', server.profiles.servers?.name ?? null],
-        ['Applications come', ['by an operator', ...server.arrivals.map(({ as }) => as)].join('; ')],
+        ['How applications register', ['by an operator', ...server.arrivals.map(({ as }) => as)].join('; ')],
       ])}
-      <p class="soft">The console does the same: <code>npx portico --help</code>. What is done here is in the audit log, with who did it.</p>`,
+      <p class="soft">The console can do the same: <code>npx portico --help</code>. The audit log records what you do here, with your account.</p>`,
     };
   },
 };
@@ -68,7 +68,7 @@ async function numbers({ parts, links }: Asked): Promise<Html> {
     [links.access, 'Authorizations', held.authorizations, held.isAll],
     [links.rotations, 'Open rotations', rotations.living, rotations.last === null],
     [links.keys, 'Keys that sign', ofState('signing'), true],
-    [links.keys, 'Keys that ended', ofState('retired'), true],
+    [links.keys, 'Keys no longer signing', ofState('retired'), true],
   ];
   return markup`<ul class="tiles" role="list">${tiles.map(
     ([href, text, count, isAll]) => markup`

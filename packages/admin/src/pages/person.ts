@@ -10,12 +10,13 @@ import { aboutPerson, alert, calledBy, code, notice } from '../formatting.ts';
 import { groupInForm } from './access.ts';
 
 const DONE = {
-  authorization: 'Done: that has ended, with every token of it.',
-  'revoke-all': 'Done: all that this person had allowed has ended. They may allow applications again.',
-  erase: 'Done: nothing of this person is kept here any more.',
+  authorization: 'Done. The access has ended, and so have its tokens.',
+  'revoke-all':
+    'Done. All access that this person had allowed has ended. The person can allow applications again.',
+  erase: 'Done. Everything stored about this person is removed.',
   continuing:
-    'It is more than can be done at once, and goes on without this page. Look again: what is left is shown below. Should it stop before ' +
-    'the end, send it again.',
+    'This takes longer and continues in the background. Reload the page: what is left is shown below. If it stops before ' +
+    'the end, do it again.',
 };
 
 /** An action that ends all of a person's authorizations, and may take long. */
@@ -30,27 +31,27 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
   [
     'revoke-all',
     {
-      title: 'Revoke all that this person has allowed?',
+      title: 'Revoke all access that this person allowed?',
       says: [
-        'Every application loses its access for this person at once, with every token and every question that waits for an answer.',
-        'Their account stays as it is, and they may allow applications again.',
+        "Every application loses its access to this person's account at once. All tokens and all waiting consent requests end.",
+        'The account does not change, and the person can allow applications again.',
       ],
-      button: 'Revoke all of it',
+      button: 'Revoke all access',
       work: ({ parts, person: by }, of) => parts.server.access.revokePerson(of, { by }),
     },
   ],
   [
     'erase',
     {
-      title: 'Erase all that is kept of this person?',
+      title: 'Erase everything stored about this person?',
       says: [
-        'Everything that they have allowed ends and is removed, with the questions that wait for an answer, and with the subject by which ' +
-          'applications know them: if they sign in to one again, it takes them for another person.',
-        'In the audit that is kept here a pseudonym takes their place. What was written elsewhere, such as in logs and by applications, stays ' +
-          'there. Their account is the application\u2019s, and stays: remove it first, so that nothing new is kept.',
+        "All access that the person allowed ends and is removed, with all waiting consent requests and the person's subject (sub). " +
+          'If the person signs in to an application again, the application sees a new person.',
+        'The kept audit events show a pseudonym instead. Data elsewhere, such as in logs and in applications, is not changed. ' +
+          'The account itself stays: remove it first, so that nothing new is stored.',
         'This cannot be undone.',
       ],
-      button: 'Erase it for good',
+      button: 'Erase permanently',
       work: ({ parts, person: by }, of) => parts.server.access.erasePerson(of, { by }),
     },
   ],
@@ -73,9 +74,9 @@ export const person: Page = {
       ${notice(asked, DONE)}${alert(refused)}
       ${await whoItIs(parts, of)}
       ${allowed}
-      <p class="soft"><a href="${events}">What the audit has of them</a></p>
+      <p class="soft"><a href="${events}">Audit events of this person</a></p>
       <ul class="choices" role="list">
-        <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'revoke-all' })}">Revoke all of it…</a></li>
+        <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'revoke-all' })}">Revoke all access…</a></li>
         <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'erase' })}">Erase this person…</a></li>
       </ul>`,
     };
@@ -109,10 +110,10 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlConten
   const { parts, links, query } = asked;
   const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));
   if (groups.length === 0 && next === null)
-    return markup`<p class="empty">Nothing that they have allowed lives now.</p>`;
+    return markup`<p class="empty">This person has no active access.</p>`;
   const action = links.person(of.provider, of.id);
-  return markup`<h2>What they have allowed</h2>${holdingRows(groups, asked, { action, known: null })}
-      ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Go on: older ones</a></p>`}`;
+  return markup`<h2>Access that this person allowed</h2>${holdingRows(groups, asked, { action, known: null })}
+      ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Show older ones</a></p>`}`;
 }
 
 /** Returns the person's authorizations for one application, one by one. */
@@ -123,10 +124,10 @@ async function allowedTo(asked: Asked, of: PersonReference, client: string): Pro
   const { items, next } = await parts.server.access.list({ person: of, clientId: client }, page);
   const here = links.person(of.provider, of.id);
   const more = next === null ? null : links.person(of.provider, of.id, { client, after: next });
-  return markup`<h2>What they have allowed ${code(client)}</h2>
-      ${items.length === 0 ? markup`<p class="empty">Nothing of it lives now.</p>` : singleRows(items, asked, here)}
-      ${more === null ? null : markup`<p><a class="button" href="${more}">Go on: older ones</a></p>`}
-      <p class="soft"><a href="${here}">All that they have allowed</a></p>`;
+  return markup`<h2>Access that this person allowed ${code(client)}</h2>
+      ${items.length === 0 ? markup`<p class="empty">No active access.</p>` : singleRows(items, asked, here)}
+      ${more === null ? null : markup`<p><a class="button" href="${more}">Show older ones</a></p>`}
+      <p class="soft"><a href="${here}">All access that this person allowed</a></p>`;
 }
 
 async function whoItIs({ server }: Asked['parts'], of: PersonReference): Promise<Html> {
@@ -160,7 +161,7 @@ async function question(
       ${ending.says.map((text) => markup`<p>${text}</p>`)}
       <form method="post" action="${here}">
         ${fields({ action: ask, target: getTarget(of), state: null })}
-        <p class="choices"><button class="danger" type="submit">${ending.button}</button><a class="button" href="${here}">Leave it as it is</a></p>
+        <p class="choices"><button class="danger" type="submit">${ending.button}</button><a class="button" href="${here}">Cancel</a></p>
       </form>`,
   };
 }

@@ -7,8 +7,8 @@ import { namedIn, updateFields, type FieldHints } from './updating.ts';
 /** The hints for registering an application on a page. `oauth:client:create` does the same. */
 
 const HINTS: FieldHints = {
-  redirects: 'Where people are sent back to. Matched character by character.',
-  scopes: 'What it may ask people for.',
+  redirects: 'Where the browser returns to. Must match exactly.',
+  scopes: 'What the application may ask people for.',
   grants:
     'authorization_code and refresh_token let people sign in to it; client_credentials lets it act as itself.',
 };
@@ -24,8 +24,8 @@ const BLANK = {
 /** The kinds of applications, and how each kind authenticates. */
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
   ['web', 'A web application with a server', 'it keeps a secret'],
-  ['public', 'One that runs in a browser', 'it has no secret; PKCE protects it'],
-  ['native', 'A program on a device', 'it has no secret; http://127.0.0.1 matches on any port'],
+  ['public', 'A browser application', 'it has no secret; PKCE protects it'],
+  ['native', 'A native application on a device', 'it has no secret; http://127.0.0.1 matches on any port'],
 ];
 
 export function registrationForm(asked: Asked, refused?: Refused): Shown {
@@ -34,12 +34,12 @@ export function registrationForm(asked: Asked, refused?: Refused): Shown {
     title: 'Register an application',
     body: markup`
       ${alert(refused)}
-      <p>The makers of the application give you its redirect URIs. You give them its id, and the secret that the next page shows once.</p>
+      <p>Get the redirect URIs from the application's developers. The next page shows the id and, once, the secret: give both to them.</p>
       <form method="post" action="${links.clients}">
         ${fields({ action: 'register', target: '', state: null })}
         ${kindFields(refused)}
         ${updateFields(BLANK, asked, refused, HINTS)}
-        <p class="choices"><button class="primary" type="submit">Register it</button><a class="button" href="${links.clients}">Leave it</a></p>
+        <p class="choices"><button class="primary" type="submit">Register it</button><a class="button" href="${links.clients}">Cancel</a></p>
       </form>`,
   };
 }
@@ -69,6 +69,6 @@ export const register: NonNullable<Page['act']> = async (sent: Sent) => {
       <p class="head"><strong>${clientName(client)}</strong></p>
       <p>Its id is ${code(client.id)}.</p>
       ${secret === null ? markup`<p>It has no secret; PKCE protects it.</p>` : secretOnce('This is its secret.', secret)}
-      <p><a class="button" href="${links.client(client.id)}">${secret === null ? 'To the application' : 'I have kept it: to the application'}</a></p>`,
+      <p><a class="button" href="${links.client(client.id)}">${secret === null ? 'To the application' : 'I have copied it: to the application'}</a></p>`,
   };
 };

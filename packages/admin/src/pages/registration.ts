@@ -5,11 +5,11 @@ import type { Asked, Page } from '../page.ts';
 import { alert, code, moment, notice, secretOnce, words } from '../formatting.ts';
 
 const DONE = {
-  revoked: 'Done: no application can register with that token any more. Those that it registered stay.',
+  revoked: 'Done. The token is revoked. Applications that used it stay registered.',
 };
 
 /**
- * /oauth/admin/registration: the tokens with which applications register themselves (RFC 7591
+ * /oauth/admin/registration: tokens with which applications register themselves (RFC 7591
  * section 1.2).
  */
 export const registration: Page = {
@@ -31,10 +31,10 @@ export const registration: Page = {
         <input id="note" name="note" maxlength="200" value="${sent('note')}" autocomplete="off">
         <label for="uses">How many applications may register with it</label>
         <input id="uses" name="uses" inputmode="numeric" value="${sent('uses') || '1'}" required>
-        <label for="lifetime">How long it lives, in seconds</label>
+        <label for="lifetime">Lifetime in seconds</label>
         <input id="lifetime" name="lifetime" inputmode="numeric" value="${sent('lifetime') || '86400'}" required aria-describedby="lifetime-hint">
         <p class="hint" id="lifetime-hint">86400 is a day.</p>
-        <p class="choices"><button class="primary" type="submit">Make it</button></p>
+        <p class="choices"><button class="primary" type="submit">Create token</button></p>
       </form>`,
     };
   },
@@ -55,8 +55,8 @@ export const registration: Page = {
       return {
         title: 'A new initial access token',
         body: markup`
-        ${secretOnce(`It is for ${created.uses === 1 ? 'one application' : `${created.uses} applications`}.`, created.token)}
-        <p><a class="button" href="${links.registration}">I have kept it: back to the list</a></p>`,
+        ${secretOnce(`It can register ${created.uses === 1 ? 'one application' : `${created.uses} applications`}.`, created.token)}
+        <p><a class="button" href="${links.registration}">I have copied it: back to the list</a></p>`,
       };
     }
     await accept({ action: 'revoke', target: id, state: null });
@@ -65,7 +65,7 @@ export const registration: Page = {
   },
 };
 
-const OFF = 'oauth_server:registration is off: no application can register with these.';
+const OFF = 'oauth_server:registration is off, so these tokens cannot be used.';
 
 function row(
   { id, note, uses, usesLeft, expiresAt }: InitialAccessToken,
@@ -74,7 +74,7 @@ function row(
   const ended = usesLeft === 0 || expiresAt <= parts.server.clock();
   return markup`
         <li>
-          <h2 class="head">${note === '' ? code(id) : words(note)} ${ended ? markup`<span class="badge">ended</span>` : markup`<span class="badge good">can be used</span>`}</h2>
+          <h2 class="head">${note === '' ? code(id) : words(note)} ${ended ? markup`<span class="badge">ended</span>` : markup`<span class="badge good">valid</span>`}</h2>
           <p class="soft">${code(id)}: ${usesLeft} of ${uses} uses left, until ${moment(expiresAt)}</p>
           <form method="post" action="${links.registration}">
             ${fields({ action: 'revoke', target: id, state: null })}

@@ -10,11 +10,11 @@ const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [DEFAULT_OVERLAP, 'for one day'],
   [7 * 86_400, 'for one week'],
   [30 * 86_400, 'for 30 days'],
-  [0, 'no longer: it ends at once, and the application breaks until it has the new one'],
+  [0, 'not at all: the application fails until it has the new secret'],
 ];
 
 export function rotationFields(): Html {
-  return markup`<fieldset><legend>The secret before is accepted</legend>${OVERLAPS.map(
+  return markup`<fieldset><legend>Accept the previous secret</legend>${OVERLAPS.map(
     ([seconds, text]) => markup`
       <label class="choice"><input type="radio" name="overlap" value="${seconds}"${
         seconds === DEFAULT_OVERLAP ? markup` checked` : null

@@ -37,23 +37,23 @@ async function openRotations(server: AuthorizationServer, after: string | undefi
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {
     const { open, next } = await openRotations(server, query.get('after'));
-    const none = next === null ? 'None.' : 'None among the clients that were read, and there are more.';
+    const none = next === null ? 'None.' : 'No matches so far. There are more applications to search.';
     const rows = open.map(
       ({ each, until }) => markup`
         <li>
           <h3 class="head"><a href="${links.client(each.id)}">${clientName(each)}</a></h3>
-          <p class="soft">${code(each.id)}: the secret before is accepted until ${moment(until)}</p>
+          <p class="soft">${code(each.id)}: the previous secret is accepted until ${moment(until)}</p>
         </li>`,
     );
     const staged = (await server.keys.list()).filter(({ state }) => state === 'staged');
     return {
       title: 'Open rotations',
       body: markup`
-      <h2>Applications whose secret before is still accepted</h2>
-      <p class="soft">To end it sooner, give the application another secret, and choose that the one before ends at once.</p>
+      <h2>Applications whose previous secret is still accepted</h2>
+      <p class="soft">To end the previous secret sooner, give the application another new secret and choose not to accept the previous one.</p>
       ${rows.length === 0 ? markup`<p>${none}</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
-      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.rotations, { after: next })}">Go on</a></p>`}
-      <h2>Signing keys that wait for their time</h2>
+      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.rotations, { after: next })}">Next</a></p>`}
+      <h2>Signing keys that do not sign yet</h2>
       ${staged.length === 0 ? markup`<p>None.</p>` : markup`<ul class="rows" role="list">${staged.map((key) => keyRow(key, 3))}</ul>`}
       <p class="soft"><a href="${links.keys}">All signing keys</a></p>`,
     };

@@ -24,10 +24,10 @@ export interface FieldHints {
 }
 
 const OF_CHANGES: FieldHints = {
-  redirects: 'Codes that were sent to one that goes are exchanged no longer.',
-  scopes: 'Its tokens are good for a scope that goes no longer, from the next request on.',
+  redirects: 'If you remove one, codes that were sent to it are refused.',
+  scopes: "If you remove one, the application's tokens lose it with the next request.",
   grants:
-    'What a grant gave counts only while it has the grant, and is there again with it. To end it for good, end who holds access.',
+    'If you remove one, its tokens stop working until you add it again. To end them permanently, revoke the access.',
 };
 
 /**
@@ -47,7 +47,7 @@ export function updateFields(
   const grants = [...new Set([...server.grantTypes.rights, ...known.grants])];
   const rows = Math.min(12, Math.max(3, known.redirectUris.length + 1));
   return markup`
-        <label for="name">Name, as people see it</label>
+        <label for="name">Name that people see</label>
         <input id="name" name="name" maxlength="100" required autocomplete="off" value="${sent?.values.get('name') ?? known.name}">
         <label for="redirect_uris">Redirect URIs, one on each line</label>
         <textarea id="redirect_uris" name="redirect_uris" rows="${rows}" spellcheck="false" aria-describedby="redirects-hint">
@@ -59,7 +59,7 @@ ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
             box(scopeField(name), isTicked(scopeField(name), known.scopes.includes(name)), [
               code(name),
               ' ',
-              markup`<span class="soft">${scopes.get(name)?.label ?? 'not offered any more'}</span>`,
+              markup`<span class="soft">${scopes.get(name)?.label ?? 'no longer offered'}</span>`,
             ]),
           )}
           <p class="hint">${hints.scopes}</p>

@@ -12,18 +12,18 @@ interface Options {
 export const addAssistantDoctor: AddCommands = (program, context) => {
   program
     .command('assistant:doctor')
-    .description('show what is wrong with the voice assistant here, and what to do')
-    .option('--server-only', 'leave the listing out')
+    .description('check the voice assistant and say how to fix what is wrong')
+    .option('--server-only', 'do not check the listing')
     .addOption(
       program
-        .createOption('--directory <name...>', 'also say which tools this directory would refuse, and why')
+        .createOption('--directory <name...>', 'also show which tools this directory would refuse, and why')
         .choices(DIRECTORY_NAMES),
     )
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText(
       'after',
-      '\nExits with 1 when a check fails. It starts no server, changes nothing, and does not look at what lies between ' +
-        'the vendor and here: reachability, latency, hosted images, certification.',
+      '\nExits with 1 when a check fails. It starts no server and changes nothing. It does not check the network between the vendor and ' +
+        'this server: whether it can be reached, how fast it responds, hosted images, certification.',
     )
     .action(async ({ serverOnly = false, directory: directories = [], json = false }: Options) => {
       const examination = async () =>
@@ -45,7 +45,7 @@ function notStarted(error: unknown): Check {
     part: 'application',
     ...failing(
       error instanceof Error ? error.message : String(error),
-      'fix what keeps the application from starting; the doctor can check nothing else before',
+      'fix the error that keeps the application from starting, then run this again; the other checks need a running application',
     ),
   };
 }

@@ -21,15 +21,15 @@ interface Options {
 export const addAssistantSetup: AddCommands = (program, context) => {
   program
     .command('assistant:setup')
-    .description('register the clients of the voice assistant; prints ids and secrets, once')
-    .option('--migrate', 'apply the schema of the authorization server first, and nothing else')
-    .option('--manifest <path>', 'write the listing export; an existing file is never replaced')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .description("register the voice assistant's clients; prints their ids and secrets once")
+    .option('--migrate', "first apply the authorization server's schema (and no other)")
+    .option('--manifest <path>', 'write the listing export to this file; never replaces a file')
+    .option('--json', 'print only JSON to standard output')
     .action(async ({ migrate, manifest, json }: Options) => {
       const application = await context.application();
       // First do everything that can fail without changing anything.
       const file = manifest === undefined ? null : path.resolve(manifest);
-      if (file !== null && existsSync(file)) context.fail(`${file} exists; choose another file name`);
+      if (file !== null && existsSync(file)) context.fail(`${file} already exists; choose another file name`);
       const draft =
         file === null ? null : await writeDraft(context, file, exportListing(context, application));
       try {
@@ -50,10 +50,12 @@ export const addAssistantSetup: AddCommands = (program, context) => {
             context.printJson({ resource, clients, manifest: written });
           }
         }
-        if (written !== file) context.fail(`${file} exists; choose another file name`);
+        if (written !== file) context.fail(`${file} already exists; choose another file name`);
         if (written !== null && json !== true) context.print(`Wrote ${written}.`);
         if (clients.some(({ state }) => state === 'differs')) {
-          context.fail('A registration differs from the configuration, and was not changed.');
+          context.fail(
+            'At least one registered client differs from the configuration. It was not changed; see above.',
+          );
         }
       } finally {
         await draft?.discard();
@@ -64,7 +66,9 @@ export const addAssistantSetup: AddCommands = (program, context) => {
 async function requireSchema(context: ConsoleContext, application: Application): Promise<void> {
   const pending = pendingSteps(await application.migrations(), 'oauth_server_');
   if (pending.length > 0)
-    context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
+    context.fail(
+      'The schema is not applied. Run npx portico db:migrate up first, or add --migrate to this command',
+    );
 }
 
 /**
@@ -89,7 +93,7 @@ async function registerClients(
   }
   if (clients.some(({ client_secret: secret }) => secret !== null)) {
     if (print !== null)
-      context.note('Keep the secrets now: only their hashes are stored, and they are not shown again.');
+      context.note('Copy the secrets now. They are not shown again: only their hashes are stored.');
   }
   return clients;
 }
@@ -126,9 +130,9 @@ function exportListing(context: ConsoleContext, application: Application): strin
 function describe(client: ClientSetup): readonly string[] {
   const { role, client_id: id, client_secret: secret, state, differences, remedy } = client;
   if (state === 'registered') return [`${role} client id:     ${id}`, `${role} client secret: ${secret}`];
-  if (state === 'unchanged') return [`${role} client ${id} is registered as configured.`];
+  if (state === 'unchanged') return [`${role} client ${id} matches the configuration.`];
   return [
-    `${role} client ${id} differs from the configuration in`,
+    `${role} client ${id} differs from the configuration:`,
     ...differences.map((difference) => `  ${difference}`),
     `  → ${remedy}`,
   ];

@@ -4,7 +4,8 @@ import type { AccountProvider, Accounts } from '../contracts.ts';
 /** Combines all providers. Throws when two have the same name. */
 export function createAccounts(providers: readonly AccountProvider[]): Accounts {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
-  if (byName.size !== providers.length) throw new Error('Two account providers have the same name');
+  if (byName.size !== providers.length)
+    throw new Error('Two account providers have the same name; rename one');
   const searched = providers.flatMap((provider) => provider.search?.bind(provider) ?? []);
   return {
     search:

@@ -142,7 +142,7 @@ export class CsrfCheck {
    * The check may read the body, so continue with the returned request. Its body is still unread.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
-    if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'The request comes from another site');
+    if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'Another site sent the request');
     const { request: reread, token } = await sentToken(request);
     if ((await tokens?.accepts(token)) !== true)
       throw new HttpError(403, 'The CSRF token is missing or wrong');

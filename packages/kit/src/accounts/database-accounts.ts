@@ -151,7 +151,7 @@ class AccountTable implements AccountProvider {
     // An engine would store a different text, and another person could sign in with it.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
-        throw new Error(`The ${what} of an account must be well-formed Unicode without NUL`);
+        throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
     const row = {
       id: randomUUID(),
       email: canonical(email),

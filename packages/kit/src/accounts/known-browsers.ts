@@ -136,7 +136,7 @@ async function findOrMakeKey(database: Database, now: number): Promise<string> {
   const row = [KEY_NAME, randomValue(), now];
   await insertIfNone(database, 'host_secrets (name, value, created_at) VALUES (?, ?, ?)', '(name)', row);
   const kept = await find();
-  if (kept === null) throw new Error('The key of known browsers could not be stored');
+  if (kept === null) throw new Error('The key for known browsers could not be stored');
   return kept;
 }
 

@@ -201,8 +201,8 @@ export class SignInPage {
 /** Writes the same log line as the CSRF check for all other routes. */
 function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
-    ? 'the CSRF token is missing or not of this browser'
-    : 'the form comes from another site';
+    ? 'the CSRF token is missing or belongs to another browser'
+    : 'another site sent the form';
   const context = { route: 'login_submit', requestId: getRequestId(request), status: 403, detail };
   log.info('{route} refused: {status} ({detail})', context);
 }

@@ -133,7 +133,7 @@ function current(call: string): RequestContext {
 
 function refuse(call: string): never {
   throw new Error(
-    `${call} was called outside of a request, or in an application without accounts: ` +
-      'call it in a route handler, and give defineApplication() its accounts',
+    `${call} was called outside a request, or the application has no accounts. ` +
+      'Call it in a route handler, and pass accounts to defineApplication()',
   );
 }

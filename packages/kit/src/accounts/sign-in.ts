@@ -80,12 +80,12 @@ export function guardSignIn(
     }
     const failed: FailedSignIn = { person, address, requestId: currentRequestId() };
     if (attempt.outcome === 'wrong') {
-      log.info('A sign-in failed, from {address}', { ...failed });
+      log.info('A sign-in from {address} failed', { ...failed });
       await events.emit(Event.SIGN_IN_FAILED, failed);
       return null;
     }
     if (attempt.first) {
-      log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
+      log.warning('Many sign-ins from {address} failed; further sign-ins are slowed down', { ...failed });
       await events.emit(Event.SIGN_IN_SLOWED, failed);
     }
     throw new SignInSlowedError(attempt.wait);

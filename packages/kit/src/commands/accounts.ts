@@ -10,25 +10,26 @@ import {
 export const accountCommands: AddCommands = (program, context) => {
   program
     .command('account:create')
-    .description('create an account; without --password, a password is made and printed once')
+    .description('create an account; without --password, a random password is created and printed once')
     .argument('<email>')
     .argument('<name>')
     .option('--password <password>')
     .action(async (email: string, name: string, options: { password?: string }) => {
       const accounts = openAccounts(await context.application());
       if ((await accounts.findByEmail(email)) !== null)
-        context.fail(`There is an account for ${email} already`);
-      if (options.password === '') context.fail('--password is empty; leave it out to have one made');
+        context.fail(`An account with the email ${email} already exists`);
+      if (options.password === '')
+        context.fail('--password is empty; to create a random password, leave the option out');
       const password = options.password ?? randomBytes(12).toString('base64url');
       await accounts.create({ email, name, password });
-      context.print(`${email} is there.`);
+      context.print(`Created the account ${email}.`);
       if (options.password === undefined) context.print(`password: ${password}`);
     });
 
   program
     .command('account:list')
-    .description('list the accounts with their permissions')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .description('list all accounts and their permissions')
+    .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const accounts = openAccounts(await context.application());
       const listed = await Promise.all(
@@ -48,12 +49,12 @@ export const accountCommands: AddCommands = (program, context) => {
 
   program
     .command('account:suspend')
-    .description('suspend an account: it can do nothing from now on, neither here nor through an application')
+    .description('suspend an account: the person cannot sign in, and applications lose their access')
     .argument('<email>')
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
       await accounts.setActive(account.id, false);
-      context.print(`${account.email} is suspended.`);
+      context.print(`Suspended ${account.email}.`);
     });
 
   program
@@ -63,12 +64,12 @@ export const accountCommands: AddCommands = (program, context) => {
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
       await accounts.setActive(account.id, true);
-      context.print(`${account.email} is active.`);
+      context.print(`Restored ${account.email}.`);
     });
 
   program
     .command('account:grant')
-    .description('give an account a permission (its name can differ from the name of the scope)')
+    .description('give an account a permission (a permission and its scope can have different names)')
     .argument('<email>')
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
@@ -88,10 +89,12 @@ export const accountCommands: AddCommands = (program, context) => {
       const { accounts, account } = await open(context, email);
       const held = await accounts.permissions(account.id);
       if (!held.includes(permission)) {
-        context.fail(`${account.email} does not have ${permission}; it has ${held.join(', ') || 'nothing'}`);
+        context.fail(
+          `${account.email} does not have the permission ${permission}; its permissions: ${held.join(', ') || 'none'}`,
+        );
       }
       await accounts.deny(account.id, permission);
-      context.print(`${account.email} does not hold ${permission}.`);
+      context.print(`${account.email} no longer has the permission ${permission}.`);
     });
 };
 
@@ -110,8 +113,8 @@ function unnamed(permission: string, { config }: Application): string | null {
   if (named.includes(permission)) return null;
   const all = named.join(', ') || 'none';
   return administrator === undefined
-    ? `no scope names the permission ${permission}; those that scopes name are ${all}`
-    : `no scope names the permission ${permission}, and it is not oauth_server:admin_permission; those that are named are ${all}`;
+    ? `no scope needs the permission ${permission}; scopes need these: ${all}`
+    : `no scope needs the permission ${permission}, and it is not oauth_server:admin_permission; known permissions: ${all}`;
 }
 
 /** Returns the permissions for the configured scopes. */

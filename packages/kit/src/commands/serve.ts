@@ -19,27 +19,28 @@ export const addServe =
   (program, context) => {
     program
       .command('serve')
-      .description('serve the application until it gets a signal to stop')
+      .description('serve the application until SIGINT or SIGTERM')
       .option('--port <port>', 'the port to listen on (default: PORT, or 8080)')
       .option(
         '--hostname <address>',
-        'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
+        'the address to listen on (default: 127.0.0.1 with APP_ENV=dev, otherwise 0.0.0.0)',
       )
       .option(
         '--drain <span>',
-        'how long to keep serving after SIGTERM, while /health/ready reports that it is stopping (default: 0)',
+        'seconds to keep serving after SIGTERM, while /health/ready returns 503 (default: 0)',
       )
       .action(async (options: Options) => {
         const drain = readSpan(context, '--drain', options.drain ?? '0');
-        if (drain > LONGEST_DRAIN) context.fail(`--drain must be 0 to ${LONGEST_DRAIN} seconds`);
+        if (drain > LONGEST_DRAIN) context.fail(`--drain must be from 0 to ${LONGEST_DRAIN} seconds`);
         const application = await context.application({ serves: true });
         if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
         const port = Number(options.port ?? application.env['PORT'] ?? 8080);
-        if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
+        if (!Number.isInteger(port) || port < 0 || port > 65_535)
+          context.fail('The port must be from 0 to 65535');
         const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
         const server = await listen(application, { port, hostname }).catch((error: unknown) => {
           if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-            context.fail(`Port ${port} is in use; choose another with --port, or PORT`);
+            context.fail(`Port ${port} is in use; choose another one with --port or PORT`);
           }
           throw error;
         });
@@ -47,7 +48,7 @@ export const addServe =
         // as it reads that line.
         const stopped = stopSignal();
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
-        context.note(`The log is ${logDestination(application)}`);
+        context.note(`Logging to ${logDestination(application)}`);
         for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
           application.log.warning('{warning}', { warning });
           context.note(`Warning: ${warning}`);
@@ -55,8 +56,8 @@ export const addServe =
         await stopped;
         context.note(
           drain === 0
-            ? 'Stopping: requests in flight finish. Once more to stop at once.'
-            : `Stopping in ${drain} seconds: not ready, and still serving. Once more to stop at once.`,
+            ? 'Stopping after the current requests. To stop now, send the signal again.'
+            : `Stopping in ${drain} seconds. Requests are still served, and /health/ready returns 503. To stop now, send the signal again.`,
         );
         await application.events.emit(Event.STOPPING, null);
         if (drain > 0) await setTimeout(drain * 1000);

@@ -42,11 +42,11 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
     if (failure === 'too large') throw tooLarge(limit);
     // A body that `limitBody` rejects also breaks off. If the sender hangs up, that is not a server
     // error.
-    throw cause instanceof HttpError ? cause : new HttpError(400, 'The body broke off');
+    throw cause instanceof HttpError ? cause : new HttpError(400, 'The request body ended early');
   });
   return new Uint8Array(body);
 }
 
 function tooLarge(limit: number): HttpError {
-  return new HttpError(413, `The body is larger than ${limit} bytes`);
+  return new HttpError(413, `The request body is larger than ${limit} bytes`);
 }

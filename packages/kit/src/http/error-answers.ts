@@ -66,7 +66,7 @@ export async function errorAnswer(
     const vary = { Vary: language === undefined ? 'Accept' : `Accept, ${language}` };
     return new Response(html, { status, headers: { ...pageHeaders(nonce), ...spoken, ...vary, ...headers } });
   } catch (exception) {
-    log.error('The view error cannot be rendered: {exception}', { requestId, exception });
+    log.error('The error view cannot be rendered: {exception}', { requestId, exception });
     return errorJson(answer);
   }
 }

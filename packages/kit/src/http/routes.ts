@@ -23,7 +23,7 @@ export class MethodError extends HttpError {
 
   /** `headers` lists the methods that the path supports. */
   constructor(route: string, headers: Readonly<Record<string, string>>) {
-    super(405, 'No route of this path has the method', headers);
+    super(405, 'This path does not support the method', headers);
     this.route = route;
   }
 }
@@ -51,14 +51,14 @@ export class Routes {
 
   /** Throws when another route has the same name, or the same path and method. */
   add(route: Route, kind: RouteKind = 'plugin'): void {
-    if (this.#routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
+    if (this.#routes.has(route.name)) throw new Error(`Two routes have the name '${route.name}'; rename one`);
     if (!route.path.startsWith('/'))
       throw new Error(`The path of the route '${route.name}' must begin with /`);
     for (const method of route.methods) {
       const place = `${method} ${route.path.replaceAll(PLACEHOLDER, '{}')}`;
       const other = this.#taken.get(place);
       if (other !== undefined)
-        throw new Error(`The routes '${other}' and '${route.name}' both answer ${place}`);
+        throw new Error(`The routes '${other}' and '${route.name}' have the same path: ${place}`);
       this.#taken.set(place, route.name);
       this.#methods.add(method);
       this.#router.add(method, route.path.replaceAll(PLACEHOLDER, ':$1'), { route, kind });
@@ -80,7 +80,7 @@ export class Routes {
    */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);
-    if (route === undefined) throw new Error(`No route is named '${name}'`);
+    if (route === undefined) throw new Error(`There is no route '${name}'`);
     const path = route.path.replaceAll(PLACEHOLDER, (_, key: string) => {
       const value = parameters[key];
       if (value === undefined) throw new Error(`The route '${name}' needs a value for {${key}}`);
@@ -118,7 +118,7 @@ export class Routes {
       return route === undefined ? [] : [{ method, route }];
     });
     const [first] = onPath;
-    if (first === undefined) return new HttpError(404, 'No route matches');
+    if (first === undefined) return new HttpError(404, 'No route has this path');
     const allowed = onPath.flatMap(({ method, route }) => (route.refusesMethods === true ? [] : [method]));
     if (allowed.includes('GET')) allowed.push('HEAD');
     return new MethodError(first.route.name, { Allow: allowed.join(', ') });

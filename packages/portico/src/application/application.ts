@@ -285,7 +285,7 @@ export class StartedApplication implements Application {
   }
 
   protected add(route: Route): void {
-    if (this.#routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
+    if (this.#routes.has(route.name)) throw new Error(`Two routes have the name '${route.name}'; rename one`);
     this.#routes.set(route.name, route);
   }
 
@@ -300,7 +300,7 @@ export class StartedApplication implements Application {
 
   path(name: string, _parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);
-    if (route === undefined) throw new Error(`No route is named '${name}'`);
+    if (route === undefined) throw new Error(`There is no route '${name}'`);
     return `${this.mountPath === this.basePath ? '' : this.basePath}${route.path}`;
   }
 
@@ -318,9 +318,7 @@ export class StartedApplication implements Application {
   }
 
   clientAddress(): string | null {
-    throw new Error(
-      'clientAddress() was called outside of a request, or in an application that mounts Portico',
-    );
+    throw new Error('clientAddress() was called outside a request, or in an application that mounts Portico');
   }
 
   async close(): Promise<void> {

@@ -49,7 +49,7 @@ export async function examineEndpoints({ application, server }: Subject): Promis
     return ok(`this process would serve ${url}; --online checks whether that address leads to one`);
   return failing(
     `${url} is answered with ${response.status}, not with the server's metadata`,
-    'look for a route or hook of the application that answers instead',
+    'find the application route or hook that responds instead',
   );
 }
 

@@ -44,7 +44,7 @@ export async function examineResource({ application, server }: Subject): Promise
   return [
     failing(
       `${server.origin}${path} is answered with ${response.status}, not with the metadata of ${audience}, where clients look for this server`,
-      'look for a route or hook of the application that answers instead',
+      'find the application route or hook that responds instead',
     ),
   ];
 }

@@ -39,7 +39,7 @@ export class Failures {
     this.#showsDetails = showsDetails;
     const { log } = server.host;
     this.#logOverload = throttleLog((times) =>
-      log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
+      log.warning('Too many client secret checks at once; requests answered with 503: {times}', { times }),
     );
     // The failure is already in the log.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));

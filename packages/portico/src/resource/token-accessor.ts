@@ -41,8 +41,8 @@ export function token(): TokenAccessor {
   const accessor = requests.getStore();
   if (accessor === undefined) {
     throw new Error(
-      'token() was called outside of a request, or the handler is not wrapped by the authorization server: ' +
-        'add the oauthServer() plugin, or wrap the handler in server.withToken(request, next)',
+      'token() was called outside a request, or the handler is not wrapped by the authorization server. ' +
+        'Add the oauthServer() plugin, or wrap the handler in server.withToken(request, next)',
     );
   }
   return accessor;

@@ -30,7 +30,7 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     )
     .option('--limit <number>', 'print at most this many, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const { json } = options;
@@ -48,7 +48,7 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     });
 };
 
-const NONE_YET = 'None of the rows that were read match, and there are more.';
+const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const HELP = `
 An authorization lives while neither it nor its application is revoked, and something of it has not expired. One page looks at five

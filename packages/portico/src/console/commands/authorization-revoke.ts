@@ -9,7 +9,7 @@ export const addAuthorizationRevoke: AddCommands = (program, context) => {
     .command('oauth:authorization:revoke')
     .description('end authorizations: their tokens and codes are refused from now on')
     .argument('<ids...>', 'as oauth:authorization:list prints them')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (ids: string[], options: { json?: boolean }) => {
       const { access } = await openServer(context);
       const ended = await orFail(context, access.revokeAuthorizations(ids, { by: 'console' }));

@@ -87,7 +87,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
         'a picture for the pages of consent and applications: PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels; it is stored here, ' +
           'and an address is fetched only once, now; oauth_server:client_logos must be true',
       )
-      .option('--json', 'print JSON, and nothing else, on standard output')
+      .option('--json', 'print only JSON to standard output')
       .action(async (name: string, options: Options & Readonly<Record<string, unknown>>) => {
         const server = await openServer(context);
         const registration = {

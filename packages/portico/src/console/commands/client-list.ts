@@ -24,10 +24,7 @@ export const addClientList: AddCommands = (program, context) => {
       'print a page of at most this many, 1 to 1000, in the order of their ids; without this and --after, print all, oldest first',
     )
     .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
-    .option(
-      '--json',
-      'print JSON, and nothing else, on standard output: a list, or for a page { items, next }',
-    )
+    .option('--json', 'print only JSON to standard output: a list, or for a page { items, next }')
     .action(async ({ json, ...page }: Options) => {
       const server = await openServer(context);
       if (page.limit !== undefined || page.after !== undefined) {

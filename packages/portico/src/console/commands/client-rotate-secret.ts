@@ -19,7 +19,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       'how long the previous secret is still accepted, such as 12h (default: one day)',
     )
     .option('--now', 'end all earlier secrets at once; the application fails until it has the new one')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (clientId: string, options: Options) => {
       if (options.now === true && options.overlap !== undefined)
         context.fail('Use --overlap or --now, not both');
@@ -43,8 +43,8 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       context.note('Keep the secret now: only its hash is stored, and it is not shown again.');
       context.note(
         previousExpiresAt === null
-          ? 'The secret before has ended.'
-          : `The secret before is accepted until ${new Date(previousExpiresAt).toISOString()}.`,
+          ? 'The previous secret is no longer accepted.'
+          : `Accept the previous secret until ${new Date(previousExpiresAt).toISOString()}.`,
       );
     });
 };

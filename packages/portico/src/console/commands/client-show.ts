@@ -12,7 +12,7 @@ export const addClientShow: AddCommands = (program, context) => {
     .command('oauth:client:show')
     .description('show everything known about one application, except its secrets')
     .argument('<client_id>', 'its id, or the URL of its document; see oauth:client:list')
-    .option('--json', 'print JSON, and nothing else, on standard output; times are seconds since 1970')
+    .option('--json', 'print only JSON to standard output; times are seconds since 1970')
     .action(async (clientId: string, options: { json?: boolean }) => {
       const { clients, demands } = await openServer(context);
       const shown = await orFail(context, clients.show(clientId));

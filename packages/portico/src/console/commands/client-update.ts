@@ -74,7 +74,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
     .option('--remove-site', 'remove its website')
     .option('--logo <file or URL>', 'a new picture, as for oauth:client:create')
     .option('--remove-logo', 'remove its picture')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText(
       'after',
       '\nExample:\n  $ npx portico oauth:client:update 4f0c… --add-redirect-uri=https://new.example/cb ' +

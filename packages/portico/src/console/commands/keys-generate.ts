@@ -22,7 +22,7 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
         `${joinAlternatives(algorithms)} (default: RS256); a key of another algorithm signs only for ` +
           'applications created with --id-token-alg',
       )
-      .option('--json', 'print JSON, and nothing else, on standard output')
+      .option('--json', 'print only JSON to standard output')
       .action(async ({ alg, json }: Options) => {
         const server = await openServer(context);
         const { keys } = server;

@@ -9,7 +9,7 @@ export const addKeysList: AddCommands = (program, context) => {
     .description(
       'list the signing keys: which one signs, which one is published to sign later, which ones only verify, and until when',
     )
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const keys = await (await openServer(context)).keys.list();
       if (options.json === true) return context.printJson({ items: keys.map(keyRow), next: null });

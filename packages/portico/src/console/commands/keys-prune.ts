@@ -11,7 +11,7 @@ export const addKeysPrune: AddCommands = (program, context) => {
       '--older-than <span>',
       'such as 30d, counted from when the key stopped signing (default: oauth_server:id_token_ttl)',
     )
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (options: { olderThan?: string; json?: boolean }) => {
       const { keys, config } = await openServer(context);
       const { olderThan } = options;

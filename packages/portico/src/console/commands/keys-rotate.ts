@@ -44,7 +44,7 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
         'for keys that may be stolen: the new key signs at once, and all others are removed at once. ' +
           NOW_MEANS,
       )
-      .option('--json', 'print JSON, and nothing else, on standard output')
+      .option('--json', 'print only JSON to standard output')
       .action(async ({ alg, now, ifOlderThan, stagedFor, json }: Options) => {
         const options = {
           ...(alg === undefined ? {} : { algorithm: alg }),

@@ -14,7 +14,7 @@ export const addPersonErase: AddCommands = (program, context) => {
     .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
     .argument('<id>', 'the id of the person at that provider, byte by byte')
     .option('--yes', 'do not ask first')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (provider: string, id: string, { yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);

@@ -12,7 +12,7 @@ export const addPersonRevoke: AddCommands = (program, context) => {
     )
     .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
     .argument('<id>', 'the id of the person at that provider, byte by byte')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', AGAIN)
     .action(async (provider: string, id: string, options: { json?: boolean }) => {
       const { access } = await openServer(context);

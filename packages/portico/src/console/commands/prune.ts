@@ -8,7 +8,7 @@ export const addPrune: AddCommands = (program, context) => {
     .description(
       'remove expired rows, in small batches; safe while serving (the server does this by itself from time to time)',
     )
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const server = await openServer(context);
       const { expiring } = server;

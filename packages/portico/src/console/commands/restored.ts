@@ -10,7 +10,7 @@ export const addRestored: AddCommands = (program, context) => {
         'was revoked or used after it was made',
     )
     .option('--yes', 'do not ask first')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async ({ yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);

@@ -11,7 +11,7 @@ export const addServerDoctor: AddCommands = (program, context) => {
       '--online',
       'also check the public address: the issuer, the key set, and what the proxies pass on',
     )
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')
     .action(async ({ online = false, json = false }: { online?: boolean; json?: boolean }) => {
       const examination = async () => {

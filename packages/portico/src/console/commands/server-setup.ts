@@ -7,7 +7,7 @@ export const addServerSetup: AddCommands = (program, context) => {
   program
     .command('oauth:server:setup')
     .description('create the signing key if none exists, and report what is missing')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const application = await context.application();
       const server = authorizationServerOf(application);

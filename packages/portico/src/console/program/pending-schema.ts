@@ -14,4 +14,4 @@ export async function isSchemaPending(application: Application): Promise<boolean
 }
 
 /** The message for a command that requires the schema. */
-export const SCHEMA_PENDING = 'The schema is not applied: run npx portico db:migrate up';
+export const SCHEMA_PENDING = 'The schema is not applied. Run npx portico db:migrate up';

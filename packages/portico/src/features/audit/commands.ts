@@ -40,7 +40,7 @@ export const addAuditList: AddCommands = (program, context) => {
     .option('--type <type>', 'only events of this type, such as refresh_token_replayed')
     .option('--limit <number>', 'print at most this many, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .option('--json-lines', 'print each event as one line of JSON: all of them, without --limit')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
@@ -67,7 +67,7 @@ Example:
 function readFilter(context: ConsoleContext, options: Options, now: number): AuditFilter {
   const { since, until, client, person, authorization, type } = options;
   if (type !== undefined && !isEventType(type)) {
-    return context.fail(`There is no such type of event; there are ${EVENT_TYPES.join(', ')}`);
+    return context.fail(`Unknown event type; there are ${EVENT_TYPES.join(', ')}`);
   }
   return {
     ...(since === undefined ? {} : { since: readTime(context, '--since', since, now) }),
@@ -109,8 +109,7 @@ function noteEnd(
   next: string | null,
 ): void {
   if (next !== null) {
-    const found =
-      count === 0 ? 'None of the rows that were read match, and there are more.' : 'There are more.';
+    const found = count === 0 ? 'No matches so far. There are more rows to search.' : 'There are more.';
     return context.note(`${found} ${goOn(next)}`);
   }
   if (count > 0) return;

@@ -18,7 +18,7 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
     .option('--uses <number>', 'how many clients may register with it (default: 1)')
     .option('--lifetime <span>', 'how long it is valid, such as 12h (default: one day)')
     .option('--note <text>', 'who it is for, shown in the list')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async ({ uses, lifetime, note, json }: Options) => {
       const { initialAccessTokens, config } = await openServer(context);
       const created = await orFail(
@@ -36,9 +36,7 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
         return context.printJson({ initial_access_token: created.token, ...asJson(created) });
       }
       context.print(`initial access token: ${created.token}`);
-      context.note(
-        `Keep it now: only its hash is stored, and it is not shown again. Its id is ${created.id}.`,
-      );
+      context.note(`Copy it now. It is not shown again: only its hash is stored. Its id is ${created.id}.`);
       if ((config.registration ?? 'off') === 'off') {
         context.note('oauth_server:registration is off, so no client can register with it yet.');
       }
@@ -49,7 +47,7 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:list')
     .description('list the tokens with which clients register themselves')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async ({ json }: Options) => {
       const tokens = await (await openServer(context)).initialAccessTokens.list();
       if (json === true) return context.printJson(tokens.map(asJson));

@@ -21,7 +21,7 @@ export class CookieKeyRecords {
     ]);
     await this.#database.execute('DELETE FROM oauth_cookie_keys WHERE period < ?', [oldest]);
     const key = await this.findCookieKey(period);
-    if (key === null) throw new Error('The key of the cookies could not be stored');
+    if (key === null) throw new Error('The key for cookies could not be stored');
     return key;
   }
 

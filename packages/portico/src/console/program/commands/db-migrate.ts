@@ -11,7 +11,7 @@ export const addDbMigrate: AddCommands = (program, context) => {
     .description('apply the schema (up), or show what is applied (status)')
     .addArgument(new Argument('<action>').choices(['up', 'status']))
     .option('--print', 'with up: print the SQL of the missing steps for another tool, and change nothing')
-    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json', 'print only JSON to standard output')
     .action(async (action: 'up' | 'status', options: { json?: boolean; print?: boolean }) => {
       if (options.print === true && (action !== 'up' || options.json === true))
         context.fail('--print works only with up: npx portico db:migrate up --print');
