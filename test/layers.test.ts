@@ -44,7 +44,6 @@ const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
   http: [],
   words: ['http'],
   defaults: ['http', 'words'],
-  telemetry: ['contracts'],
 };
 
 /** The folders and files of the large packages, from the top: each may import those after it. */
@@ -74,7 +73,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'clients/',
     'server',
     'config',
-    'measuring/',
+    'measuring',
     'refusals',
     'parameters',
     'tokens/',
@@ -92,11 +91,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'person',
     'branding',
     'crypto',
-    'telemetry/',
     'defaults/',
     'words/',
     'http/',
-    'contracts/',
   ],
   'packages/kit/src': [
     'index',

@@ -23,6 +23,9 @@ export interface Package {
   readonly entries: readonly Entry[];
 }
 
+/** A feature whose module is also an entry. */
+const TELEMETRY = 'features/telemetry/opentelemetry/index';
+
 /** In the order in which they depend on each other. */
 const FOLDERS = ['sql', 'portico', 'admin', 'import', 'kit', 'mcp', 'assistant', 'resource-server'];
 
@@ -34,7 +37,7 @@ export const PACKAGES: readonly Package[] = FOLDERS.map((folder) => {
 
 /** `src/index.ts`, the other modules of `src` that are entries, and each framework. */
 function entriesOf(directory: string): readonly Entry[] {
-  return globSync(['index.ts', 'extension.ts', 'telemetry/index.ts', 'mounts/*/index.ts'], {
+  return globSync(['index.ts', 'extension.ts', `${TELEMETRY}.ts`, 'mounts/*/index.ts'], {
     cwd: path.join(directory, 'src'),
   })
     .map((file) => file.split(path.sep).join('/').replace(/\.ts$/, ''))
@@ -43,6 +46,7 @@ function entriesOf(directory: string): readonly Entry[] {
 }
 
 function nameOf(module: string): string {
+  if (module === TELEMETRY) return './telemetry';
   const name = module.replace(/\/?index$/, '').replace(/^mounts\//, '');
   return name === '' ? '.' : `./${name}`;
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@portico/sql';
-import type { Telemetry } from './contracts/telemetry.ts';
+import type { Telemetry } from './measuring.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { Feature } from './feature.ts';
 import type { Host } from './host.ts';

@@ -14,7 +14,7 @@ import type { Endpoint } from './endpoints/endpoint.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { BindingOffer } from './http/challenges.ts';
 import type { CompleteHost } from './host.ts';
-import type { Measuring } from './measuring/measuring.ts';
+import type { Measuring } from './measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Profiles } from './profiles.ts';
 import type { ResourceNeeds } from './resource/protected-resource.ts';

@@ -1,4 +1,4 @@
-import type { ConfigurationProblem, Migration } from '@portico/sql';
+import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
@@ -22,6 +22,7 @@ import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { GrantType } from './grants/grant-types.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
+import type { Measuring, Telemetry } from './measuring.ts';
 import type { SendingMode } from './replies/sending.ts';
 import type { ClientArrival, Server } from './server.ts';
 import type { ExpiringRows } from './store/pruning.ts';
@@ -89,6 +90,17 @@ export interface Feature<Config = OAuthServerConfig> {
    * design.
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
+  /**
+   * Measures a server for the application's `telemetry`. Called only if the application has one,
+   * before the server's parts are created. `log` works once the server has started. `errorCodes`
+   * are the error codes of all features. The first feature that has this measures.
+   */
+  measuring?(
+    telemetry: Telemetry,
+    database: Database,
+    log: () => Log,
+    errorCodes: readonly string[],
+  ): Measuring;
   /**
    * Adds the feature to a server. Called once for each server, even if the feature is switched off.
    */

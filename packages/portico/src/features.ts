@@ -17,6 +17,7 @@ import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
 import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
+import { telemetry } from './features/telemetry/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
 
 /** Portico's own features, in the order in which they start. */
@@ -40,6 +41,7 @@ export const FEATURES: readonly Feature[] = [
   clientDocuments,
   health,
   languages,
+  telemetry,
 ];
 
 /** Returns Portico's features, followed by the application's own. */

@@ -147,18 +147,18 @@ export {
   type OAuthErrorCode,
   type RegistrationErrorCode,
 } from './errors.ts';
+export type { CountedRows } from './store/sql/counting.ts';
 export type {
-  CountedRows,
   MeasuredEndpoint,
   MeasuredGrant,
   MeasuredStoreOperation,
   MeasuredTask,
   Measurement,
+  Measuring,
   ObservedServer,
   Telemetry,
   TokenKind,
-} from './contracts/telemetry.ts';
-export type { Measuring } from './measuring/measuring.ts';
+} from './measuring.ts';
 export {
   AUDIT,
   type Acting,

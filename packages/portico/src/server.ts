@@ -9,7 +9,7 @@ import type { GrantTypes } from './store/grant-types.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
-import type { Measuring } from './measuring/measuring.ts';
+import type { Measuring } from './measuring.ts';
 import type { FetchJsonOptions } from './http/outbound/fetch-json.ts';
 import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';

@@ -49,7 +49,7 @@ export function optionsOf(
   const files = [
     'packages/portico/src/application/contracts.ts',
     'packages/portico/src/plugin.ts',
-    'packages/portico/src/telemetry/opentelemetry.ts',
+    'packages/portico/src/features/telemetry/opentelemetry/opentelemetry.ts',
   ];
   const interfaces = interfacesOf(root, files);
   return Object.entries(TAKEN).map(([takenBy, name]) => ({ takenBy, options: interfaces.get(name) ?? [] }));

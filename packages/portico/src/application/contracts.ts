@@ -12,7 +12,7 @@ import type { Speaking, SpeakingOptions } from '../words/speaking.ts';
 import type { Command } from 'commander';
 import type { ConfigSchema } from '../config.ts';
 import type { PasswordHasher } from '../defaults/password-hasher.ts';
-import type { Telemetry } from '../contracts/telemetry.ts';
+import type { Telemetry } from '../measuring.ts';
 import type { WaitingFor } from '../authorization/waiting-for.ts';
 import type { BrandedPlace, Branding, FoundBranding } from '../branding.ts';
 import type { ClosableLog } from '../defaults/log.ts';

@@ -28,7 +28,6 @@ import { OWN_DEFAULTS } from '../host-defaults.ts';
 import { makeGrants } from '../grants/grant-types.ts';
 import { Issuing } from '../grants/issuing.ts';
 import { LostAnswers } from '../grants/lost-answers.ts';
-import { observedServer } from '../measuring/observed-server.ts';
 import type { Server } from '../server.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
 import { tokenLookUp } from '../resource/token-accessor.ts';
@@ -61,7 +60,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     binding: contributions.binding?.offer ?? null,
     runFrom: server.audit.record === null ? null : runFrom,
   };
-  server.measuring?.observe(observedServer(server.database, server.keys, server.clock));
+  server.measuring?.observe(server.keys, server.clock);
   const shared: Parts = {
     clients,
     clientSource: contributions.clientSource,

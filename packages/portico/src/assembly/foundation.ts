@@ -18,8 +18,7 @@ import type { CompleteHost } from '../host.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { buildSigningKeys } from '../keys/signers.ts';
-import { Measuring } from '../measuring/measuring.ts';
-import { measuredStore } from '../measuring/measured-store.ts';
+import type { Measuring } from '../measuring.ts';
 import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
 import { migrationsWith } from './migrations.ts';
@@ -74,7 +73,7 @@ export function layFoundation(options: ServerParts): Foundation {
   );
   const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
   const admitsUnverified = arrivals.length > 0;
-  const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
+  const store = measuring === null ? sqlStore : measuring.wrapStore(sqlStore);
   const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
   const branding =
     options.branding === undefined
@@ -150,6 +149,7 @@ export function layFoundation(options: ServerParts): Foundation {
   return { server, features, contributions };
 }
 
+/** Returns what measures the server. Null if the application has no telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
@@ -157,7 +157,10 @@ function buildMeasuring(
 ): Measuring | null {
   if (telemetry === undefined) return null;
   const errorCodes = features.flatMap((feature) => feature.errorCodes ?? []);
-  return new Measuring(telemetry, (error) => database.isUnavailable(error), log, errorCodes);
+  const found = features.flatMap(
+    (feature) => feature.measuring?.(telemetry, database, log, errorCodes) ?? [],
+  );
+  return found[0] ?? null;
 }
 
 /** Whether any authorization includes ID tokens, so that a server without keys needs one. */

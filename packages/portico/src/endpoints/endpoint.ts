@@ -1,4 +1,4 @@
-import type { MeasuredEndpoint } from '../contracts/telemetry.ts';
+import type { MeasuredEndpoint } from '../measuring.ts';
 import type { BindingOffer } from '../http/challenges.ts';
 import { prefersPage } from '../http/accept.ts';
 import { runInContext } from '../http/context.ts';

@@ -1,5 +1,5 @@
 import type { GrantRules } from '../store/grant-types.ts';
-import type { Measuring } from '../measuring/measuring.ts';
+import type { Measuring } from '../measuring.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
 import { ClientCredentialsGrant } from './client-credentials.ts';
 import { OAuthError } from '../errors.ts';

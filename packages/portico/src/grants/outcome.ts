@@ -1,6 +1,6 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Measuring } from '../measuring/measuring.ts';
+import type { Measuring } from '../measuring.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { GrantOutcome, GrantRefusal, StoredGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';

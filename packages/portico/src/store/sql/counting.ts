@@ -1,5 +1,12 @@
 import type { SqlConnection, SqlParameter } from '@portico/sql';
-import type { CountedRows } from '../../contracts/telemetry.ts';
+
+/** Some rows of a table, in the order of their ids. */
+export interface CountedRows {
+  /** How many rows meet the condition. */
+  readonly living: number;
+  /** The last row's id; null if there are no more rows. */
+  readonly last: string | null;
+}
 
 /**
  * Reads the first `limit` rows after this key, by the primary key and in one statement. Returns how

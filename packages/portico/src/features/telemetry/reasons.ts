@@ -1,7 +1,7 @@
 import { isOverloaded } from '@portico/sql';
-import { HostTimeoutError, type OAuthErrorCode } from '../errors.ts';
-import { KeysLostError, SignerError } from '../keys/signing-key.ts';
-import { refusalCode } from '../refusals.ts';
+import { HostTimeoutError, type OAuthErrorCode } from '../../errors.ts';
+import { KeysLostError, SignerError } from '../../keys/signing-key.ts';
+import { refusalCode } from '../../refusals.ts';
 
 /** The codes of the other refusals, as `refusalCode` returns them. */
 type RefusalCode =

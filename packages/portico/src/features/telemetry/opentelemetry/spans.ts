@@ -10,7 +10,7 @@ import {
   type TextMapGetter,
   type Tracer,
 } from '@opentelemetry/api';
-import type { MeasuredEndpoint, MeasuredTask } from '../contracts/telemetry.ts';
+import type { MeasuredEndpoint, MeasuredTask } from '../../../measuring.ts';
 import {
   ERROR_TYPE,
   fixedAttributes,

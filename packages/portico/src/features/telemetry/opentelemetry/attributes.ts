@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { SqlDialect } from '@portico/sql';
-import type { MeasuredTask } from '../contracts/telemetry.ts';
+import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
  * The names of metrics and spans. They follow OpenTelemetry's semantic conventions if these define

@@ -3,6 +3,9 @@
  * no client input, except for the request that `begin` receives for an endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
+import type { KeyRing } from './keys/key-ring.ts';
+import type { CountedRows } from './store/sql/counting.ts';
+import type { Store } from './store/store.ts';
 
 /**
  * Work that takes time. Each task is the same object for the server's whole lifetime, so you can
@@ -114,10 +117,24 @@ export interface ObservedServer {
   clients(after: string, limit: number): Promise<CountedRows>;
 }
 
-/** Some rows of a table, in the order of their ids. */
-export interface CountedRows {
-  /** How many rows meet the condition. */
-  readonly living: number;
-  /** The last row's id; null if there are no more rows. */
-  readonly last: string | null;
+/** Measures what one server does, and reports it to the application's `Telemetry`. */
+export interface Measuring {
+  /** Runs an endpoint's work and measures it. Returns its result, or rejects with its error. */
+  endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response>;
+  /** Runs a grant's work and measures it. */
+  grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
+  /** Returns a store that also measures each of its operations. */
+  wrapStore(store: Store): Store;
+  /** Like `Telemetry.answered`. For endpoints, `endpoint()` already reports this. */
+  answered(endpoint: string, status: number): void;
+  /** Like `Telemetry.tokenIssued`. */
+  tokenIssued(grantType: string, kind: TokenKind): void;
+  /** Like `Telemetry.replayed`. */
+  replayed(what: 'code' | 'refresh_token'): void;
+  /** Like `Telemetry.refused`, with the error's own code as the reason. */
+  refused(endpoint: string, error: Error): void;
+  /** Like `refused`, but with a status as the reason, if there is no error. */
+  refusedWith(endpoint: string, status: number): void;
+  /** Like `Telemetry.observe`. Called when the server is complete. `clock` is in milliseconds. */
+  observe(keys: KeyRing, clock: () => number): void;
 }

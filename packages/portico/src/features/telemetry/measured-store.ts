@@ -1,12 +1,18 @@
 import type { SqlDialect } from '@portico/sql';
-import type { ExpiredRecords } from '../store/sql/expired.ts';
-import type { Store } from '../store/store.ts';
-import type { Measuring } from './measuring.ts';
+import type { ExpiredRecords } from '../../store/sql/expired.ts';
+import type { Store } from '../../store/store.ts';
+import type { MeasuredStoreOperation } from '../../measuring.ts';
+
+/** Receives what the store does. */
+interface StoreMeasuring {
+  store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
+  removed(rows: string, count: number): void;
+}
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
 /** Wraps the store and measures each of its operations, named after its method. */
-export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDialect): Store {
+export function measuredStore(store: Store, measuring: StoreMeasuring, dialect: SqlDialect): Store {
   const records = Object.entries(store).map(([name, record]) => [
     name,
     measuredRecord(record as object, measuring, dialect),
@@ -18,7 +24,7 @@ export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDi
  * Wraps a record. If a method calls another method of its record, both count as one operation.
  * Telemetry stores data per task, so each task is created only once.
  */
-function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialect): object {
+function measuredRecord(record: object, measuring: StoreMeasuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();
   return new Proxy(record, {
     get(_, name: string) {
@@ -32,7 +38,7 @@ function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialec
 function measuredOperation(
   record: object,
   name: string,
-  measuring: Measuring,
+  measuring: StoreMeasuring,
   dialect: SqlDialect,
 ): Operation {
   const operation = Reflect.get(record, name) as Operation;

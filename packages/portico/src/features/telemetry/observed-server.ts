@@ -1,7 +1,7 @@
 import type { Database, DatabaseConnections } from '@portico/sql';
-import type { ObservedServer } from '../contracts/telemetry.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import { countRows } from '../store/sql/counting.ts';
+import type { ObservedServer } from '../../measuring.ts';
+import type { KeyRing } from '../../keys/key-ring.ts';
+import { countRows } from '../../store/sql/counting.ts';
 
 /** The data that the kit's stores have in addition to the contract. */
 interface Figures {

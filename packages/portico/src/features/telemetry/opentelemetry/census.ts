@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { CountedRows } from '../contracts/telemetry.ts';
+import type { CountedRows } from '../../../store/sql/counting.ts';
 
 /**
  * How many rows one statement reads. This takes some milliseconds on every engine, even for a large

@@ -1,5 +1,5 @@
 import type { Meter } from '@opentelemetry/api';
-import type { ObservedServer } from '../contracts/telemetry.ts';
+import type { ObservedServer } from '../../../measuring.ts';
 import { ALGORITHM, CONNECTION_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
 import { Census, inTime } from './census.ts';
 

@@ -1,24 +1,28 @@
-import type { Log } from '@portico/sql';
+import type { Database, Log } from '@portico/sql';
+import type { KeyRing } from '../../keys/key-ring.ts';
 import type {
   MeasuredEndpoint,
   MeasuredGrant,
   MeasuredStoreOperation,
   MeasuredTask,
   Measurement,
-  ObservedServer,
+  Measuring,
   Telemetry,
   TokenKind,
-} from '../contracts/telemetry.ts';
-import { throttleLog } from '../http/throttle-log.ts';
+} from '../../measuring.ts';
+import type { Store } from '../../store/store.ts';
+import { measuredStore } from './measured-store.ts';
+import { observedServer } from './observed-server.ts';
+import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
  * Calls the application's Telemetry for the server. Only this class handles a telemetry that
  * throws, rejects or never ends. The server has null instead if nothing is measured.
  */
-export class Measuring {
+export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
-  readonly #isUnavailable: (error: unknown) => boolean;
+  readonly #database: Database;
   readonly #errorCodes: ReadonlySet<string>;
   readonly #logFailures: () => void;
   #latest: unknown;
@@ -27,14 +31,9 @@ export class Measuring {
    * Portico reads `log` when there is something to report. `errorCodes` are the features' error
    * codes.
    */
-  constructor(
-    telemetry: Telemetry,
-    isUnavailable: (error: unknown) => boolean,
-    log: () => Log,
-    errorCodes: readonly string[],
-  ) {
+  constructor(telemetry: Telemetry, database: Database, log: () => Log, errorCodes: readonly string[]) {
     this.#telemetry = telemetry;
-    this.#isUnavailable = isUnavailable;
+    this.#database = database;
     this.#errorCodes = new Set(errorCodes);
     this.#logFailures = throttleLog((times) =>
       log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
@@ -44,16 +43,18 @@ export class Measuring {
     );
   }
 
-  /** Runs an endpoint's work and measures it. Returns its result, or rejects with its error. */
   async endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response> {
     const response = await this.#run(task, request, work, ({ status }) => status);
     this.answered(task.name, response.status);
     return response;
   }
 
-  /** Runs a grant's work and measures it. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T> {
     return this.#run(task, null, work, noStatus);
+  }
+
+  wrapStore(store: Store): Store {
+    return measuredStore(store, this, this.#database.dialect);
   }
 
   /** Runs a store operation and measures it. */
@@ -61,17 +62,14 @@ export class Measuring {
     return this.#run(task, null, work, noStatus);
   }
 
-  /** Like `Telemetry.answered`. For endpoints, `endpoint()` already reports this. */
   answered(endpoint: string, status: number): void {
     this.#tell(() => this.#telemetry.answered(endpoint, status));
   }
 
-  /** Like `Telemetry.tokenIssued`. */
   tokenIssued(grantType: string, kind: TokenKind): void {
     this.#tell(() => this.#telemetry.tokenIssued(grantType, kind));
   }
 
-  /** Like `Telemetry.replayed`. */
   replayed(what: 'code' | 'refresh_token'): void {
     this.#tell(() => this.#telemetry.replayed(what));
   }
@@ -81,23 +79,20 @@ export class Measuring {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
 
-  /** Like `Telemetry.observe`. */
-  observe(server: ObservedServer): void {
-    this.#tell(() => this.#telemetry.observe(server));
+  observe(keys: KeyRing, clock: () => number): void {
+    this.#tell(() => this.#telemetry.observe(observedServer(this.#database, keys, clock)));
   }
 
-  /** Like `Telemetry.refused`, with the error's own code as the reason. */
   refused(endpoint: string, error: Error): void {
     this.#tell(() => this.#telemetry.refused(endpoint, this.#reasonOf(error)));
   }
 
-  /** Like `refused`, but with a status as the reason, if there is no error. */
   refusedWith(endpoint: string, status: number): void {
     this.#tell(() => this.#telemetry.refused(endpoint, String(status)));
   }
 
   #reasonOf(error: unknown): string {
-    return getReason(error, this.#isUnavailable, this.#errorCodes);
+    return getReason(error, (failed) => this.#database.isUnavailable(failed), this.#errorCodes);
   }
 
   #failed(exception: unknown): void {

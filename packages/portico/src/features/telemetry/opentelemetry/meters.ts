@@ -5,7 +5,7 @@ import type {
   MeasuredStoreOperation,
   MeasuredTask,
   ObservedServer,
-} from '../contracts/telemetry.ts';
+} from '../../../measuring.ts';
 import {
   ENDPOINT,
   ERROR_TYPE,

@@ -1,5 +1,5 @@
 import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
-import type { MeasuredTask, Measurement, Telemetry } from '../contracts/telemetry.ts';
+import type { MeasuredTask, Measurement, Telemetry } from '../../../measuring.ts';
 import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';

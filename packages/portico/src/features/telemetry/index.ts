@@ -1,0 +1,8 @@
+import { defineFeature } from '../../feature.ts';
+import { TelemetryGuard } from './telemetry-guard.ts';
+
+/** Reports what the server does to the application's `Telemetry`, such as `opentelemetry()`. */
+export const telemetry = defineFeature({
+  name: 'telemetry',
+  measuring: (receiver, database, log, errorCodes) => new TelemetryGuard(receiver, database, log, errorCodes),
+});
