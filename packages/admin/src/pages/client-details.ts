@@ -32,12 +32,8 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
     ],
     ['Redirect URIs', list(client.redirectUris)],
     ['Authenticates by', code(getAuthentication(client))],
-<<<<<<< HEAD
     ['Secret expires', client.secretExpiresAt === null ? null : moment(client.secretExpiresAt)],
-    ['Its keys', getKeys(client.keys?.jwksUri ?? null, keys)],
-=======
     ['Keys', getKeys(client.keys?.jwksUri ?? null, keys)],
->>>>>>> 7e1aaa4d (Say the administrator's pages and their refusals plainly)
     [
       'ID tokens signed with',
       client.scopes.includes('openid') ? code(client.idTokenSignedResponseAlg) : null,
