@@ -27,7 +27,7 @@ import {
 import { freePort } from './support/free-port.ts';
 import { createVisitor } from './support/visitor.ts';
 
-/** The commands of docs/backup.md. */
+/** The commands of docs/backup.md and docs/restore.md. */
 const COMMANDS = {
   sqlite: {
     backup: 'npx portico db:backup "$backup"',

@@ -1,4 +1,4 @@
-// @engines sqlite: it reads docs/extending.md, and asks the feature that stands there
+// @engines sqlite: it reads docs/extending.md and docs/own-grant.md, and asks their features
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,8 +37,9 @@ beforeAll(async () => {
   database = openDatabase('sqlite:data.sqlite', { directory: folder });
   await migrate(database, oauthServerMigrations);
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  const page = await readFile(path.join(ROOT, 'docs', 'extending.md'), 'utf8');
-  const blocks = blocksOf('docs/extending.md', page);
+  const pages = ['docs/extending.md', 'docs/own-grant.md'];
+  const texts = await Promise.all(pages.map((page) => readFile(path.join(ROOT, page), 'utf8')));
+  const blocks = pages.flatMap((page, index) => blocksOf(page, texts[index] ?? ''));
   const featureIn = async (name: string) => {
     const block = blocks.find(({ file }) => file === `${name}.ts`);
     const file = path.join(folder, `${name}.ts`);

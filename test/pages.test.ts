@@ -363,7 +363,7 @@ describe('the sign-in page of the kit', () => {
 describe('the data of a view', () => {
   /** The values in the first column of the table that follows these words. */
   async function documented(words: string): Promise<readonly string[]> {
-    const files = ['pages.md', 'own-views.md'].map((file) => path.join(ROOT, 'docs', file));
+    const files = ['consent-page.md', 'own-views.md'].map((file) => path.join(ROOT, 'docs', file));
     const page = (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n\n');
     const [, table = ''] = /\n(\|[^]*?)\n\n/.exec(`${page.slice(page.indexOf(words))}\n\n`) ?? [];
     const first = table.split('\n').map((row) => row.split('|')[1] ?? '');

@@ -26,6 +26,7 @@ let url: string;
 let environment: Record<string, string>;
 let server: ChildProcess;
 let password: string;
+let printed: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-requests-'));
@@ -53,7 +54,8 @@ beforeAll(async () => {
   const commands = started.find(({ code }) => code.includes('db:migrate up'))?.code.split('\n') ?? [];
   const upToServe = commands.filter((line) => !line.endsWith(' serve'));
   if (upToServe.length === commands.length) throw new Error('The page does not serve');
-  password = /^password: (\S+)$/m.exec(await shell(upToServe.join('\n')))?.[1] ?? '';
+  printed = await shell(`{ ${upToServe.join('\n')}\n} 2>&1`);
+  password = /^password: (\S+)$/m.exec(printed)?.[1] ?? '';
   server = spawn('npx', ['portico', 'serve'], {
     cwd: folder,
     env: environment,
@@ -85,6 +87,18 @@ async function run(blocks: typeof BLOCKS, changes: (code: string) => string = (c
 
 const parsed = (text = '') => JSON.parse(text.slice(text.indexOf('{'))) as Record<string, unknown>;
 const sectionOf = (text: string) => BLOCKS.findIndex(({ code }) => code.includes(text));
+
+describe('docs/getting-started.md', () => {
+  /** Ids, secrets and passwords differ in each run. */
+  const withoutValues = (text: string) =>
+    text.replaceAll(/(?<=^(?:password|client id|client secret): +)\S+|(?<=signing key )\S+(?=\.)/gm, '…');
+
+  test('shows what its commands print', () => {
+    const shown = blocksIn('docs/getting-started.md').find(({ code }) => code.startsWith('Applied'));
+    const [beforeServing = ''] = shown?.code.split(/^(?=Listening)/m) ?? [];
+    expect(withoutValues(printed)).toBe(withoutValues(beforeServing));
+  });
+});
 
 describe('docs/requests.md', () => {
   // @shows AS-10.1

@@ -58,7 +58,7 @@ const LOOKS = [
   ['/mounting/express', 1280, false],
   ['/reference/resource-server', 640, true],
   ['/', 1280, false],
-  ['/getting-started', 1280, false],
+  ['/mounting/', 1280, false],
   ['/benchmarks', 1280, true],
 ] as const;
 
@@ -276,7 +276,7 @@ describe('the site in a real Chromium', () => {
   const openTab = (page: Page) => page.locator('.frameworks details[open] > summary').allInnerTexts();
 
   test('shows one framework at a time, and remembers the choice', async () => {
-    const page = await open('/getting-started');
+    const page = await open('/mounting/');
     expect(await openTab(page)).toEqual(['Express']);
     await page.locator('.frameworks summary', { hasText: 'Koa' }).click();
     await expect.poll(() => openTab(page), SOON).toEqual(['Koa']);
@@ -290,7 +290,7 @@ describe('the site in a real Chromium', () => {
     complaints = [];
     context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
-    await page.goto(`${url}/getting-started`);
+    await page.goto(`${url}/mounting/`);
     await page.locator('.frameworks summary', { hasText: 'Fastify' }).click();
     await expect.poll(() => page.getByText("from 'portico/fastify'").isVisible(), SOON).toBe(true);
     expect(await page.getByText("from 'portico/express'").isVisible()).toBe(false);

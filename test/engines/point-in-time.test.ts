@@ -30,9 +30,9 @@ const PORTAL = path.join(ROOT, 'examples', 'portal');
 /** The archive of the page. */
 const ARCHIVE = '/var/backups/wal';
 
-/** What docs/backup.md says, in its order: the settings, the base backup, the restore. */
+/** What docs/backup.md and docs/restore.md say: the settings, the base backup, the restore. */
 const [SETTINGS = '', BASE = '', RESTORE = ''] = codeBlocks()
-  .filter(({ page, checkedBy }) => page === 'docs/backup.md' && checkedBy?.endsWith('point-in-time.test.ts'))
+  .filter(({ checkedBy }) => checkedBy?.endsWith('point-in-time.test.ts'))
   .map(({ code }) => code);
 
 let folder: string;

@@ -66,7 +66,7 @@ export type ProofReason =
   | 'proofs_too_many'
   | 'claim_failed';
 
-/** Why a request is rejected. `docs/protecting-an-api.md` explains what to do about each reason. */
+/** Why a request is rejected. `docs/why-an-api-refuses.md` says what to do about each reason. */
 export type RefusalReason =
   | 'no_token'
   | 'other_scheme'

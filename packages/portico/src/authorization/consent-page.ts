@@ -16,7 +16,7 @@ import {
   type ShownScopeGroup,
 } from './page-data.ts';
 
-/** The data for the view `oauth/consent` (AS-8.5, AS-40, docs/pages.md). Escape all of it. */
+/** Data for the view `oauth/consent` (AS-8.5, AS-40, docs/consent-page.md). Escape all of it. */
 export interface ConsentView extends ShownLook {
   /** The server's name, `oauth_server:name`. */
   readonly serverName: string;

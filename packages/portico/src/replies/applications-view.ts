@@ -1,7 +1,7 @@
 import type { ShownLook, ShownPerson, ShownScope, ShownScopeGroup } from '../authorization/page-data.ts';
 import type { Destination } from '../clients/who-asks.ts';
 
-/** The data of the view `oauth/applications` (AS-6.10, AS-40, docs/pages.md). Escape all of it. */
+/** Data of the view `oauth/applications` (AS-6.10, AS-40, docs/consent-page.md). Escape all. */
 export interface ApplicationsView {
   /** `oauth_server:name`. */
   readonly serverName: string;
