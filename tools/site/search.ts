@@ -98,6 +98,7 @@ const WEIGHTS: readonly (readonly [pages: RegExp, weight: number])[] = [
   [/\/(?:benchmarks|architecture|contributing|assurance|threat-model|packages)\b/, 0.4],
   [/\/(?:messages|configuration|console)\./, 0.7],
   [/\/program-messages\./, 0.4],
+  [/\/concepts\/glossary\b/, 0.8],
   [/\/concepts\//, 1.3],
 ];
 
