@@ -1,6 +1,7 @@
 import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
+import type { ScopeChoices } from './authorization/scope-choices.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
 import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
@@ -164,6 +165,10 @@ export interface Contribution {
   readonly responseModes?: readonly SendingMode[];
   /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
+  /**
+   * What a person can choose on the consent page. At most one feature can provide this.
+   */
+  readonly scopeChoices?: ScopeChoices;
   /**
    * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler is not
    * offered.

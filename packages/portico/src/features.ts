@@ -12,6 +12,7 @@ import { languages } from './features/languages/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
 import { privateKeyJwt } from './features/private-key-jwt/index.ts';
+import { optionalScopes } from './features/optional-scopes/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
@@ -32,6 +33,7 @@ export const FEATURES: readonly Feature[] = [
   pushedRequests,
   formPost,
   unknownScopes,
+  optionalScopes,
   dpop,
   refreshRetry,
   nativeLoopback,

@@ -107,6 +107,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     binding: only(started, 'binding'),
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),
+    scopeChoices: only(started, 'scopeChoices'),
     resource: only(started, 'resource'),
     logos: only(started, 'logos'),
     secretHasher: only(started, 'secretHasher'),

@@ -5,6 +5,7 @@ import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import type { DirectRequests, IndirectRefusal } from './direct-requests.ts';
 import type { ResponseModes } from './response-modes.ts';
+import type { ScopeChoices } from './scope-choices.ts';
 
 /** What features add to authorization requests and responses. */
 export interface AuthorizationAdditions {
@@ -19,6 +20,8 @@ export interface AuthorizationAdditions {
   readonly responseModes: ResponseModes;
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
+  /** What a person can choose on the consent page. Null if there is nothing to choose. */
+  readonly scopeChoices: ScopeChoices | null;
   /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /** Client logos. Null if no feature provides them. */

@@ -33,7 +33,7 @@ export interface ConsentView extends ShownLook {
   readonly namedLikeServer: boolean;
   /** The signed-in person. */
   readonly person: ShownPerson;
-  /** All requested scopes, and scopes that are kept from earlier. */
+  /** All requested scopes, and scopes that are kept from earlier. Not those that can be added. */
   readonly scopes: readonly ShownScope[];
   /** The scopes that this person has not allowed this client before. */
   readonly newScopes: readonly ShownScope[];
@@ -43,6 +43,13 @@ export interface ConsentView extends ShownLook {
   readonly newGroups: readonly ShownScopeGroup[];
   /** `grantedScopes` by group. */
   readonly grantedGroups: readonly ShownScopeGroup[];
+  /**
+   * Scopes that the client does not ask for, and that the person can add, by group. Each has a
+   * `field`. Their boxes are not checked at first. All other boxes are.
+   */
+  readonly addableGroups: readonly ShownScopeGroup[];
+  /** Whether the person can leave out scopes among `newScopes` and `grantedScopes`. */
+  readonly hasOptional: boolean;
   /** How long the client will have access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */
@@ -88,14 +95,19 @@ export interface ConsentPageSurroundings {
  * view that does not know about unverified clients still names the client correctly.
  */
 export function consentPageData(
-  { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,
+  { client, user, scopes: all, grantedBefore, choices, redirectUri, ...form }: ConsentQuestion,
   server: ConsentPageSurroundings,
   words: Words,
 ): ConsentView {
   const asked = unverified(client, redirectUri, server.serverName, words);
+  const { optional, added } = choices ?? { optional: [], added: [] };
+  const scopes = all.filter((name) => !added.includes(name));
+  const addable = all.filter((name) => added.includes(name));
   const fresh = scopes.filter((name) => !grantedBefore.includes(name));
   const kept = scopes.filter((name) => grantedBefore.includes(name));
-  const shown = (names: readonly string[]) => shownScopes(names, server.catalog, words);
+  const shown = (names: readonly string[]) => shownScopes(names, server.catalog, words, optional);
+  const grouped = (names: readonly string[], choosable: readonly string[]) =>
+    shownGroups(names, server, words, choosable);
   return {
     serverName: server.serverName,
     clientName: asked === null ? client.name : words.t('client.not_verified', { client: asked.asks }),
@@ -106,13 +118,15 @@ export function consentPageData(
     scopes: shown(scopes),
     newScopes: shown(fresh),
     grantedScopes: shown(kept),
-    newGroups: shownGroups(fresh, server, words),
-    grantedGroups: shownGroups(kept, server, words),
+    newGroups: grouped(fresh, optional),
+    grantedGroups: grouped(kept, optional),
+    addableGroups: grouped(addable, added),
+    hasOptional: scopes.some((name) => optional.includes(name)),
     lasts: accessLasts(client, server, words),
     applicationsPath: server.applicationsPath,
     redirectHost: asked === null ? answerGoesTo(redirectUri) : asked.answersTo.text,
-    requestId,
-    csrfToken,
+    requestId: form.requestId,
+    csrfToken: form.csrfToken,
     action: server.action,
   };
 }

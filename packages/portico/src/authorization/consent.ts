@@ -14,16 +14,20 @@ import { noteClient } from '../refusals.ts';
 import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
+import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
 import { grantedBefore } from './granted-before.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
+import { addedScopes, choicesFor, chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
 
 /** The question for the consent screen, or the response if there is nothing to ask. */
 export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
+
+/** A request with what the person can choose. */
+type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices'>;
 
 /** What the consent screen asks. */
 export interface ConsentQuestion {
@@ -37,6 +41,8 @@ export interface ConsentQuestion {
    * lets clients ask for more scopes step by step.
    */
   readonly grantedBefore: readonly string[];
+  /** The scopes among them that the person can choose. Undefined if there is nothing to choose. */
+  readonly choices: ChoosableScopes | undefined;
   readonly redirectUri: string;
   readonly csrfToken: string;
 }
@@ -81,11 +87,15 @@ export class Consent {
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, request.audience);
     const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
-    const scopes = await scopesHeldBy(host, catalog, wanted, person);
+    const { scopeChoices, binding } = this.#additions;
+    const choices = choicesFor(scopeChoices, request, client, wanted, binding);
+    const shown = choices === undefined ? wanted : union(wanted, choices.added);
+    const scopes = await scopesHeldBy(host, catalog, shown, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
     if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
-    if (await this.#saveRequest(request, client, requestId, visitor, scopes)) {
-      return { question: question(request, requestId, client, visitor, scopes, before) };
+    const asked = { ...request, choices };
+    if (await this.#saveRequest(asked, client, requestId, visitor, scopes)) {
+      return { question: question(asked, requestId, client, visitor, scopes, before) };
     }
     // The same page was opened twice at once, and the other request was saved first.
     const presented = await this.present(requestId, visitor);
@@ -98,7 +108,7 @@ export class Consent {
    * already exists.
    */
   async #saveRequest(
-    request: AuthorizationRequest,
+    request: AskedRequest,
     { name, registeredBy }: Client,
     requestId: string,
     visitor: Visitor,
@@ -147,14 +157,20 @@ export class Consent {
    * `code_ttl`, redirects to the client again. Throws a page error if there is no request that the
    * visitor can answer.
    */
-  async complete(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse> {
+  async complete(
+    requestId: string,
+    visitor: Visitor,
+    allow: boolean,
+    isChecked: IsChecked,
+  ): Promise<AuthorizationResponse> {
     const saved = await this.#requireOwn(requestId, visitor);
-    const again = await this.#answerAgain(saved, visitor, allow);
+    const again = await this.#answerAgain(saved, visitor, allow, isChecked);
     if (again !== null) return again;
-    const response = await this.#answerFirst(this.#requireOpen(saved), visitor, allow);
+    const response = await this.#answerFirst(this.#requireOpen(saved), visitor, allow, isChecked);
     if (response !== null) return response;
     // The person clicked twice, and the other request recorded the same decision first.
-    const meanwhile = await this.#answerAgain(await this.#requireOwn(requestId, visitor), visitor, allow);
+    const answered = await this.#requireOwn(requestId, visitor);
+    const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
     if (meanwhile === null) throw await this.#endedMeanwhile(requestId, visitor);
     return meanwhile;
   }
@@ -167,15 +183,17 @@ export class Consent {
     pending: ConsentRequest,
     visitor: Visitor,
     allow: boolean,
+    isChecked: IsChecked,
   ): Promise<AuthorizationResponse | null> {
     const { store, audit, clock } = this.#server;
     const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
-    const scopes = allow ? await this.#grantable(pending, client, person) : [];
+    const held = allow ? await this.#grantable(pending, client, person) : [];
+    const scopes = chosenScopes(pending, held, isChecked);
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
-    const allowed = isPartHeld(pending, scopes)
+    const allowed = isPartAllowed(pending, scopes)
       ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
       : null;
     const noted = allowed === null ? null : this.#lastUse.record(client);
@@ -205,6 +223,7 @@ export class Consent {
     saved: ConsentRequest,
     visitor: Visitor,
     allow: boolean,
+    isChecked: IsChecked,
   ): Promise<AuthorizationResponse | null> {
     const { store, clock } = this.#server;
     const { answer } = saved;
@@ -216,9 +235,9 @@ export class Consent {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // The scopes differ if the person's permissions have changed. Then the store finds no such
-    // authorization.
-    const scopes = await this.#grantable(saved, client, person);
+    // The scopes differ if the person's permissions have changed, or if the person checked other
+    // boxes. Then the store finds no such authorization.
+    const scopes = chosenScopes(saved, await this.#grantable(saved, client, person), isChecked);
     const code = newCode(id);
     const replaced = await store.codes.replaceCode(
       { id, clientId, person, scopes },
@@ -403,7 +422,7 @@ const ANOTHER_SECRET =
   'docs/host-contract.md';
 
 function question(
-  { redirectUri }: AuthorizationRequest,
+  { redirectUri, choices }: AskedRequest,
   requestId: string,
   client: Client,
   visitor: Visitor,
@@ -412,7 +431,8 @@ function question(
 ): ConsentQuestion {
   const csrfToken = formToken(visitor, ...getForm(requestId));
   const grantedBefore = intersectScopes(scopes, before);
-  return { requestId, client, user: visitor.user, scopes, grantedBefore, redirectUri, csrfToken };
+  const { user } = visitor;
+  return { requestId, client, user, scopes, grantedBefore, choices, redirectUri, csrfToken };
 }
 
 const NOTHING: readonly string[] = [];
@@ -440,7 +460,8 @@ function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client)
  * person has since revoked.
  */
 function shownScopes(saved: ConsentRequest, client: Client, before: readonly string[]): readonly string[] {
-  return intersectScopes(saved.asked.scopes, union(registeredScopes(saved, client), before));
+  const kept = union(registeredScopes(saved, client), before);
+  return intersectScopes(saved.asked.scopes, union(kept, addedScopes(saved, client)));
 }
 
 /**
@@ -468,10 +489,13 @@ function nothingHeld(request: AuthorizationRequest, client: Client): Authorizati
   );
 }
 
+const NOTHING_CHOSEN = 'the person left out every scope, or holds none of their permissions';
+
 const CODE_USED = 'The person has allowed this request before, and its code was used.';
 
-function notAllowed(request: AuthorizationRequest, client: Client, allow: boolean): AuthorizationResponse {
-  const detail = allow ? noPermission(request) : 'the person answered no';
+function notAllowed(request: ConsentRequest, client: Client, allow: boolean): AuthorizationResponse {
+  const none = request.choices === undefined ? noPermission(request) : NOTHING_CHOSEN;
+  const detail = allow ? none : 'the person answered no';
   return denied(request, client, 'The person did not allow it.', detail);
 }
 

@@ -12,6 +12,11 @@ export interface ShownScope {
   readonly label: string;
   /** A longer explanation. Null for none. */
   readonly description: string | null;
+  /**
+   * The form's field for this scope. Only for a scope that the person can choose. Any value means
+   * that the box is checked.
+   */
+  readonly field?: string;
 }
 
 /** The heading for scopes that fit no other heading. */
@@ -41,11 +46,14 @@ export function shownPerson(user: UserInterface): ShownPerson {
   return { name, email };
 }
 
-/** Returns each scope with its label and explanation. */
+/**
+ * Returns each scope with its label and explanation. `choosable` scopes have a field in the form.
+ */
 export function shownScopes(
   names: readonly string[],
   catalog: ScopeCatalog,
   { t }: Words,
+  choosable: readonly string[] = [],
 ): readonly ShownScope[] {
   return names.map((name) => {
     const scope = catalog.get(name);
@@ -53,6 +61,7 @@ export function shownScopes(
       name,
       label: scope === undefined ? name : t(scopeLabel(name)),
       description: (scope?.description ?? null) === null ? null : t(scopeDescription(name)),
+      ...(choosable.includes(name) ? { field: `scope.${name}` } : {}),
     };
   });
 }
@@ -65,6 +74,7 @@ export function shownGroups(
   names: readonly string[],
   { catalog, headings }: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
   words: Words,
+  choosable: readonly string[] = [],
 ): readonly ShownScopeGroup[] {
   const all = [...headings, LAST_HEADING];
   const below = Map.groupBy(names, (name) => all.find((heading) => heading.holds(name)));
@@ -72,7 +82,7 @@ export function shownGroups(
     const held = below.get(heading);
     if (held === undefined) return [];
     const { group, title } = heading;
-    return [{ group, title: words.t(title), scopes: shownScopes(held, catalog, words) }];
+    return [{ group, title: words.t(title), scopes: shownScopes(held, catalog, words, choosable) }];
   });
 }
 

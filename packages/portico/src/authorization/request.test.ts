@@ -81,6 +81,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     binding: null,
     logos: null,
     accessPath: null,
+    scopeChoices: null,
   });
   const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);

@@ -33,6 +33,8 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     grantedScopes: [],
     newGroups: groups,
     grantedGroups: [],
+    addableGroups: [],
+    hasOptional: false,
     lasts: { renews: true, time: '30 days' },
     applicationsPath: applications,
     redirectHost: 'client.example',

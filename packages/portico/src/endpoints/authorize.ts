@@ -251,7 +251,8 @@ export class AuthorizeEndpoint {
     await this.#consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // The page showed where both answers lead, so do not ask again.
-    const response = await this.#consent.complete(requestId, visitor, decision === 'allow');
+    const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
+    const response = await this.#consent.complete(requestId, visitor, decision === 'allow', isChecked);
     return this.#replies.send(request, response, 303);
   }
 

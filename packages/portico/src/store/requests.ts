@@ -37,11 +37,21 @@ export interface ConsentRequest extends AuthorizationRequest {
    * at any time.
    */
   readonly shownName?: string | undefined;
+  /** The scopes that the person could choose. Missing if there was nothing to choose. */
+  readonly choices?: ChoosableScopes | undefined;
   /** Null while the request waits for the answer. */
   readonly outcome: ConsentOutcome | null;
   /** The answer. Missing while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
   readonly expiresAt: number;
+}
+
+/** The scopes that have a box on the consent page. */
+export interface ChoosableScopes {
+  /** Scopes that the client asks for, or keeps, and that the person may leave out. */
+  readonly optional: readonly string[];
+  /** Scopes that the client does not ask for, and that the person may add. */
+  readonly added: readonly string[];
 }
 
 /** A person's answer. Used to recognize the same answer if it comes again. */

@@ -54,6 +54,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'يحتفظ التطبيق بما سمحت به سابقًا ({count})',
   },
+  'consent.leave_out': 'ألغِ تحديد ما لا تريد السماح به.',
+  'consent.addable': 'يمكنك السماح أيضًا بما يلي:',
   'consent.lasts': 'يستمر الوصول إلى أن تزيله، أو إلى أن تمر المدة التالية دون أن يستخدمه التطبيق: {time}.',
   'consent.lasts_once': 'مدة الوصول القصوى: {time}.',
   'consent.take_back': 'يمكنك إزالته في أي وقت:',

@@ -51,6 +51,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Sie behält, was Sie bereits zugelassen haben ({count})',
   },
+  'consent.leave_out': 'Entfernen Sie das Häkchen bei allem, was Sie nicht zulassen möchten.',
+  'consent.addable': 'Das können Sie außerdem zulassen:',
   'consent.lasts':
     'Der Zugriff gilt, bis Sie ihn entfernen oder bis die App ihn {time} lang nicht genutzt hat.',
   'consent.lasts_once': 'Der Zugriff endet spätestens nach: {time}.',

@@ -50,6 +50,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Conserva lo que usted ya permitió ({count})',
   },
+  'consent.leave_out': 'Desmarque lo que no quiera permitir.',
+  'consent.addable': 'También puede permitir:',
   'consent.lasts':
     'El acceso dura hasta que usted lo quite o hasta que la aplicación no lo haya usado durante {time}.',
   'consent.lasts_once': 'El acceso dura {time} como máximo.',

@@ -50,6 +50,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Elle conserve ce que vous avez déjà autorisé ({count})',
   },
+  'consent.leave_out': 'Décochez ce que vous ne voulez pas autoriser.',
+  'consent.addable': 'Vous pouvez aussi autoriser :',
   'consent.lasts':
     'L’accès dure jusqu’à ce que vous le supprimiez, ou jusqu’à ce que l’application ne l’ait pas utilisé pendant {time}.',
   'consent.lasts_once': 'L’accès dure au plus {time}.',

@@ -49,6 +49,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: '以前に許可した操作は引き続き有効です（{count} 件）',
   },
+  'consent.leave_out': '許可しない項目のチェックを外してください。',
+  'consent.addable': '追加で許可できる操作',
   'consent.lasts': 'アクセス権は、あなたが削除するまで、または {time}使われなくなるまで有効です。',
   'consent.lasts_once': 'アクセス権は最長で {time}有効です。',
   'consent.take_back': 'いつでも削除できます：',

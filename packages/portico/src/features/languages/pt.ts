@@ -48,6 +48,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: 'Ele mantém o que você já permitiu ({count})',
   },
+  'consent.leave_out': 'Desmarque o que você não quer permitir.',
+  'consent.addable': 'Você também pode permitir:',
   'consent.lasts': 'O acesso dura até você removê-lo ou até o aplicativo ficar {time} sem usá-lo.',
   'consent.lasts_once': 'O acesso dura {time}, no máximo.',
   'consent.take_back': 'Você pode remover o acesso a qualquer momento:',

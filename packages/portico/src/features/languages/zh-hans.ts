@@ -46,6 +46,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.granted_before': {
     other: '该应用保留您之前允许的权限（{count} 项）',
   },
+  'consent.leave_out': '请取消勾选您不想允许的项目。',
+  'consent.addable': '您还可以允许：',
   'consent.lasts': '访问权限将持续有效，直到您移除它，或该应用连续 {time}未使用它。',
   'consent.lasts_once': '访问权限最长有效 {time}。',
   'consent.take_back': '您可以随时移除：',

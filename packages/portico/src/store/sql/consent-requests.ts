@@ -177,7 +177,7 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = 
  */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
-  const { shownName, uiLocales, direct: pushed, responseMode, answer } = request;
+  const { shownName, uiLocales, direct: pushed, responseMode, choices, answer } = request;
   return JSON.stringify({
     redirectUri,
     scopes,
@@ -189,6 +189,7 @@ function consentParameters(request: ConsentParameters): string {
     uiLocales,
     pushed,
     responseMode,
+    choices,
     answer,
   } satisfies StoredParameters);
 }
@@ -211,6 +212,7 @@ type ConsentParameters = Pick<
   | 'uiLocales'
   | 'direct'
   | 'responseMode'
+  | 'choices'
   | 'answer'
 >;
 

@@ -1,0 +1,69 @@
+import type { KeyBinding } from '../tokens/key-binding.ts';
+import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
+import { intersectScopes } from '../tokens/scopes.ts';
+
+/** What a person can choose on the consent page. A server feature provides it. */
+export interface ScopeChoices {
+  /** Whether the person may leave out this scope, which the client asks for. */
+  isOptional(name: string): boolean;
+  /**
+   * The scopes that the person may add. The page offers them if the client is registered for them
+   * and does not ask for them.
+   */
+  readonly added: readonly string[];
+}
+
+/** Whether the person has checked the box of this scope. */
+export type IsChecked = (name: string) => boolean;
+
+/**
+ * Returns what the person can choose. `wanted` is what the client asks for, and what it keeps from
+ * earlier. Undefined if there is nothing to choose.
+ */
+export function choicesFor(
+  choices: ScopeChoices | null,
+  { thumbprint }: AuthorizationRequest,
+  client: Client,
+  wanted: readonly string[],
+  binding: KeyBinding | null,
+): ChoosableScopes | undefined {
+  if (choices === null) return undefined;
+  const optional = wanted.filter((name) => choices.isOptional(name));
+  // A client that proves no key could get no token with a scope that requires one.
+  const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
+  const added = choices.added.filter(
+    (name) => client.scopes.includes(name) && !wanted.includes(name) && isUsable(name),
+  );
+  return optional.length + added.length === 0 ? undefined : { optional, added };
+}
+
+/** Returns the offered scopes that the client is still registered for. */
+export function addedScopes({ choices }: ConsentRequest, client: Client): readonly string[] {
+  return choices === undefined ? [] : intersectScopes(choices.added, client.scopes);
+}
+
+/**
+ * Returns the scopes that the person allows: those without a box, and those whose box is checked.
+ * The page showed the boxes, so only the stored request says which scopes have one.
+ */
+export function chosenScopes(
+  { choices }: ConsentRequest,
+  scopes: readonly string[],
+  isChecked: IsChecked,
+): readonly string[] {
+  if (choices === undefined) return scopes;
+  const boxes = new Set([...choices.optional, ...choices.added]);
+  return scopes.filter((name) => !boxes.has(name) || isChecked(name));
+}
+
+/**
+ * Whether the client gets at least one scope that it asked for, or that the person added. If only
+ * earlier scopes are left, it gets nothing new.
+ */
+export function isPartAllowed(
+  { scopes, choices }: Pick<ConsentRequest, 'scopes' | 'choices'>,
+  allowed: readonly string[],
+): boolean {
+  return allowed.some((name) => scopes.includes(name) || choices?.added.includes(name) === true);
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+const names = z.array(z.string({ error: 'must be the name of a scope' }), {
+  error: 'must be a list of scopes',
+});
+
+/** The setting that this feature adds to `oauth_server`. */
+export const optionalScopesShape = {
+  optional_scopes: z
+    .strictObject(
+      { leave_out: names.optional(), add: names.optional() },
+      { error: 'must be an object with leave_out, add or both' },
+    )
+    .optional(),
+};
+
+/** The scopes that a person can choose on the consent page. A scope can be in both lists. */
+export interface OptionalScopesInput {
+  /** The scopes that a person can leave out if a client asks for them. */
+  readonly leave_out?: readonly string[] | undefined;
+  /**
+   * The scopes that a person can add if a client does not ask for them. For hosts such as Codex
+   * that always ask for the same scopes.
+   */
+  readonly add?: readonly string[] | undefined;
+}
+
+export interface OptionalScopesConfig {
+  /**
+   * Lets people choose scopes on the consent page, but not `openid`. By default, a person allows
+   * all requested scopes or none.
+   */
+  readonly optional_scopes?: OptionalScopesInput | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends OptionalScopesConfig {}
+  interface OAuthServerConfigInput extends OptionalScopesConfig {}
+}
