@@ -62,6 +62,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/two-kinds-of-token.md',
       'docs/connecting-clients.md',
       'docs/client-libraries.md',
+      'docs/authenticating-again.md',
       'docs/own-claims.md',
       'docs/requests.md',
       'docs/security-profile.md',

@@ -6,6 +6,7 @@ import type { OpenedDatabase } from '@portico/sql';
 import type {
   Application as BaseApplication,
   ApplicationDefinition as BaseDefinition,
+  Authentication,
   PasswordHasher,
   PersonReference,
   Plugin,
@@ -84,6 +85,9 @@ export interface Session {
   secret(): Promise<string>;
 }
 
+/** How a person authenticated. */
+export type AuthenticationMethod = Omit<Authentication, 'at'>;
+
 /** Who is signed in for the current request. */
 export interface Auth {
   /**
@@ -97,10 +101,15 @@ export interface Auth {
    */
   person(): Promise<PersonReference | null>;
   /**
-   * Signs the person in with a new session id. Keeps the session's data, unless another person was
-   * signed in before.
+   * Returns when and how the person last signed in in this browser, or null when no one is signed
+   * in. Using the session does not change it.
    */
-  signIn(person: PersonReference): Promise<void>;
+  authentication(): Promise<Authentication | null>;
+  /**
+   * Signs the person in with a new session id. Keeps the session's data, unless another person was
+   * signed in before. Call it also when a signed-in person has authenticated again.
+   */
+  signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */
   signOut(): Promise<void>;
   /**

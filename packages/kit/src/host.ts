@@ -7,9 +7,9 @@ import type { Application, Auth } from './contracts.ts';
  * route name.
  */
 export function kitHost(application: Application, signIn: string): FrameworkHost {
-  function loginUrl(returnTo: string): string {
+  function loginUrl(returnTo: string, acrValues: readonly string[] = []): string {
     const login = signIn.startsWith('/') ? signIn : application.path(signIn);
-    return withReturn(login, returnTo);
+    return withReturn(login, returnTo, acrValues);
   }
   /**
    * The session from which each person was read. After `signedIn` returns a person, the server
@@ -37,6 +37,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
       await application.auth().signOut();
       return loginUrl(returnTo);
     },
-    loginUrl,
+    loginUrl: (returnTo) => loginUrl(returnTo),
+    authenticatedAt: () => application.auth().authentication(),
+    reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };
 }

@@ -35,12 +35,14 @@ export function completeHost<Context>(
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
+  requirePath('reauthenticateUrl', host.reauthenticateUrl);
   const log = withCurrentRequestId(host.log ?? defaults.log());
   // Bind the methods, because the host may be a class instance.
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
   const findPeople = host.findPeople?.bind(host);
+  const authenticatedAt = host.authenticatedAt?.bind(host);
 
   function loginUrl(returnTo: string): string {
     const { loginUrl: path } = host;
@@ -50,6 +52,8 @@ export function completeHost<Context>(
   return {
     log,
     loginUrl,
+    authenticatedAt: authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
+    reauthenticateUrl: completeReauthenticateUrl(host, context),
     tellsWhoWaits: host.tellsWhoWaits === true,
     passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
     signedIn: (request) => host.signedIn(request, context()),
@@ -70,6 +74,19 @@ export function completeHost<Context>(
         : (event) => audit(event, context()),
     ...getBrowser(host, context, loginUrl, browsers),
   };
+}
+
+/** Returns the host's page for another authentication as a function. */
+function completeReauthenticateUrl<Context>(
+  host: Host<Context>,
+  context: () => Context,
+): CompleteHost['reauthenticateUrl'] {
+  const { reauthenticateUrl: page } = host;
+  if (page === undefined) return null;
+  return (returnTo, asked) =>
+    typeof page === 'string'
+      ? withReturn(page, returnTo, asked.acrValues)
+      : page.call(host, returnTo, asked, context());
 }
 
 /** The host methods that deal with a browser. */
@@ -132,9 +149,14 @@ function requirePath(member: string, given: unknown): void {
   );
 }
 
-/** Returns the path with `returnTo` as the parameter `return_to`. */
-export function withReturn(path: string, returnTo: string): string {
-  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ return_to: returnTo })}`;
+/**
+ * Returns the path with `returnTo` as the parameter `return_to`, and with `acr_values` if there are
+ * any.
+ */
+export function withReturn(path: string, returnTo: string, acrValues: readonly string[] = []): string {
+  const parameters = new URLSearchParams({ return_to: returnTo });
+  if (acrValues.length > 0) parameters.set('acr_values', acrValues.join(' '));
+  return `${path}${path.includes('?') ? '&' : '?'}${parameters}`;
 }
 
 /**

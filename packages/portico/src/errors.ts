@@ -16,6 +16,7 @@ export type OAuthErrorCode =
   | 'invalid_target'
   | 'access_denied'
   | 'interaction_required'
+  | 'login_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'
   | RegistrationErrorCode;
@@ -248,6 +249,8 @@ export class BearerError extends Error {
   readonly binding: BindingRefusal | null;
   /** The id of the token's authorization, for the log. The id grants no access. Null if unknown. */
   readonly authorization: string | null;
+  /** Further parameters of the challenge. */
+  readonly parameters: Readonly<Record<string, string>>;
 
   /** `scope` is the scope that the request needs, if any. */
   constructor(
@@ -260,6 +263,7 @@ export class BearerError extends Error {
       readonly resourceMetadata?: string | null;
       readonly binding?: BindingRefusal | null;
       readonly authorization?: string | null;
+      readonly parameters?: Readonly<Record<string, string>>;
     } = {},
   ) {
     super(about.message ?? BEARER_MESSAGES[code] ?? code);
@@ -270,6 +274,7 @@ export class BearerError extends Error {
     this.resourceMetadata = about.resourceMetadata ?? null;
     this.binding = about.binding ?? null;
     this.authorization = about.authorization ?? null;
+    this.parameters = about.parameters ?? {};
   }
 }
 

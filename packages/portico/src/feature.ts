@@ -1,5 +1,7 @@
 import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
+import type { RequestCheck } from './authorization/request-check.ts';
+import type { Interaction } from './authorization/interaction.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { ScopeChoices } from './authorization/scope-choices.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
@@ -24,12 +26,15 @@ import type { GrantType } from './grants/grant-types.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { Measuring, Telemetry } from './measuring.ts';
+import type { MetadataValues } from './metadata.ts';
 import type { SendingMode } from './replies/sending.ts';
 import type { ClientArrival, Server } from './server.ts';
 import type { ExpiringRows } from './store/pruning.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
+import type { MakesTokenMembers } from './resource/token-accessor.ts';
 import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles.ts';
+import type { DescribesDetails } from './tokens/details.ts';
 import type { DropsScope } from './tokens/dropped-scopes.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
@@ -143,6 +148,8 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
 export interface Contribution {
   /** Metadata members (RFC 8414 section 2). */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Values for lists in the metadata of the OpenID provider that the server has already. */
+  readonly metadataValues?: MetadataValues;
   /** Finds clients that were never registered. At most one feature can provide this. */
   readonly clientSource?: ClientSource;
   /**
@@ -163,6 +170,28 @@ export interface Contribution {
   readonly mayRedirect?: MayRedirect;
   /** Response modes besides the query: how responses reach a client's redirect URI. */
   readonly responseModes?: readonly SendingMode[];
+  /**
+   * Checks of authorization requests that replace the core's, by their names in
+   * authorization/checks.ts.
+   */
+  readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
+  /**
+   * Parameters of authorization requests that the feature reads. A client may send each of them
+   * once. They are kept while the request waits, and are then in `AuthorizationRequest.further`.
+   */
+  readonly requestParameters?: readonly string[];
+  /**
+   * Sends signed-in persons to a page of the host before the consent screen. At most one feature
+   * can provide this.
+   */
+  readonly interaction?: Interaction;
+  /**
+   * Returns members for ID tokens and introspection responses, from the details that an interaction
+   * kept with the authorization.
+   */
+  readonly describe?: DescribesDetails;
+  /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
+  readonly tokenMembers?: MakesTokenMembers;
   /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
   /**

@@ -14,6 +14,7 @@ import { nativeLoopback } from './features/native-loopback/index.ts';
 import { privateKeyJwt } from './features/private-key-jwt/index.ts';
 import { optionalScopes } from './features/optional-scopes/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
+import { reauthentication } from './features/reauthentication/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
 import { scopeGroups } from './features/scope-groups/index.ts';
@@ -35,6 +36,7 @@ export const FEATURES: readonly Feature[] = [
   unknownScopes,
   optionalScopes,
   dpop,
+  reauthentication,
   refreshRetry,
   nativeLoopback,
   scopeGroups,

@@ -49,6 +49,20 @@ export interface Host<Context = unknown> {
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
+   * Returns when and how the signed-in person last authenticated in this session: typed a password
+   * or used a passkey. Using the session does not count. Returns null if you do not know. Needed
+   * for `oauth_server:reauthentication`.
+   */
+  authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
+  /**
+   * Your page where a signed-in person authenticates again. After that, it must redirect to
+   * `returnTo`, a path in your application. If you give a path such as `/login/again`, Portico adds
+   * `returnTo` as the parameter `return_to`, and the wish of a client as `acr_values`. Needed for
+   * `oauth_server:reauthentication`.
+   */
+  readonly reauthenticateUrl?:
+    string | ((returnTo: string, asked: AskedAuthentication, context: Context) => string);
+  /**
    * Returns a random secret for this browser session, with at least 128 bits (22 base64url
    * characters). Portico uses it to bind consent to the browser and the person. The secret must
    * stay the same while a person is signed in. It must change when they sign out or another person
@@ -86,6 +100,22 @@ export interface Host<Context = unknown> {
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
+/** When and how a person authenticated. */
+export interface Authentication {
+  /** The time, exact to the millisecond. */
+  readonly at: Date;
+  /** The level of assurance that was reached: `acr` in OpenID Connect Core section 2. */
+  readonly acr?: string | undefined;
+  /** The methods that were used, such as `pwd` or `otp` (RFC 8176 section 2). */
+  readonly amr?: readonly string[] | undefined;
+}
+
+/** How a person should authenticate. */
+export interface AskedAuthentication {
+  /** The levels of assurance that would do, the preferred one first. Empty if any would do. */
+  readonly acrValues: readonly string[];
+}
+
 /**
  * A host with all methods and properties. Each method receives the context of the current request.
  */
@@ -107,6 +137,10 @@ export interface CompleteHost {
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /** As `Host.loginUrl`. */
   loginUrl(returnTo: string): string;
+  /** As `Host.authenticatedAt`. Null if the host has no such method. */
+  readonly authenticatedAt: ((request: Request) => Promise<Authentication | null>) | null;
+  /** As `Host.reauthenticateUrl`. Null if the host has no such page. */
+  readonly reauthenticateUrl: ((returnTo: string, asked: AskedAuthentication) => string) | null;
   /** As `Host.tellsWhoWaits`. */
   readonly tellsWhoWaits: boolean;
   /** As `Host.passwordHasher`. */

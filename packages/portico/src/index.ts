@@ -8,7 +8,7 @@ export type { AuthorizationServerOptions } from './authorization-server-options.
 export type { ResourceNeeds } from './resource/protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
-export { token, type TokenAccessor } from './resource/token-accessor.ts';
+export { token, type TokenAccessor, type TokenMembers } from './resource/token-accessor.ts';
 export { bearerErrorResponse } from './replies/responses.ts';
 export { examine } from './console/examine.ts';
 export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/doctor.ts';
@@ -176,7 +176,7 @@ export type {
 } from './auditing/kept-audit.ts';
 export type { AuditSink, ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
-export type { Host } from './host.ts';
+export type { AskedAuthentication, Authentication, Host } from './host.ts';
 export type { Destination, Unverified } from './clients/who-asks.ts';
 export type { ApplicationsView } from './replies/applications-view.ts';
 export type { ConsentView } from './authorization/consent-page.ts';

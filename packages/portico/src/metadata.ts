@@ -7,9 +7,17 @@ import type { Server } from './server.ts';
 import { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
+/** The lists of the metadata that features can add values to. */
+export interface MetadataValues {
+  readonly prompt_values_supported?: readonly string[];
+  readonly claims_supported?: readonly string[];
+}
+
 /** The metadata that features add. */
 export interface MetadataAdditions {
   readonly members: Readonly<Record<string, unknown>>;
+  /** Values that features add to lists of the server. */
+  readonly values: MetadataValues;
   /** The supported response modes. */
   readonly responseModes: readonly string[];
 }
@@ -104,6 +112,7 @@ export function openidProviderMetadata(
   additions: MetadataAdditions,
 ): Readonly<Record<string, unknown>> {
   const { issuer, scopes } = server;
+  const { values } = additions;
   const profile = server.profiles.servers;
   return {
     ...authorizationServerMetadata(server, keys, additions),
@@ -114,9 +123,9 @@ export function openidProviderMetadata(
       const isAllowed = profile?.idTokenAlgorithms.includes(each) ?? true;
       return isAllowed && keys.some(({ algorithm }) => algorithm === each);
     }),
-    prompt_values_supported: ['consent', 'none'],
+    prompt_values_supported: ['consent', 'none', ...(values.prompt_values_supported ?? [])],
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', ...claimNames([...scopes.keys()], scopes)],
+    claims_supported: ['sub', ...claimNames([...scopes.keys()], scopes), ...(values.claims_supported ?? [])],
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

@@ -73,7 +73,7 @@ export const target: Target = {
     const once = (name: string) => (plain.getAll(name).length > 1 ? undefined : plain.get(name) || undefined);
     const check = <T>(work: () => T) => unless(refuses, () => ({ value: work() }));
 
-    if (check(() => refuseRepeatedParameters(parameters, 'dpop_jkt')) !== null)
+    if (check(() => refuseRepeatedParameters(parameters, ['dpop_jkt'])) !== null)
       for (const name of ['scope', 'state', 'prompt', 'code_challenge', 'dpop_jkt', 'request'])
         hold(plain.getAll(name).length <= 1, 'a repeated parameter passed');
     if (check(() => refuseRequestObjects(parameters)) !== null)
@@ -140,7 +140,7 @@ export const target: Target = {
       );
     }
     const kept = sentParameters(parameters, {
-      keyParameter: 'dpop_jkt',
+      further: ['dpop_jkt'],
       hints: ['login_hint', 'ui_locales'],
     });
     hold(

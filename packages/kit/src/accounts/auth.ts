@@ -1,6 +1,6 @@
-import type { PersonReference, UserInterface } from 'portico';
+import type { Authentication, PersonReference, UserInterface } from 'portico';
 import { isYes } from 'portico/extension';
-import type { Accounts, Auth } from '../contracts.ts';
+import type { Accounts, Auth, AuthenticationMethod } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
@@ -25,9 +25,13 @@ export class RequestAuth implements Auth {
     return this.#session.person();
   }
 
-  async signIn(person: PersonReference): Promise<void> {
+  authentication(): Promise<Authentication | null> {
+    return this.#session.authentication();
+  }
+
+  async signIn(person: PersonReference, method: AuthenticationMethod = {}): Promise<void> {
     this.#user = null;
-    await this.#session.signIn(person);
+    await this.#session.signIn(person, method);
   }
 
   async signOut(): Promise<void> {

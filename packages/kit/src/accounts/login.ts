@@ -61,6 +61,8 @@ interface SignInForm {
   readonly error: Said | null;
   /** Whether the credentials are wrong. False when they were not checked. */
   readonly invalid: boolean;
+  /** Whether a signed-in person must authenticate again. Sent in the form field `again`. */
+  readonly again: boolean;
 }
 
 /** Settings for the kit's own pages. */
@@ -119,8 +121,10 @@ export class SignInPage {
   }
 
   #show(request: Request): Promise<Response> {
-    const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'), this.#settings.home);
-    return this.#page(request, 200, { returnTo, identifier: '', error: null, invalid: false });
+    const { searchParams } = new URL(request.url);
+    const returnTo = returnPath(searchParams.get('return_to'), this.#settings.home);
+    const again = searchParams.has('again');
+    return this.#page(request, 200, { returnTo, again, identifier: '', error: null, invalid: false });
   }
 
   async #submit(request: Request): Promise<Response> {
@@ -129,18 +133,19 @@ export class SignInPage {
     const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
     const identifier = form.get('identifier') ?? '';
     const returnTo = returnPath(form.get('return_to'), home);
+    const typed = { returnTo, again: form.has('again'), identifier };
     if (!csrf.isExempt('login_submit') && !(await this.#isOurs(request, form))) {
       logForgery(log, request, csrf.origin);
       const error = { key: 'sign_in.stale' } as const;
-      return this.#page(request, 403, { returnTo, identifier: '', error, invalid: false });
+      return this.#page(request, 403, { ...typed, identifier: '', error, invalid: false });
     }
     try {
       const user = await accounts.authenticate(identifier, form.get('password') ?? '');
       if (user === null) {
         const error = { key: 'sign_in.wrong' } as const;
-        return await this.#page(request, 401, { returnTo, identifier, error, invalid: true });
+        return await this.#page(request, 401, { ...typed, error, invalid: true });
       }
-      await this.#application.auth().signIn(user.reference);
+      await this.#application.auth().signIn(user.reference, { amr: ['pwd'] });
       return seeOther(returnTo);
     } catch (failure) {
       const again = whenToTryAgain(failure);
@@ -148,7 +153,7 @@ export class SignInPage {
       if (isOverloaded(failure)) logOverload();
       const { status, error, seconds } = again;
       const headers = { 'Retry-After': String(seconds) };
-      return this.#page(request, status, { returnTo, identifier, error, invalid: false }, headers);
+      return this.#page(request, status, { ...typed, error, invalid: false }, headers);
     }
   }
 
@@ -167,7 +172,7 @@ export class SignInPage {
   async #page(
     request: Request,
     status: number,
-    { error, ...form }: SignInForm,
+    { error, again, ...form }: SignInForm,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     const { name, scripts, showsPassword, links, waitingFor } = this.#settings;
@@ -176,9 +181,11 @@ export class SignInPage {
     const waiting = await waitingFor(request, form.returnTo);
     if (waiting !== null) noteWish(request, waiting.uiLocales);
     const words = await speaking.of(request);
+    const user = again ? await this.#application.auth().user() : null;
+    const hint = (user === null ? waiting?.loginHint : user.getProfile().email) ?? '';
     const view: SignInView = {
       ...words,
-      title: words.t('sign_in.title'),
+      title: words.t(user === null ? 'sign_in.title' : 'sign_in.again'),
       name,
       action: speaking.withWish(request, this.#application.path('login_submit')),
       csrfToken: await csrfTokens().token(),
@@ -188,8 +195,9 @@ export class SignInPage {
       terms: links?.terms ?? null,
       showPassword: showsPassword ? SHOW_PASSWORD_SCRIPT : null,
       ...form,
+      again: user !== null,
       error: error === null ? null : told(words, error),
-      identifier: form.identifier === '' ? (waiting?.loginHint ?? '') : form.identifier,
+      identifier: form.identifier === '' ? hint : form.identifier,
     };
     const html = await views.render('login', { ...view });
     const scriptHash = showsPassword ? SHOW_PASSWORD_HASH : undefined;

@@ -1,5 +1,5 @@
 import type { Database, Migration, SqlConnection } from '@portico/sql';
-import type { PersonReference } from 'portico';
+import type { Authentication, PersonReference } from 'portico';
 
 /** A session's row. Only the browser has the id itself. */
 export interface StoredSession {
@@ -7,6 +7,8 @@ export interface StoredSession {
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
+  /** When and how the person signed in. Null if no one is signed in. */
+  readonly authentication: Authentication | null;
   /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
   readonly expiresAt: number;
 }
@@ -30,7 +32,8 @@ export class SessionRows {
   /** Returns null when the session does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
-      'SELECT data, secret, user_provider, user_id, expires_at FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
+      `SELECT data, secret, user_provider, user_id, authentication, expires_at FROM host_sessions
+        WHERE id_hash = ? AND expires_at > ?`,
       [idHash, now],
     );
     return rows[0] === undefined ? null : toSession(idHash, rows[0]);
@@ -40,13 +43,16 @@ export class SessionRows {
    * Adds a session and removes the session that it replaces. Sometimes also removes ended sessions.
    */
   async insert(session: StoredSession, replaced: string | null, now: number): Promise<void> {
-    const { idHash, data, secret, person, expiresAt } = session;
+    const { idHash, data, secret, person, authentication, expiresAt } = session;
+    const signedIn = authentication === null ? null : JSON.stringify(authentication);
+    const { provider = null, id = null } = person ?? {};
     await this.#database.transaction(async (connection) => {
       if (replaced !== null) await remove(connection, replaced);
       await connection.execute(
-        `INSERT INTO host_sessions (id_hash, data, secret, user_provider, user_id, created_at, expires_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        [idHash, JSON.stringify(data), secret, person?.provider ?? null, person?.id ?? null, now, expiresAt],
+        `INSERT INTO host_sessions
+          (id_hash, data, secret, user_provider, user_id, authentication, created_at, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [idHash, JSON.stringify(data), secret, provider, id, signedIn, now, expiresAt],
       );
     });
     this.#inserts += 1;
@@ -113,6 +119,7 @@ interface SessionRow {
   readonly secret: string;
   readonly user_provider: string | null;
   readonly user_id: string | null;
+  readonly authentication: string | null;
   readonly expires_at: number;
 }
 
@@ -123,8 +130,14 @@ function toSession(idHash: string, row: SessionRow): StoredSession {
     data: JSON.parse(row.data) as Record<string, unknown>,
     secret: row.secret,
     person: provider === null || id === null ? null : { provider, id },
+    authentication: row.authentication === null ? null : toAuthentication(row.authentication),
     expiresAt: row.expires_at,
   };
+}
+
+function toAuthentication(stored: string): Authentication {
+  const { at, ...how } = JSON.parse(stored) as Omit<Authentication, 'at'> & { readonly at: string };
+  return { ...how, at: new Date(at) };
 }
 
 export const sessionsMigration: Migration = {
@@ -136,6 +149,7 @@ export const sessionsMigration: Migration = {
       secret ${identifier} NOT NULL,
       user_provider ${identifier},
       user_id ${identifier},
+      authentication ${text},
       created_at ${time} NOT NULL,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`);

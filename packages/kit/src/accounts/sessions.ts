@@ -1,7 +1,7 @@
 import type { Database } from '@portico/sql';
-import type { PersonReference } from 'portico';
+import type { Authentication, PersonReference } from 'portico';
 import { isBearerRequest, personProblem, samePerson } from 'portico/extension';
-import type { Session } from '../contracts.ts';
+import type { AuthenticationMethod, Session } from '../contracts.ts';
 import { HttpError } from '../errors.ts';
 import { createHash } from 'node:crypto';
 import {
@@ -104,13 +104,19 @@ export class RequestSession implements Session {
     return (await this.#load())?.person ?? null;
   }
 
-  async signIn(person: PersonReference): Promise<void> {
+  /** Returns when and how the person signed in. Null if no one is signed in. */
+  async authentication(): Promise<Authentication | null> {
+    return (await this.#load())?.authentication ?? null;
+  }
+
+  async signIn(person: PersonReference, method: AuthenticationMethod): Promise<void> {
     const problem = personProblem(person);
     if (problem !== null) throw new Error(`No one can sign in: ${problem}`);
     const before = await this.#load();
     const same = before !== null && (before.person === null || samePerson(before.person, person));
     const { data, secret } = same ? before : newSession();
-    await this.#begin({ data, secret, person }, before?.idHash ?? null);
+    const authentication = { at: new Date(this.#sessions.clock()), ...method };
+    await this.#begin({ data, secret, person, authentication }, before?.idHash ?? null);
   }
 
   async signOut(): Promise<void> {
@@ -165,7 +171,7 @@ export class RequestSession implements Session {
 type NewSession = Omit<StoredSession, 'idHash' | 'expiresAt'>;
 
 function newSession(): NewSession {
-  return { data: {}, secret: randomValue(), person: null };
+  return { data: {}, secret: randomValue(), person: null, authentication: null };
 }
 
 function hash(id: string): string {

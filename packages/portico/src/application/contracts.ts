@@ -189,7 +189,15 @@ export interface Application {
  */
 export type FrameworkHost = Pick<
   CompleteHost,
-  'signedIn' | 'loadAccount' | 'holdsPermission' | 'findPeople' | 'browserSecret' | 'signOut' | 'loginUrl'
+  | 'signedIn'
+  | 'loadAccount'
+  | 'holdsPermission'
+  | 'findPeople'
+  | 'browserSecret'
+  | 'signOut'
+  | 'loginUrl'
+  | 'authenticatedAt'
+  | 'reauthenticateUrl'
 >;
 
 /** The configuration that an application starts with. */

@@ -74,7 +74,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   };
   const { lookUpToken, withToken } = new TokenRoutes(
     answering,
-    tokenLookUp(bearerTokens, scopes),
+    tokenLookUp(bearerTokens, scopes, contributions.tokenMembers),
     resource.metadataUrl,
   );
   const assembled: AuthorizationServer = {
@@ -138,9 +138,9 @@ function buildHandlers(
   parts: ReturnType<typeof buildParts>,
 ): Readonly<Record<EndpointName, Handler>> {
   const { bearerTokens, claims, clients, authorize } = parts;
-  const { binding, metadata, responseModes } = contributions;
+  const { binding, metadata, metadataValues: values, responseModes } = contributions;
   const authentication = clients.authenticating((id) => clients.clients.find(id), TOKEN_PATH);
-  const additions = { members: metadata, responseModes: responseModes.names };
+  const additions = { members: metadata, values, responseModes: responseModes.names };
   requireOwnMembers(metadata, openidProviderMetadata(server, [], { ...additions, members: {} }));
   const discovery = new Discovery(server, additions);
   return {
@@ -148,8 +148,12 @@ function buildHandlers(
     oauth_server_consent: authorize.post,
     oauth_server_token: tokenEndpoint(server, contributions, parts, authentication).answer,
     oauth_server_revoke: new RevokeEndpoint(server, authentication).answer,
-    oauth_server_introspect: new IntrospectEndpoint(server.issuer, authentication, bearerTokens, binding)
-      .answer,
+    oauth_server_introspect: new IntrospectEndpoint(
+      server.issuer,
+      authentication,
+      bearerTokens,
+      contributions,
+    ).answer,
     oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null).answer,
     oauth_server_openid_configuration: discovery.openidConfiguration(),
     oauth_server_metadata: discovery.metadata(),
@@ -160,11 +164,12 @@ function buildHandlers(
 /** Builds the token endpoint with its grants. */
 function tokenEndpoint(
   server: Server,
-  { binding, grants, issuanceChecks, secondUses, mayRedirect, droppedScopes }: Contributions,
+  { binding, grants, issuanceChecks: checks, describe, ...contributions }: Contributions,
   { resource, claims, lastUse }: ReturnType<typeof buildParts>,
   authentication: ClientAuthentication,
 ): TokenEndpoint {
-  const issuing = new Issuing(server, claims, issuanceChecks, binding);
+  const { secondUses, mayRedirect, droppedScopes } = contributions;
+  const issuing = new Issuing(server, claims, { checks, binding, describe });
   const lostAnswers = new LostAnswers(server.clock);
   const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, droppedScopes, binding };
   return new TokenEndpoint(makeGrants(grants, parts), parts, authentication, lastUse);

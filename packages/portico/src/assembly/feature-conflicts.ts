@@ -1,4 +1,6 @@
 import { ENDPOINT_TABLE, type EndpointDescription } from '../endpoints/table.ts';
+import { isCheck } from '../authorization/checks.ts';
+import type { RequestCheck, RequestReading } from '../authorization/request-check.ts';
 import { QUERY } from '../authorization/response-modes.ts';
 import type { Contribution, Feature } from '../feature.ts';
 import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
@@ -71,6 +73,26 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'confidential': it begins client access`,
     );
+}
+
+/**
+ * How features read authorization requests. Throws for a check that does not exist, or that two
+ * features replace.
+ */
+export function collectReading(started: readonly Started[]): RequestReading {
+  const checks: Record<string, RequestCheck> = {};
+  for (const { feature, requestChecks = {} } of started) {
+    for (const [name, check] of Object.entries(requestChecks)) {
+      if (!isCheck(name))
+        throw new Error(`The feature ${feature.name} replaces the check ${name}, which does not exist`);
+      if (Object.hasOwn(checks, name))
+        throw new Error(
+          `The feature ${feature.name} replaces the check ${name}, which another feature replaces`,
+        );
+      checks[name] = check;
+    }
+  }
+  return { checks, parameters: [...new Set(started.flatMap((each) => each.requestParameters ?? []))] };
 }
 
 /** All members of the metadata that features add. Throws for one that another feature adds. */

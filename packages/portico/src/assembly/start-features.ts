@@ -15,6 +15,7 @@ import type { Contribution, Feature, Parts } from '../feature.ts';
 import {
   collectGrantTypes,
   collectMetadata,
+  collectReading,
   requireOwnEndpoints,
   collectResponseModes,
   type Started,
@@ -26,10 +27,13 @@ import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { GrantType } from '../grants/grant-types.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
+import type { MetadataValues } from '../metadata.ts';
 import type { SendingMode } from '../replies/sending.ts';
+import type { MakesTokenMembers } from '../resource/token-accessor.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
+import { collectDescriptions, type DescribesDetails } from '../tokens/details.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 
 /** Everything that the features add to the server. */
@@ -51,6 +55,10 @@ export interface Contributions extends AuthorizationAdditions {
   readonly furtherGrants: Readonly<Record<Holder, readonly string[]>>;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
+  /** Describes an authorization's details in ID tokens and introspection responses. */
+  readonly describe: DescribesDetails;
+  readonly tokenMembers: readonly MakesTokenMembers[];
+  readonly metadataValues: MetadataValues;
   /** Returns all endpoints that the features offer. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Where audit events go, in addition to the host. */
@@ -118,6 +126,11 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     responseModes: new ResponseModes(collectResponseModes(started)),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,
+    reading: collectReading(started),
+    interaction: only(started, 'interaction'),
+    describe: collectDescriptions(all(started, 'describe')),
+    tokenMembers: all(started, 'tokenMembers'),
+    metadataValues: collectValues(all(started, 'metadataValues')),
     expiring: all(started, 'expiring'),
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
     examinations: (parts) => all(started, 'examination').map((examine) => examine(parts)),
@@ -150,6 +163,14 @@ function only<Name extends keyof Contribution>(
     throw new ConfigurationError([{ key: `oauth_server:${first.feature.name}`, message }]);
   }
   return first?.[name] ?? null;
+}
+
+/** Returns all values that features add to each list. */
+function collectValues(added: readonly MetadataValues[]): MetadataValues {
+  return {
+    prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
+    claims_supported: added.flatMap((each) => each.claims_supported ?? []),
+  };
 }
 
 function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly OwnEndpoint[] {

@@ -4,6 +4,8 @@ import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import type { DirectRequests, IndirectRefusal } from './direct-requests.ts';
+import type { Interaction } from './interaction.ts';
+import type { RequestReading } from './request-check.ts';
 import type { ResponseModes } from './response-modes.ts';
 import type { ScopeChoices } from './scope-choices.ts';
 
@@ -18,6 +20,10 @@ export interface AuthorizationAdditions {
   readonly mayRedirect: MayRedirect;
   /** The response modes: `query`, and the features' modes. */
   readonly responseModes: ResponseModes;
+  /** How features read requests. */
+  readonly reading: RequestReading;
+  /** What may come before the consent screen. Null if no feature provides this. */
+  readonly interaction: Interaction | null;
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */

@@ -5,7 +5,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { getIndirectRefusal, type IndirectRefusal } from './direct-requests.ts';
-import type { ReturnAddress } from './response-modes.ts';
+import type { Findings, RequestCheck, RequestToCheck } from './request-check.ts';
 import { requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
@@ -29,35 +29,18 @@ export interface CheckContext {
   readonly additions: AuthorizationAdditions;
 }
 
-/** The request to check. */
-interface Checked {
-  readonly parameters: Parameters;
-  readonly client: Client;
-  /** The redirect URI and the state. */
-  readonly returns: ReturnAddress;
-  /** Whether the client itself sent the request. The browser then sends only a reference to it. */
-  readonly direct: boolean;
-}
-
-/** The results of the checks. */
-interface Findings {
-  readonly codeChallenge: string;
-  readonly thumbprint: string | null;
-  readonly audience: string | null;
-  readonly scopes: readonly string[];
-  readonly responseMode?: string | undefined;
-}
-
-/** A check. Throws an OAuthError to refuse the request, or returns its results. */
-type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
+type Run = (request: RequestToCheck, context: CheckContext) => ReturnType<RequestCheck>;
 
 /** Makes a check that returns no results. */
-function refuses(check: (request: Checked, context: CheckContext) => void): Run {
+function refuses(check: (request: RequestToCheck, context: CheckContext) => void): Run {
   return (request, context) => {
     check(request, context);
     return {};
   };
 }
+
+/** The ways in which a request can come. */
+type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
@@ -65,11 +48,11 @@ const BROWSER = ['browser'] as const;
 const BOTH = ['browser', 'direct'] as const;
 
 /** Every check, in order. */
-const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direct')[], run: Run])[] = [
+const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'repeated-parameters',
     BOTH,
-    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, keyParameter(by))),
+    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, furtherParameters(by.additions))),
   ],
   ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
   ['indirect', BROWSER, refuses((asked, by) => refuseIndirect(asked.client, by.additions.indirectRefusals))],
@@ -87,13 +70,25 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direc
 /**
  * Runs the checks in order. Throws the OAuthError from the first check that refuses the request.
  */
-export async function runChecks(request: Checked, context: CheckContext): Promise<Findings> {
+export async function runChecks(request: RequestToCheck, context: CheckContext): Promise<Findings> {
+  const { checks: replaced } = context.additions.reading;
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
-  for (const [, on, run] of CHECKS) {
+  for (const [name, on, check] of CHECKS) {
+    const run: Run = replaced[name] ?? check;
     if (on.includes(request.direct ? 'direct' : 'browser'))
       found = { ...found, ...(await run(request, context)) };
   }
   return found;
+}
+
+/** Whether there is a check with this name, which a feature can replace. */
+export function isCheck(name: string): boolean {
+  return CHECKS.some(([each]) => each === name);
+}
+
+/** Returns the parameters that features read: the one that names a key, and their own. */
+export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
+  return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
 
 /** Returns the parameter that names the key for the code, or null if codes are not bound. */
@@ -106,7 +101,7 @@ function getKey(parameters: Parameters, name: string | null): string | null {
 }
 
 async function grantableScopes(
-  { parameters, client }: Checked,
+  { parameters, client }: RequestToCheck,
   { server, additions }: CheckContext,
 ): Promise<readonly string[]> {
   const isDropped = additions.droppedScopes.of(client);

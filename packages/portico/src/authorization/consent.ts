@@ -26,8 +26,16 @@ import { addedScopes, choicesFor, chosenScopes, isPartAllowed, type IsChecked } 
 /** The question for the consent screen, or the response if there is nothing to ask. */
 export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
-/** A request with what the person can choose. */
-type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices'>;
+/** A request with what the person can choose, and the details for the authorization. */
+type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
+
+/** What a consent request begins with. */
+interface BeginningConsent {
+  /** The id under which the request waited. Default: a new id. */
+  readonly requestId?: string | undefined;
+  /** The details that the authorization will keep. */
+  readonly details?: ConsentRequest['details'];
+}
 
 /** What the consent screen asks. */
 export interface ConsentQuestion {
@@ -73,15 +81,12 @@ export class Consent {
     this.#lastUse = lastUse;
   }
 
-  /**
-   * Saves the request for this visitor, and shows it. Uses the id under which the request waited,
-   * or a new one.
-   */
+  /** Saves the request for this visitor, and shows it. */
   async begin(
     request: AuthorizationRequest,
     client: Client,
     visitor: Visitor,
-    requestId = randomToken(),
+    { requestId = randomToken(), details }: BeginningConsent = {},
   ): Promise<Presented> {
     const { host, scopes: catalog } = this.#server;
     const person = visitor.user.reference;
@@ -93,7 +98,7 @@ export class Consent {
     const scopes = await scopesHeldBy(host, catalog, shown, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
     if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
-    const asked = { ...request, choices };
+    const asked = { ...request, choices, details };
     if (await this.#saveRequest(asked, client, requestId, visitor, scopes)) {
       return { question: question(asked, requestId, client, visitor, scopes, before) };
     }
@@ -261,7 +266,7 @@ export class Consent {
   }
 
   async #authorization(
-    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint }: ConsentRequest,
+    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, details }: ConsentRequest,
     client: Client,
     person: PersonReference,
     scopes: readonly string[],
@@ -273,7 +278,7 @@ export class Consent {
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     return {
-      family: { id, clientId, person, subject, scopes, audience, thumbprint },
+      family: { id, clientId, person, subject, scopes, audience, thumbprint, details },
       code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
     };
   }

@@ -30,15 +30,17 @@ const SINGLE_PARAMETERS = [
 ] as const;
 
 /**
- * Throws if one of these parameters is repeated. `keyParameter` is the parameter that names the key
- * for the code, or null if codes are not bound.
+ * Throws if one of these parameters is repeated. `further` are the parameters that only features
+ * read.
  */
-export function refuseRepeatedParameters(parameters: Parameters, keyParameter: string | null): void {
-  for (const name of singleParameters(keyParameter)) parameters.get(name);
+export function refuseRepeatedParameters(parameters: Parameters, further: readonly string[]): void {
+  for (const name of singleParameters(further)) parameters.get(name);
 }
 
-const singleParameters = (keyParameter: string | null): readonly string[] =>
-  keyParameter === null ? SINGLE_PARAMETERS : [...SINGLE_PARAMETERS, keyParameter];
+/** Features may read a parameter that the core only refuses. */
+const singleParameters = (further: readonly string[]): readonly string[] => [
+  ...new Set([...SINGLE_PARAMETERS, ...further]),
+];
 
 /** Refuses request objects (OpenID Connect Core section 3.1.2.6). */
 export function refuseRequestObjects(parameters: Parameters): void {
@@ -141,13 +143,11 @@ export function requireResource(parameters: Parameters, audience: string | null)
  */
 export function sentParameters(
   parameters: Parameters,
-  { keyParameter, hints }: { readonly keyParameter: string | null; readonly hints: readonly Hint[] },
+  { further, hints }: { readonly further: readonly string[]; readonly hints: readonly Hint[] },
 ): SentParameters {
-  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(keyParameter)].flatMap(
-    (name) => {
-      const values = parameters.all(name).slice(0, 2);
-      return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
-    },
-  );
+  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(further)].flatMap((name) => {
+    const values = parameters.all(name).slice(0, 2);
+    return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
+  });
   return [...checked, ...sentHints(parameters, hints)];
 }

@@ -79,6 +79,8 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     mayRedirect: mayRedirectWith([]),
     responseModes: new ResponseModes([]),
     binding: null,
+    reading: { checks: {}, parameters: [] },
+    interaction: null,
     logos: null,
     accessPath: null,
     scopeChoices: null,

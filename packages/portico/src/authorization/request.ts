@@ -13,7 +13,8 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest } from '../store/requests.ts';
 import type { AuthorizationAdditions } from './additions.ts';
-import { runChecks } from './checks.ts';
+import { furtherParameters, runChecks } from './checks.ts';
+import type { Received } from './interaction.ts';
 import { sentParameters } from './request-parameters.ts';
 import type { ReturnAddress } from './response-modes.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
@@ -38,6 +39,8 @@ export type CheckedRequest =
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
+  /** When it first came. Missing for a new request. */
+  readonly received?: Received | undefined;
 }
 
 /**
@@ -106,8 +109,7 @@ export class RequestChecks {
 
   /** Returns the parameters that must be kept until a person is asked. */
   kept(parameters: Parameters): SentParameters {
-    const keyParameter = this.#additions.binding?.parameter ?? null;
-    return sentParameters(parameters, { keyParameter, hints: this.#hints });
+    return sentParameters(parameters, { further: furtherParameters(this.#additions), hints: this.#hints });
   }
 
   async #findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
@@ -132,8 +134,21 @@ export class RequestChecks {
       ...found,
       ...(server.speaking.locales === null ? {} : { uiLocales: readHint(parameters, 'ui_locales') }),
       ...(direct ? { direct } : {}),
+      ...readFurther(parameters, additions.reading.parameters),
     };
   }
+}
+
+/** Returns the parameters with these names that the request has. */
+function readFurther(
+  parameters: Parameters,
+  names: readonly string[],
+): Pick<AuthorizationRequest, 'further'> {
+  const sent = names.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return sent.length === 0 ? {} : { further: Object.fromEntries(sent) };
 }
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
@@ -234,6 +249,7 @@ export function sameParameters(asked: AuthorizationRequest, keyParameter: string
     resource: asked.audience,
     ...(keyParameter === null ? {} : { [keyParameter]: asked.thumbprint }),
     ui_locales: asked.uiLocales ?? null,
+    ...asked.further,
   };
   return Object.entries(parameters).flatMap(([name, value]) =>
     value === null ? [] : [[name, value] as const],

@@ -5,6 +5,7 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress } from '../host.ts';
 import type { Server } from '../server.ts';
+import type { Received } from './interaction.ts';
 
 /** The names and values of parameters, as they were sent. */
 export type SentParameters = readonly (readonly [name: string, value: string])[];
@@ -15,6 +16,8 @@ export interface RequestToWait {
   readonly direct: boolean;
   /** The request's existing id. Default: a new id. */
   readonly requestId?: string;
+  /** When it first came, and whether the browser now leaves for a page of the host. */
+  readonly received?: Received | undefined;
 }
 
 export interface BegunWaiting {
@@ -26,6 +29,7 @@ export interface BegunWaiting {
 export interface WaitingInBrowser {
   readonly sent: SentParameters;
   readonly direct: boolean;
+  readonly received: Received;
   /** The `Set-Cookie` headers that remove the cookie. */
   readonly cookies: readonly string[];
   /** Removes the request from the store, if it is there. */
@@ -69,7 +73,11 @@ interface Opened {
   readonly createdAt: number;
   readonly content: SentParameters | string;
   readonly direct: boolean;
+  readonly isBack: boolean;
 }
+
+/** A cookie's content. The flags are 1 if they are true; the last ones are missing if false. */
+type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
  * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14). Anyone can send a
@@ -116,15 +124,17 @@ export class WaitingRequests {
       (each) => each.name === name && each.opened !== null,
     );
     if (found === undefined || found.opened === null) return null;
-    const { content, direct } = found.opened;
+    const { content, direct, createdAt, isBack } = found.opened;
     const cookies = [this.#removal(name)];
-    if (typeof content !== 'string') return { sent: content, direct, cookies, end: async () => {} };
+    const received = { receivedAt: createdAt, isBack };
+    if (typeof content !== 'string') return { sent: content, direct, received, cookies, end: async () => {} };
     const secretHash = tokenHash(content);
     const parameters = await store.waitingRequests.findWaitingRequest(secretHash, clock());
     if (parameters === null) return null;
     return {
       sent: JSON.parse(parameters) as SentParameters,
       direct,
+      received,
       cookies,
       end: () => store.waitingRequests.endWaitingRequest(secretHash),
     };
@@ -161,20 +171,21 @@ export class WaitingRequests {
     const { sealer, clock, config } = this.#server;
     const text = await sealer.open(name, value);
     if (text === null) return null;
-    const [createdAt, content, direct = 0] = JSON.parse(text) as [number, SentParameters | string, 1?];
+    const [createdAt, content, direct = 0, isBack = 0] = JSON.parse(text) as Sealed;
     const isOver = createdAt + config.consent_ttl * 1000 <= clock();
-    return isOver ? null : { createdAt, content, direct: direct === 1 };
+    return isOver ? null : { createdAt, content, direct: direct === 1, isBack: isBack === 1 };
   }
 
   /**
    * Returns the cookie's value: the request itself, or the secret with which the store finds a long
    * request.
    */
-  async #sealed(name: string, request: Request, { sent, direct }: RequestToWait): Promise<string> {
+  async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
-    const now = clock();
-    const containing = (content: SentParameters | string) =>
-      JSON.stringify(direct ? [now, content, 1] : [now, content]);
+    const { sent, direct, received } = waits;
+    const createdAt = received?.receivedAt ?? clock();
+    const flags = received?.isBack === true ? [direct ? 1 : 0, 1] : direct ? [1] : [];
+    const containing = (content: SentParameters | string) => JSON.stringify([createdAt, content, ...flags]);
     const whole = containing(sent);
     if (whole.length < LARGEST_COOKIE) {
       const value = await sealer.seal(name, whole);

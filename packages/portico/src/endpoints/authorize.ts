@@ -6,6 +6,8 @@ import type { Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import { Consent } from '../authorization/consent.ts';
 import { notUsable } from '../authorization/direct-requests.ts';
+import type { Received } from '../authorization/interaction.ts';
+import { responseTo } from '../authorization/response.ts';
 import { hintsRead, sentHints, type Hint } from '../authorization/sign-in-hints.ts';
 import {
   RequestChecks,
@@ -30,6 +32,7 @@ import type { Reply } from '../replies/responses.ts';
 import type { ProtectedResource } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest } from '../store/requests.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts';
 
@@ -153,13 +156,23 @@ export class AuthorizeEndpoint {
     const presented = await this.#presentedBefore(request, requestId);
     if (presented !== null) return presented;
     const sent = (await this.#additions.directRequests?.find(requestId)) ?? null;
-    if (sent !== null) return put(request, { parameters: readParameters(sent), direct: true }, requestId);
+    if (sent !== null) {
+      const received = await this.#receivedBefore(request, requestId);
+      return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
+    }
     // Another tab has just shown it, or the person reloads the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
       return redirectReply(this.#returnPath(requestId), 303);
     throw notUsable("it has expired, was used, is another client's, or never was");
+  }
+
+  /** Returns when this browser first came with the request, if that matters. */
+  async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
+    if (this.#additions.interaction === null) return undefined;
+    const waited = await this.#waiting.find(request, requestId);
+    return waited === null ? undefined : { ...waited.received, isBack: false };
   }
 
   async #presentedBefore(request: Request, requestId: string): Promise<Reply | null> {
@@ -181,10 +194,12 @@ export class AuthorizeEndpoint {
     if (waited !== null) {
       noteSent(request, waited.sent);
       // Check the request again, because clients and scopes may have changed while it waited.
-      const put = { parameters: readParameters(waited.sent), direct: waited.direct };
+      const { sent, direct, received } = waited;
+      const put = { parameters: readParameters(sent), direct, received };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
-      return { ...reply, cookies: waited.cookies };
+      // If the person leaves for a page of the host, the request waits again, in a new cookie.
+      return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
     // Another tab opened the page at the same time and was quicker. The request is already saved
     // and no longer waits.
@@ -229,14 +244,27 @@ export class AuthorizeEndpoint {
     requestId: string | undefined,
   ): Promise<Reply> {
     const { request } = visitor;
-    const reply =
-      'response' in checked
-        ? await this.#replies.response(request, checked.response)
-        : await this.#replies.presented(
-            request,
-            await this.#consent.begin(checked.asked, checked.client, visitor, requestId),
-          );
-    return this.#spent(put, requestId, reply);
+    if ('response' in checked)
+      return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
+    const { asked, client } = checked;
+    const step = await this.#nextStep(asked, put, request);
+    // The request is not spent: the person comes back with it.
+    if ('page' in step) {
+      const received = { receivedAt: step.receivedAt, isBack: true };
+      return this.#sendTo(step.page, request, { ...this.#toWait(put, requestId), received }, client);
+    }
+    const presented =
+      'refusal' in step
+        ? { response: responseTo(asked, client, { error: step.refusal }) }
+        : await this.#consent.begin(asked, client, visitor, { requestId, details: step.details });
+    return this.#spent(put, requestId, await this.#replies.presented(request, presented));
+  }
+
+  /** Decides whether the person must go to a page of the host before the consent screen. */
+  async #nextStep(asked: AuthorizationRequest, { received }: PutRequest, request: Request) {
+    const { receivedAt, isBack } = received ?? { receivedAt: this.#server.clock(), isBack: false };
+    const step = await this.#additions.interaction?.next(asked, { request, receivedAt, isBack });
+    return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 
   async #answer(request: Request, form: Parameters): Promise<Reply> {
@@ -276,11 +304,21 @@ export class AuthorizeEndpoint {
   }
 
   /** Stores the request and redirects the browser to the sign-in page. */
-  async #signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
+  #signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
     const { host } = this.#server;
+    return this.#sendTo((returnTo) => host.loginUrl(returnTo), request, waits, client);
+  }
+
+  /** Stores the request and redirects the browser to a page of the host. */
+  async #sendTo(
+    page: (returnTo: string) => string,
+    request: Request,
+    waits: RequestToWait,
+    client: Client | null,
+  ): Promise<Reply> {
     const notes = this.#notes;
     const { requestId, cookies } = await this.#waiting.begin(request, waits);
-    const loginUrl = host.loginUrl(this.#returnPath(requestId));
+    const loginUrl = page(this.#returnPath(requestId));
     const words = await this.#replies.words(request);
     const noted = (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
     return {
@@ -295,15 +333,17 @@ export class AuthorizeEndpoint {
     return reply;
   }
 
-  #toWait({ parameters, direct }: PutRequest, requestId: string | undefined): RequestToWait {
+  #toWait({ parameters, direct, received }: PutRequest, requestId: string | undefined): RequestToWait {
     const sent = this.checks.kept(parameters);
-    return { sent, direct, ...(requestId === undefined ? {} : { requestId }) };
+    return { sent, direct, received, ...(requestId === undefined ? {} : { requestId }) };
   }
 
   #returnPath(requestId: string): string {
     return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
   }
 }
+
+const NO_INTERACTION = { details: undefined } as const;
 
 /** Applies the languages that the original request asked for. */
 function noteSent(request: Request, sent: SentParameters = []): void {

@@ -4,8 +4,17 @@ import { formParameters } from '../parameters.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
 import type { Client } from '../store/client.ts';
 import type { BearerTokens } from '../resource/bearer.ts';
+import type { DescribesDetails } from '../tokens/details.ts';
 import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
+
+/** What features add to introspection responses. */
+interface IntrospectionAdditions {
+  /** Null if tokens are not bound to keys. */
+  readonly binding: KeyBinding | null;
+  /** Describes an authorization's details. */
+  readonly describe: DescribesDetails;
+}
 
 /**
  * POST /oauth/introspect (RFC 7662), for resource servers elsewhere. Returns whether an access
@@ -17,18 +26,19 @@ export class IntrospectEndpoint {
   readonly #authentication: ClientAuthentication;
   readonly #bearerTokens: BearerTokens;
   readonly #binding: KeyBinding | null;
+  readonly #describe: DescribesDetails;
 
-  /** `binding` is null if tokens are not bound to keys. */
   constructor(
     issuer: string,
     authentication: ClientAuthentication,
     bearerTokens: BearerTokens,
-    binding: KeyBinding | null,
+    { binding, describe }: IntrospectionAdditions,
   ) {
     this.#issuer = issuer;
     this.#authentication = authentication;
     this.#bearerTokens = bearerTokens;
     this.#binding = binding;
+    this.#describe = describe;
   }
 
   readonly answer = async (request: Request): Promise<Reply> => {
@@ -39,6 +49,7 @@ export class IntrospectEndpoint {
     const token = await this.#bearerTokens.lookUp(form.require('token'), 'to introspection');
     if ('code' in token) return jsonReply({ active: false });
     return jsonReply({
+      ...(token.details === undefined ? {} : this.#describe(token.details)),
       active: true,
       scope: formatScope(await this.#bearerTokens.honouredScopes(token)),
       client_id: token.clientId,

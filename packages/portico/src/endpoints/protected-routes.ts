@@ -80,7 +80,7 @@ export class TokenRoutes implements ProtectedRoutes {
     const { host, measuring } = server;
     const resourceMetadata = this.#metadataUrl;
     let isLogged = false;
-    return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
+    return ({ code: found, scope, detail, message, of, isUnheld = false, proof, parameters = {} }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
       // Otherwise clients that follow challenges would keep asking the person for a permission that
@@ -98,6 +98,7 @@ export class TokenRoutes implements ProtectedRoutes {
         resourceMetadata,
         binding,
         authorization,
+        parameters,
       });
       const refused = { endpoint: 'token()', request, error, clientId };
       if (!isLogged) {

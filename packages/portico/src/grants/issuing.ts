@@ -2,6 +2,7 @@ import type { UserInterface } from '../person.ts';
 import type { Claims } from '../tokens/claims.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';
+import type { DescribesDetails } from '../tokens/details.ts';
 import { signIdToken } from '../tokens/id-token.ts';
 import { missingKey } from '../keys/algorithms.ts';
 import { formatScope, scopesHeldBy } from '../tokens/scopes.ts';
@@ -60,6 +61,15 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly isBoundLate?: boolean;
 }
 
+/** What features add to tokens. */
+export interface IssuingAdditions {
+  readonly checks: readonly IssuanceCheck[];
+  /** Null if tokens are not bound to keys. */
+  readonly binding: KeyBinding | null;
+  /** Describes an authorization's details in ID tokens. */
+  readonly describe: DescribesDetails;
+}
+
 /**
  * Creates tokens before the store records them as issued. So if signing fails, no code or refresh
  * token is spent. Throws if a check refuses the tokens. All tokens are created here.
@@ -69,13 +79,14 @@ export class Issuing {
   readonly #claims: Claims;
   readonly #checks: readonly IssuanceCheck[];
   readonly #binding: KeyBinding | null;
+  readonly #describe: DescribesDetails;
 
-  /** `binding` is null if tokens are not bound to keys. */
-  constructor(server: Server, claims: Claims, checks: readonly IssuanceCheck[], binding: KeyBinding | null) {
+  constructor(server: Server, claims: Claims, { checks, binding, describe }: IssuingAdditions) {
     this.#server = server;
     this.#claims = claims;
     this.#checks = checks;
     this.#binding = binding;
+    this.#describe = describe;
   }
 
   /** Issues an access token to the client itself, and audits it. */
@@ -165,7 +176,10 @@ export class Issuing {
       lifetime: config.id_token_ttl,
       nonce,
       accessToken,
-      claims: await this.#claims.released(user, held),
+      claims: {
+        ...(await this.#claims.released(user, held)),
+        ...(family.details === undefined ? {} : this.#describe(family.details)),
+      },
     });
   }
 

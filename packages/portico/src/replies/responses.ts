@@ -133,6 +133,7 @@ function bearerErrorReply(error: BearerError): Reply {
     error: isMissing ? null : code,
     error_description: isMissing ? null : message,
     scope: isMissing && resourceMetadata === null ? null : scope,
+    ...error.parameters,
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };

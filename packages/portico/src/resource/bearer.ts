@@ -4,7 +4,7 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { Server } from '../server.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import { scopesHeldBy, scopesInForce } from '../tokens/scopes.ts';
-import type { AccessToken, Death } from '../store/grant.ts';
+import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
@@ -38,6 +38,8 @@ export interface UsableToken {
   readonly expiresAt: number;
   /** The thumbprint of the key that the token is bound to, or null. */
   readonly thumbprint: string | null;
+  /** The details of its authorization. Missing for none. */
+  readonly details?: Details | undefined;
 }
 
 /** The client and authorization that a token belongs to, also if it has ended. */
@@ -113,7 +115,7 @@ export class BearerTokens {
     if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return { ...INACTIVE_ACCOUNT, of };
-    const { clientId, familyId, clientProfile, subject, issuedAt, expiresAt, thumbprint } = token;
+    const { clientId, familyId, clientProfile, subject, issuedAt, expiresAt, thumbprint, details } = token;
     return {
       clientId,
       authorization: familyId,
@@ -125,6 +127,7 @@ export class BearerTokens {
       issuedAt,
       expiresAt,
       thumbprint,
+      details,
     };
   }
 

@@ -4,12 +4,15 @@ import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 
+/** Methods of `token()` that features add. Each feature declares its own methods here. */
+export interface TokenMembers {}
+
 /**
  * The current request's access token. The server looked up everything before your handler ran, so
  * no method is asynchronous. The values are those from the start of the request. It never uses a
  * session or a cookie.
  */
-export interface TokenAccessor {
+export interface TokenAccessor extends TokenMembers {
   /**
    * Requires a usable token with any scope. Otherwise throws an error that becomes a 401 response.
    */
@@ -67,6 +70,8 @@ export interface TokenRefusal {
    * would help.
    */
   readonly isUnheld?: boolean;
+  /** Further parameters of the challenge. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** As in `NoToken`. */
   readonly message?: string;
   readonly proof?: NonNullable<NoToken['proof']>;
@@ -85,23 +90,59 @@ export type TokenLookUp = (
   refuse: Refuse,
 ) => Promise<TokenAccessor>;
 
+/** What a feature's method of `token()` says when it refuses the request. */
+export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
+
+/**
+ * Makes a feature's methods of `token()` for one request. `token` is null without a usable token.
+ * Then `refuse` asks for one, whatever the refusal says.
+ */
+export type MakesTokenMembers = (
+  token: UsableToken | null,
+  refuse: (refusal: MemberRefusal) => never,
+) => Partial<TokenMembers>;
+
 /** Looks up tokens for `token()`. */
-export function tokenLookUp(bearerTokens: BearerTokens, scopes: ScopeCatalog): TokenLookUp {
+export function tokenLookUp(
+  bearerTokens: BearerTokens,
+  scopes: ScopeCatalog,
+  features: readonly MakesTokenMembers[] = [],
+): TokenLookUp {
   return async (authorization, asked, refuse) => {
     const found = await bearerTokens.fromHeader(authorization, asked);
     if ('code' in found) {
-      return accessorWithout(scopes, (scope) => refuse({ ...found, scope }));
+      const members = makeMembers(features, null, () => refuse({ ...found, scope: null }));
+      return { ...members, ...accessorWithout(scopes, (scope) => refuse({ ...found, scope })) };
     }
-    return accessorFor(scopes, found, new Set(await bearerTokens.honouredScopes(found)), refuse);
+    const honoured = new Set(await bearerTokens.honouredScopes(found));
+    const about = aboutToken(found);
+    const members = makeMembers(features, found, (refusal) => refuse({ ...refusal, ...about, scope: null }));
+    return {
+      ...members,
+      ...accessorFor(scopes, found, honoured, (refusal) => refuse({ ...refusal, ...about })),
+    };
   };
+}
+
+function makeMembers(
+  features: readonly MakesTokenMembers[],
+  ...parts: Parameters<MakesTokenMembers>
+): TokenMembers {
+  return Object.assign({}, ...features.map((make) => make(...parts))) as TokenMembers;
+}
+
+/** Returns what a refusal says about a usable token. */
+function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
+  const proof = thumbprint === null ? {} : { proof: { answer: null } };
+  return { of: { clientId, authorization }, ...proof };
 }
 
 function accessorFor(
   offered: ScopeCatalog,
-  { clientId, authorization, user, scopes, thumbprint }: UsableToken,
+  { clientId, user, scopes }: UsableToken,
   honoured: ReadonlySet<string>,
   refuse: Refuse,
-): TokenAccessor {
+): Omit<TokenAccessor, keyof TokenMembers> {
   return {
     requireUsable() {},
     requireScope(scope) {
@@ -111,9 +152,7 @@ function accessorFor(
       const detail = isUnheld
         ? `the person holds no permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
-      const proof = thumbprint === null ? {} : { proof: { answer: null } };
-      const of = { clientId, authorization };
-      refuse({ code: 'insufficient_scope', scope, detail, of, isUnheld, ...proof });
+      refuse({ code: 'insufficient_scope', scope, detail, isUnheld });
     },
     can(scope) {
       requireOffered(offered, scope);
@@ -124,7 +163,10 @@ function accessorFor(
   };
 }
 
-function accessorWithout(offered: ScopeCatalog, refuse: (scope: string | null) => never): TokenAccessor {
+function accessorWithout(
+  offered: ScopeCatalog,
+  refuse: (scope: string | null) => never,
+): Omit<TokenAccessor, keyof TokenMembers> {
   return {
     requireUsable: () => refuse(null),
     requireScope(scope) {

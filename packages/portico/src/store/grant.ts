@@ -7,6 +7,9 @@ export type Holder = 'person' | 'client';
 /** Returns the features' grants with which such access begins, in addition to those of RFC 6749. */
 export type FurtherGrants = (holder: Holder) => readonly string[];
 
+/** JSON data that features keep with an authorization, by name. Contains no secret. */
+export type Details = Readonly<Record<string, unknown>>;
+
 /**
  * A person's authorization, and everything issued from it. It is a row in `oauth_families`,
  * together with its code and its current refresh token. All of this is valid only while the row is
@@ -31,6 +34,8 @@ export interface Family {
    * family to the key.
    */
   readonly isBoundLate?: boolean;
+  /** Set when the person was asked. A refresh does not change it. Missing for none. */
+  readonly details?: Details | undefined;
 }
 
 /** An authorization that a person gave an application. */
@@ -178,6 +183,8 @@ export interface AccessToken {
    * valid with a proof. Without a key, it is only valid without a proof.
    */
   readonly thumbprint: string | null;
+  /** The details of its authorization. Missing for none. */
+  readonly details?: Details | undefined;
 }
 
 /** Data about an access token that is no longer valid, for the log. */

@@ -1,4 +1,5 @@
 import type { PersonReference } from '../person.ts';
+import type { Details } from './grant.ts';
 
 /** An authorization request that passed every check. */
 export interface AuthorizationRequest {
@@ -22,6 +23,8 @@ export interface AuthorizationRequest {
   readonly responseMode?: string | undefined;
   /** Whether the client sent the request directly to the server. */
   readonly direct?: true | undefined;
+  /** The parameters that only features read, as the client sent them. Missing for none. */
+  readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An authorization request that a person has seen. The browser has only its id. */
@@ -43,6 +46,8 @@ export interface ConsentRequest extends AuthorizationRequest {
   readonly outcome: ConsentOutcome | null;
   /** The answer. Missing while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
+  /** The details for the authorization. Missing for none. */
+  readonly details?: Details | undefined;
   readonly expiresAt: number;
 }
 

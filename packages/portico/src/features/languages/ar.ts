@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** Arabic. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'تسجيل الدخول',
+  'sign_in.again': 'أكّد هويتك',
   'sign_in.to': 'للمتابعة إلى {client}',
   'sign_in.to_unverified': 'للمتابعة إلى {client} (لم يتحقق منه {server})',
   'sign_in.identifier': 'عنوان البريد الإلكتروني',

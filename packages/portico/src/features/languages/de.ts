@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** German. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Anmelden',
+  'sign_in.again': 'Bestätigen Sie, dass Sie es sind',
   'sign_in.to': 'Danach geht es weiter zu: {client}',
   'sign_in.to_unverified': 'Danach geht es weiter zu: {client} (von {server} nicht überprüft)',
   'sign_in.identifier': 'E-Mail-Adresse',

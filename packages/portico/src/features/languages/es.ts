@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** Spanish. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Iniciar sesión',
+  'sign_in.again': 'Confirme que es usted',
   'sign_in.to': 'para continuar a {client}',
   'sign_in.to_unverified': 'para continuar a {client} ({server} no lo ha verificado)',
   'sign_in.identifier': 'Correo electrónico',

@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** French. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Se connecter',
+  'sign_in.again': 'Confirmez votre identité',
   'sign_in.to': 'pour continuer vers {client}',
   'sign_in.to_unverified': 'pour continuer vers {client}, que {server} n’a pas vérifié',
   'sign_in.identifier': 'Adresse e-mail',

@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** Japanese. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'ログイン',
+  'sign_in.again': 'ご本人であることの確認',
   'sign_in.to': 'ログイン後、{client} に進みます',
   'sign_in.to_unverified': 'ログイン後、{client}（{server} は未確認）に進みます',
   'sign_in.identifier': 'メールアドレス',

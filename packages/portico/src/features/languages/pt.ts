@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** Portuguese. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': 'Entrar',
+  'sign_in.again': 'Confirme que é você',
   'sign_in.to': 'para continuar em: {client}',
   'sign_in.to_unverified': 'para continuar em: {client} (não verificado por {server})',
   'sign_in.identifier': 'Endereço de e-mail',

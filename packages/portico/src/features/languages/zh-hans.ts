@@ -3,6 +3,7 @@ import type { CompleteCatalog } from '../../words/english.ts';
 /** Chinese in simplified characters. */
 export const MESSAGES: CompleteCatalog = {
   'sign_in.title': '登录',
+  'sign_in.again': '请确认是您本人',
   'sign_in.to': '登录后将继续前往 {client}',
   'sign_in.to_unverified': '登录后将继续前往 {client}（未经 {server} 验证）',
   'sign_in.identifier': '电子邮箱',

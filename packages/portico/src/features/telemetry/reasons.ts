@@ -31,6 +31,7 @@ const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
   invalid_target: true,
   access_denied: true,
   interaction_required: true,
+  login_required: true,
   request_not_supported: true,
   request_uri_not_supported: true,
   invalid_redirect_uri: true,

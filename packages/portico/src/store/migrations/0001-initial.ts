@@ -112,7 +112,8 @@ function tables({ types }: SchemaConnection): readonly string[] {
       refresh_generation ${time},
       refresh_expires_at ${time},
       refresh_answer ${text},
-      refresh_used_at ${time}
+      refresh_used_at ${time},
+      details ${text}
     ) ${tableOptions}`,
     `CREATE TABLE oauth_access_tokens (
       id ${identifier} NOT NULL PRIMARY KEY,

@@ -2,6 +2,7 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { AccessToken, DeadToken, Death, FurtherGrants, NewAccessToken, OfferedToken } from '../grant.ts';
 import type { Admits } from './clients.ts';
+import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
@@ -93,6 +94,7 @@ export class AccessTokenRecords {
       audience: row.audience,
       person: { provider: row.user_provider, id: row.user_id },
       subject: row.subject,
+      ...readDetails(row.details),
     };
   }
 }
@@ -129,7 +131,7 @@ const DELETE = 'DELETE FROM oauth_access_tokens WHERE id = ? AND client_id = ? A
 
 const FIND = `SELECT t.secret_hash, t.client_id, t.family_id, t.scope, t.audience AS token_audience, t.issued_at,
     t.expires_at, t.thumbprint, c.scope AS living_client_scope, c.grants AS client_grants, c.profile AS client_profile,
-    f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience
+    f.id AS living_family_id, f.user_provider, f.user_id, f.subject, f.audience, f.details
   FROM oauth_access_tokens t
   LEFT JOIN oauth_clients c ON c.client_id = t.client_id AND c.revoked_at IS NULL
   LEFT JOIN oauth_families f ON f.id = t.family_id AND f.revoked_at IS NULL
@@ -152,6 +154,7 @@ interface AccessTokenRow {
   readonly user_id: string | null;
   readonly subject: string | null;
   readonly audience: string | null;
+  readonly details: string | null;
 }
 
 const UNKNOWN: DeadToken = { dead: 'unknown', clientId: null, familyId: null };

@@ -177,7 +177,7 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = 
  */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
-  const { shownName, uiLocales, direct: pushed, responseMode, choices, answer } = request;
+  const { shownName, uiLocales, direct: pushed, responseMode, choices, further, details, answer } = request;
   return JSON.stringify({
     redirectUri,
     scopes,
@@ -190,6 +190,8 @@ function consentParameters(request: ConsentParameters): string {
     pushed,
     responseMode,
     choices,
+    further,
+    details,
     answer,
   } satisfies StoredParameters);
 }
@@ -213,6 +215,8 @@ type ConsentParameters = Pick<
   | 'direct'
   | 'responseMode'
   | 'choices'
+  | 'further'
+  | 'details'
   | 'answer'
 >;
 

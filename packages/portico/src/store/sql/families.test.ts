@@ -69,6 +69,7 @@ const ALLOWED: Row = {
   refresh_answer: null,
   refresh_used_at: null,
   used_at: null,
+  details: null,
 };
 const IN_USE: Row = {
   code_spent_at: NOW - 5,

@@ -5,6 +5,7 @@ import type {
   Authorization,
   AuthorizationCode,
   CodeParameters,
+  Details,
   Family,
   NewCode,
   NewTokens,
@@ -17,7 +18,7 @@ import { blockingRow } from './lost-insert.ts';
 import { words } from './statements.ts';
 
 const FAMILY_COLUMNS =
-  'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.thumbprint';
+  'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.thumbprint, f.details';
 
 /** The columns of a family `f` for a GrantRow. */
 export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
@@ -29,7 +30,7 @@ export const AUTHORIZATION_COLUMNS = `${FAMILY_COLUMNS}, f.created_at, f.used_at
 
 /** The columns of a new row, for `familyValues`. */
 export const NEW_FAMILY_COLUMNS = `id, client_id, user_provider, user_id, subject, scope, audience, thumbprint, created_at, expires_at, prune_after,
-    code_expires_at, code_hash, code_parameters`;
+    code_expires_at, code_hash, code_parameters, details`;
 
 export function familyValues(family: Family, code: NewCode, now: number): readonly SqlParameter[] {
   return [
@@ -47,6 +48,7 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
     code.expiresAt,
     code.hash,
     JSON.stringify(code.parameters),
+    family.details === undefined ? null : JSON.stringify(family.details),
   ];
 }
 
@@ -66,6 +68,8 @@ export interface FamilyRow {
   readonly scope: string;
   readonly audience: string | null;
   readonly thumbprint: string | null;
+  /** JSON. Null for none. */
+  readonly details: string | null;
 }
 
 export interface GrantRow extends FamilyRow {
@@ -131,7 +135,13 @@ function toFamily(row: FamilyRow): Family {
     audience: row.audience,
     thumbprint: isBoundLate ? row.thumbprint.slice(LATE.length) : row.thumbprint,
     isBoundLate,
+    ...readDetails(row.details),
   };
+}
+
+/** Returns the stored details as a member. */
+export function readDetails(stored: string | null): { readonly details?: Details } {
+  return stored === null ? {} : { details: JSON.parse(stored) as Details };
 }
 
 export function toCode(row: GrantRow, { hash }: OfferedToken): AuthorizationCode {

@@ -1,0 +1,33 @@
+import type { Parameters } from '../parameters.ts';
+import type { Client } from '../store/client.ts';
+import type { ReturnAddress } from './response-modes.ts';
+
+/** An authorization request whose client and redirect URI are known to be valid. */
+export interface RequestToCheck {
+  readonly parameters: Parameters;
+  readonly client: Client;
+  /** The redirect URI and the state. */
+  readonly returns: ReturnAddress;
+  /** Whether the client itself sent the request. The browser then sends only a reference to it. */
+  readonly direct: boolean;
+}
+
+/** The results of the checks. */
+export interface Findings {
+  readonly codeChallenge: string;
+  readonly thumbprint: string | null;
+  readonly audience: string | null;
+  readonly scopes: readonly string[];
+  readonly responseMode?: string | undefined;
+}
+
+/** A check. Throws an OAuthError to refuse the request, or returns its results. */
+export type RequestCheck = (request: RequestToCheck) => Partial<Findings> | Promise<Partial<Findings>>;
+
+/** How features read authorization requests. */
+export interface RequestReading {
+  /** Checks that replace those of the core, by name. */
+  readonly checks: Readonly<Record<string, RequestCheck>>;
+  /** Parameters that only features read. They may be sent once, and are kept with the request. */
+  readonly parameters: readonly string[];
+}

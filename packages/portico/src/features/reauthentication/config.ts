@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** `acr_values` separates them by spaces, and the challenge quotes them. */
+const ACR = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/;
+
+/** The settings that this feature adds to `oauth_server`. */
+export const reauthenticationShape = {
+  reauthentication: z.boolean({ error: 'must be true or false' }).optional(),
+  acr_values: z
+    .array(
+      z
+        .string({ error: 'must be a text' })
+        .regex(ACR, 'must have 1 to 255 printable ASCII characters, without spaces, quotes and backslashes'),
+      { error: "must be a list, for example ['urn:example:silver', 'urn:example:gold']" },
+    )
+    .optional(),
+};
+
+export interface ReauthenticationConfig {
+  /**
+   * Whether clients can ask that a person authenticates again, with `prompt=login`, `max_age` and
+   * `acr_values` (OpenID Connect Core section 3.1.2.1). ID tokens then say when and how the person
+   * authenticated. Needs `authenticatedAt` and `reauthenticateUrl` in the host; false.
+   */
+  readonly reauthentication?: boolean | undefined;
+  /**
+   * The levels of assurance that your sign-in pages can reach, for `acr_values_supported`. Clients
+   * can ask for these in `acr_values`; none.
+   */
+  readonly acr_values?: readonly string[] | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends ReauthenticationConfig {}
+  interface OAuthServerConfigInput extends ReauthenticationConfig {}
+}

@@ -1,0 +1,64 @@
+import type { Interaction, InteractionStep, InteractionVisit } from '../../authorization/interaction.ts';
+import { OAuthError } from '../../errors.ts';
+import type { CompleteHost } from '../../host.ts';
+import type { Server } from '../../server.ts';
+import type { AuthorizationRequest } from '../../store/requests.ts';
+import { findAuthentication, toDetails, type KnownAuthentication } from './authentication.ts';
+import { readPrompt } from './checks.ts';
+
+/**
+ * Sends a person to the host's page if they have to authenticate again for a request (OpenID
+ * Connect Core section 3.1.2.1). Sends a browser there once for each request, so that it never
+ * loops.
+ */
+export class Reauthentication implements Interaction {
+  readonly #server: Server;
+  readonly #page: NonNullable<CompleteHost['reauthenticateUrl']>;
+  readonly #supported: readonly string[];
+
+  /** `supported` are the levels of assurance that the host can reach. */
+  constructor(
+    server: Server,
+    page: NonNullable<CompleteHost['reauthenticateUrl']>,
+    supported: readonly string[],
+  ) {
+    this.#server = server;
+    this.#page = page;
+    this.#supported = supported;
+  }
+
+  async next({ further = {} }: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep> {
+    const known = await findAuthentication(this.#server, visit.request);
+    const isFresh = this.#isFresh(further, known, visit.receivedAt);
+    const acrValues = (further['acr_values'] ?? '')
+      .split(' ')
+      .filter((each) => this.#supported.includes(each));
+    const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
+    if (isFresh && (isReached || visit.isBack)) return { details: toDetails(known) };
+    if (!visit.isBack) return { page: (returnTo) => this.#page(returnTo, { acrValues }) };
+    return { refusal: notFresh(known) };
+  }
+
+  /** Whether the authentication is as new as the request demands. */
+  #isFresh(
+    { prompt, max_age: maxAge }: Readonly<Record<string, string>>,
+    known: KnownAuthentication | null,
+    receivedAt: number,
+  ): boolean {
+    const isLogin = readPrompt(prompt).has('login');
+    if (!isLogin && maxAge === undefined) return true;
+    if (known === null) return false;
+    // A person who has just signed in for this request is not asked again.
+    if (known.at >= receivedAt) return true;
+    if (isLogin || Number(maxAge) === 0) return false;
+    return this.#server.clock() - known.at <= Number(maxAge) * 1000;
+  }
+}
+
+function notFresh(known: KnownAuthentication | null): OAuthError {
+  const detail =
+    known === null
+      ? 'the host does not know when the person authenticated'
+      : `the person came back, and last authenticated at ${new Date(known.at).toISOString()}`;
+  return new OAuthError('login_required', 'The person did not authenticate again.', detail);
+}

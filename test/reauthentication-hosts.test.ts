@@ -1,0 +1,298 @@
+// @engines sqlite: what a host answers does not depend on the database
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { decodeJwt } from 'jose';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  migrate,
+  oauthServerMigrations,
+  openDatabase,
+  token,
+  type Authentication,
+  type AuthorizationServer,
+  type Host,
+  type LogContext,
+  type OpenedDatabase,
+} from 'portico';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
+import { codeRequest, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
+
+/** Requests that a person authenticates again, with what hosts may answer. */
+
+const ISSUER = 'https://host.example';
+const PERSON = { provider: 'staff', id: '7' };
+const clock = createClock();
+const logged: string[] = [];
+const logging = (message: string, context?: LogContext) => {
+  const { exception } = context ?? {};
+  logged.push(exception instanceof Error ? `${message} ${exception.message}` : message);
+};
+const log = { debug: logging, info: logging, warning: logging, error: logging };
+
+let folder: string;
+let database: OpenedDatabase;
+let server: AuthorizationServer;
+let client: { readonly id: string; readonly secret: string };
+/** What the host answers. */
+let answer: () => unknown;
+
+const base: Host = {
+  signedIn: async () => PERSON,
+  loadAccount: async (reference) => ({ reference, isActive: () => true, getProfile: () => ({}) }),
+  holdsPermission: async () => true,
+  browserSecret: async () => 'the secret of this browser',
+  loginUrl: '/sign-in',
+  passwordHasher: { hash: async (text) => `#${text}`, verify: async (text, hash) => hash === `#${text}` },
+  render: async (_, data) => JSON.stringify(data),
+  clientAddress: () => null,
+  audit: async () => {},
+  log,
+};
+const authenticatedAt = async () => answer() as Authentication | null;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-authentication-'));
+  database = openDatabase(`sqlite:${folder}/app.db`, { directory: folder });
+  await migrate(database, oauthServerMigrations);
+  server = serverWith({ authenticatedAt, reauthenticateUrl: '/sign-in/again?from=oauth' });
+  await server.keys.generate();
+  const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['openid', 'notes:read'] };
+  const created = await server.clients.create(registration);
+  client = { id: created.client.id, secret: created.secret ?? '' };
+});
+beforeEach(() => {
+  logged.length = 0;
+  answer = () => null;
+});
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+function serverWith(more: Partial<Host>): AuthorizationServer {
+  const config = configurationWith([]).parse({
+    name: 'Another host',
+    scopes: { 'notes:read': 'Read your notes' },
+    key_path: path.join(folder, 'keys'),
+    dpop: 'accept',
+    reauthentication: true,
+    acr_values: ['gold', 'silver'],
+  });
+  const host = { ...base, ...more };
+  return createAuthorizationServer({ publicUrl: ISSUER, config, host, database, clock: clock.now });
+}
+
+async function send(name: string, at: string, init: RequestInit = {}, by = server): Promise<Response> {
+  const endpoint = by.endpoints.find((each) => each.name === name);
+  if (endpoint === undefined) throw new Error(`No endpoint ${name}`);
+  return endpoint.handle(new Request(new URL(at, ISSUER), init));
+}
+
+const ask = (more: Readonly<Record<string, string>>, by = server) =>
+  send('oauth_server_authorize', `/oauth/authorize?${codeRequest(client.id, more)}`, {}, by);
+
+/** Comes back from the host's page, with the cookies of this answer. */
+function comeBack(answered: Response): Promise<Response> {
+  const location = new URL(answered.headers.get('location') ?? '', ISSUER);
+  const cookie = answered.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ');
+  return send('oauth_server_authorize', location.searchParams.get('return_to') ?? '', {
+    headers: { cookie },
+  });
+}
+
+async function tokensFrom(page: Response): Promise<Tokens> {
+  expect(page.status).toBe(200);
+  const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+  const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
+  const body = new URLSearchParams(form);
+  const allowed = await send('oauth_server_consent', '/oauth/authorize', { method: 'POST', body });
+  const exchange = new URLSearchParams({
+    grant_type: 'authorization_code',
+    client_id: client.id,
+    client_secret: client.secret,
+    code: new URL(allowed.headers.get('location') ?? '').searchParams.get('code') ?? '',
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+  const response = await send('oauth_server_token', '/oauth/token', { method: 'POST', body: exchange });
+  return (await response.json()) as Tokens;
+}
+
+const errorOf = (response: Response) =>
+  new URL(response.headers.get('location') ?? '', ISSUER).searchParams.get('error');
+const ago = (milliseconds: number) => ({ at: new Date(clock.now() - milliseconds) });
+
+describe('a host without the members', () => {
+  // @shows AS-44.1
+  test.each([
+    [['authenticatedAt', 'reauthenticateUrl'], {}],
+    [['reauthenticateUrl'], { authenticatedAt }],
+    [['authenticatedAt'], { reauthenticateUrl: '/again' }],
+  ])('without %j does not start', (missing, members) => {
+    const problems = missing.map(
+      (member) =>
+        `oauth_server:reauthentication: needs ${member} in the host contract; add it, or set this to false`,
+    );
+    expect(() => serverWith(members)).toThrow(problems.join('\n'));
+  });
+
+  test('or with the page of another site does not start', () => {
+    expect(() => serverWith({ authenticatedAt, reauthenticateUrl: 'https://other.example/' })).toThrow(
+      "Host.reauthenticateUrl is 'https://other.example/', which is not a path of this host",
+    );
+  });
+});
+
+describe('the page', () => {
+  // @shows AS-44.2, AS-44.7
+  test('given as a path gets return_to, and acr_values if a client asks for some', async () => {
+    const plain = new URL((await ask({ prompt: 'login' })).headers.get('location') ?? '', ISSUER);
+    expect([plain.pathname, [...plain.searchParams.keys()]]).toEqual([
+      '/sign-in/again',
+      ['from', 'return_to'],
+    ]);
+    const asked = await ask({ prompt: 'login', acr_values: 'silver other gold' });
+    const { searchParams } = new URL(asked.headers.get('location') ?? '', ISSUER);
+    expect(searchParams.get('acr_values')).toBe('silver gold');
+    expect(searchParams.get('return_to')).toMatch(/^\/oauth\/authorize\?request_id=[\w-]{43}$/);
+  });
+
+  // @shows AS-44.2
+  test('given as a function decides itself', async () => {
+    const by = serverWith({
+      authenticatedAt,
+      reauthenticateUrl: (returnTo, { acrValues }) => `/step?${acrValues.join()}&${returnTo.split('?')[0]}`,
+    });
+    const location = (await ask({ acr_values: 'gold silver' }, by)).headers.get('location');
+    expect(location).toBe('/step?gold,silver&/oauth/authorize');
+  });
+});
+
+describe('authenticatedAt()', () => {
+  // @shows AS-44.3
+  test('that knows nothing never loops, and adds nothing to tokens', async () => {
+    const left = await ask({ max_age: '60' });
+    expect(errorOf(await comeBack(left))).toBe('login_required');
+    const tokens = await tokensFrom(await ask({ scope: 'openid' }));
+    expect(Object.keys(decodeJwt(tokens.id_token))).not.toContain('auth_time');
+  });
+
+  // @shows AS-44.3
+  test.each([
+    ['must answer a valid Date as at', { at: new Date(Number.NaN) }],
+    ['must answer a valid Date as at', { at: 1_800_000_000_000 }],
+    ['must answer a valid Date as at', {}],
+    ['must answer a text as acr', { at: new Date(0), acr: '' }],
+    ['must answer a text as acr', { at: new Date(0), acr: 1 }],
+    ['must answer a list of texts as amr', { at: new Date(0), amr: 'pwd' }],
+    ['must answer a list of texts as amr', { at: new Date(0), amr: ['\ud800'] }],
+  ])('that breaks a rule fails, and nothing is asked: %s, not %j', async (problem, given) => {
+    answer = () => given;
+    const response = await ask({});
+    expect([response.status, response.headers.get('location')]).toEqual([500, null]);
+    expect(logged.join('\n')).toContain(problem);
+  });
+
+  // @shows AS-44.3
+  test('that throws fails, and the person can come back later', async () => {
+    const left = await ask({ prompt: 'login' });
+    answer = () => {
+      throw new Error('The session store is down');
+    };
+    const failed = await comeBack(left);
+    expect([failed.status, failed.headers.getSetCookie()]).toEqual([500, []]);
+    answer = () => ({ at: new Date(clock.now()) });
+    expect((await comeBack(left)).status).toBe(200);
+  });
+
+  // @shows AS-44.3
+  test('that answers a time in the future proves nothing; clocks may differ by a minute', async () => {
+    answer = () => ago(-60_001);
+    const left = await ask({ max_age: '60' });
+    expect(errorOf(await comeBack(left))).toBe('login_required');
+    expect(logged).toContain('Host.authenticatedAt answered a time in the future: {at}; it is ignored');
+    answer = () => ago(-60_000);
+    const tokens = await tokensFrom(await ask({ max_age: '60', scope: 'openid' }));
+    expect(decodeJwt(tokens.id_token)['auth_time']).toBe(Math.floor(clock.now() / 1000));
+  });
+
+  // @shows AS-44.2
+  test('must answer the time of the request or later, to the millisecond', async () => {
+    const left = await ask({ prompt: 'login' });
+    const received = clock.now();
+    clock.advance(100);
+    answer = () => ({ at: new Date(received - 1) });
+    expect(errorOf(await comeBack(left))).toBe('login_required');
+    answer = () => ({ at: new Date(received) });
+    expect((await comeBack(left)).status).toBe(200);
+  });
+
+  // @shows AS-44.3
+  test('cannot stretch the time of a request: it ends with consent_ttl', async () => {
+    const left = await ask({ prompt: 'login' });
+    answer = () => ago(0);
+    clock.advance(600);
+    expect((await comeBack(left)).status).toBe(400);
+  });
+
+  // @shows AS-44.6, AS-44.7
+  test('with one of the acr_values leads to consent at once, and is in the ID token', async () => {
+    answer = () => ({ ...ago(5000), acr: 'silver', amr: ['pwd', 'otp'] });
+    const tokens = await tokensFrom(await ask({ acr_values: 'gold silver', scope: 'openid' }));
+    expect(decodeJwt(tokens.id_token)).toMatchObject({
+      auth_time: Math.floor((clock.now() - 5000) / 1000),
+      acr: 'silver',
+      amr: ['pwd', 'otp'],
+    });
+    const ofGold = await ask({ acr_values: 'gold' });
+    expect(new URL(ofGold.headers.get('location') ?? '', ISSUER).pathname).toBe('/sign-in/again');
+    expect((await comeBack(ofGold)).status).toBe(200);
+  });
+
+  // @shows AS-44.10
+  test('with the acr that an API needs is sufficient', async () => {
+    answer = () => ({ ...ago(0), acr: 'silver' });
+    const { access_token: accessToken } = await tokensFrom(await ask({ scope: 'notes:read' }));
+    const call = (acr: string | readonly string[]) => {
+      const headers = { Authorization: `Bearer ${accessToken}` };
+      return server.withToken(new Request(`${ISSUER}/api`, { headers }), async () => {
+        token().requireAuthentication({ acr });
+        return new Response('done');
+      });
+    };
+    expect((await call('silver')).status).toBe(200);
+    expect((await call(['gold', 'silver'])).status).toBe(200);
+    const refused = await call('gold');
+    expect(refused.status).toBe(401);
+    const [bearer, bound] = (refused.headers.get('www-authenticate') ?? '').split(', DPoP ');
+    expect(bearer).toContain('error="insufficient_user_authentication"');
+    expect(bearer).toContain('acr_values="gold"');
+    expect(bound).not.toContain('error');
+  });
+});
+
+describe('requireAuthentication()', () => {
+  test.each([
+    [{}, 'needs maxAge or acr'],
+    [{ acr: [] }, 'needs maxAge or acr'],
+    [{ maxAge: 0 }, 'needs a maxAge in whole seconds, at least 1'],
+    [{ maxAge: -1 }, 'needs a maxAge in whole seconds, at least 1'],
+    [{ maxAge: 1.5 }, 'needs a maxAge in whole seconds, at least 1'],
+    [{ maxAge: Number.NaN }, 'needs a maxAge in whole seconds, at least 1'],
+    [{ acr: 'a b' }, 'needs an acr without spaces'],
+    [{ acr: 'a"' }, 'needs an acr without spaces'],
+    [{ acr: '' }, 'needs an acr without spaces'],
+  ])('with %j is a mistake in the code', async (requirement, problem) => {
+    const asking = server.withToken(new Request(`${ISSUER}/api`), async () => {
+      token().requireAuthentication(requirement);
+      return new Response('done');
+    });
+    await expect(asking).rejects.toThrow(problem);
+  });
+});
