@@ -33,7 +33,7 @@ async function asked(id: string, answer: string): Promise<{ code: unknown; said:
   let isAnswered = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    if (isAnswered || !said.includes('Type yes to go on: ')) return;
+    if (isAnswered || !said.includes('Type yes to continue: ')) return;
     isAnswered = true;
     child.stdin.write(answer);
   });
@@ -49,7 +49,7 @@ test('on a terminal, erasing asks for confirmation and continues only after a ye
   // The last one is the end of the input.
   for (const answer of ['no\r', '\u{4}']) {
     const { code, said } = await asked(id, answer);
-    expect(said).toContain(`All that is kept of the person "accounts" "${id}" will be removed`);
+    expect(said).toContain(`Everything stored about the person "accounts" "${id}" will be removed`);
     expect(said).toContain('Nothing was changed.');
     expect(code).toBe(1);
   }

@@ -295,8 +295,8 @@ describe('who holds access', () => {
     [['--limit', '1001'], 'from 1 to 1000'],
     [['--limit', 'ten'], 'from 1 to 1000'],
     [['--after', "x' OR 1=1"], 'cursor'],
-    [['--person', 'accounts'], 'two words'],
-    [['--person', 'accounts', 'a', 'b'], 'two words'],
+    [['--person', 'accounts'], 'needs two values'],
+    [['--person', 'accounts', 'a', 'b'], 'needs two values'],
     [['--person', 'accounts', ''], 'not empty'],
     [['--person', 'accounts', 'x'.repeat(256)], 'at most 255'],
     [['--client', 'nobody'], 'No client has this id'],
@@ -339,7 +339,7 @@ describe('an authorization that is revoked', () => {
     expect(await livesFor(other)).toBe(true);
     const again = await run('oauth:authorization:revoke', id);
     expect(again).toMatchObject({ code: 0, stderr: '' });
-    expect(again.stdout).toContain('was revoked before');
+    expect(again.stdout).toContain('was already revoked');
   });
 
   // @shows AS-31.5
@@ -392,7 +392,7 @@ describe('a person who is revoked', () => {
     expect((await visitor.visit(authorizationUrl(portal, diary))).status).toBe(200);
     const waiting = await run('oauth:person:revoke', 'accounts', id);
     expect(waiting.stdout).toBe(
-      `Ended 0 authorizations of "accounts" "${id}", and 1 requests that waited for an answer.\n`,
+      `Ended 0 authorizations of "accounts" "${id}", and 1 open consent requests.\n`,
     );
 
     for (const each of [...tokens, refreshed]) expect(await livesFor(each)).toBe(false);
@@ -571,7 +571,7 @@ describe('a person who is erased', () => {
     const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
     const unasked = await run('oauth:person:erase', 'accounts', id);
     expect(unasked).toMatchObject({ code: 1, stdout: '' });
-    expect(unasked.stderr).toContain('add --yes to confirm');
+    expect(unasked.stderr).toContain('Add --yes');
     const nobody = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
     expect(nobody.stderr).toContain('Nothing is kept here of the person');

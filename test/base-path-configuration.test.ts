@@ -283,7 +283,7 @@ describe('oauth:server:doctor --online', () => {
     }));
     expect(found.get('public address')).toMatchObject({
       outcome: 'failing',
-      remedy: expect.stringContaining('take base_path_stripped out') as string,
+      remedy: expect.stringContaining('remove base_path_stripped') as string,
     });
   });
 
@@ -310,7 +310,8 @@ describe('oauth:server:doctor --online', () => {
     expect(found.get('proxies')?.outcome).toBe('ok');
     expect(found.get('in front of base_path')).toMatchObject({
       outcome: 'warning',
-      remedy: 'let the proxy lead /.well-known/*/auth, and what is below it, to the application as it is',
+      remedy:
+        'make the proxy forward /.well-known/*/auth, and all paths below it, to the application unchanged',
     });
   });
 });
@@ -333,7 +334,7 @@ test("the doctor names a host's own consent view whose form misses the base path
   try {
     expect(await found({ base_path: BASE })).toMatchObject({
       outcome: 'failing',
-      detail: 'the form of oauth/consent is sent to /oauth/authorize, which is not /auth/oauth/authorize',
+      detail: 'the form in oauth/consent is sent to /oauth/authorize instead of /auth/oauth/authorize',
     });
     expect(await found({})).toMatchObject({ outcome: 'ok' });
   } finally {

@@ -647,7 +647,7 @@ describe('the doctor', () => {
       await own.server.clients.create({ ...service, jwks: keySet(newKey('ES256')) });
       expect((await examined(own))['client keys']).toMatchObject({
         outcome: 'ok',
-        detail: '1 authenticate by private_key_jwt',
+        detail: 'clients that authenticate by private_key_jwt: 1',
       });
       expect(await examined(own, true)).not.toHaveProperty('published client keys');
       const paths = ['right', 'weak', 'private', 'empty', 'none', 'away'].map(newPath);
@@ -662,13 +662,14 @@ describe('the doctor', () => {
       const published = await create(right);
       expect((await examined(own, true))['published client keys']).toMatchObject({
         outcome: 'ok',
-        detail: 'those of 1 were fetched',
+        detail: 'clients whose keys were fetched: 1',
       });
       const wrong = await Promise.all([weak, shown, empty, none, away].map(create));
       const before = host.asked.length;
       expect((await examined(own))['client keys']).toMatchObject({
         outcome: 'ok',
-        detail: '7 authenticate by private_key_jwt; 6 publish their keys, which --online fetches',
+        detail:
+          'clients that authenticate by private_key_jwt: 7; 6 publish their keys (to check those, add --online)',
       });
       expect(host.asked.length).toBe(before);
       const { outcome, detail = '' } = (await examined(own, true))['published client keys'] ?? {};

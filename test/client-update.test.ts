@@ -537,10 +537,10 @@ describe('on the console', () => {
     for (const told of [
       'Test application  (confidential)',
       'by an operator',
-      'not written down',
+      'not recorded',
       'authorization_code, refresh_token',
       'https://client.example/callback',
-      'the one before is accepted until 20',
+      'the previous secret is accepted until 20',
       'RS256',
     ]) {
       expect(stdout).toContain(told);
@@ -645,7 +645,7 @@ describe('on the console', () => {
     expect([again.code, again.stdout, again.stderr]).toEqual([
       0,
       '',
-      expect.stringContaining('is so already'),
+      expect.stringContaining('already has these values'),
     ]);
 
     const keyed = await registerClient(portal, {
@@ -673,7 +673,7 @@ describe('on the console', () => {
   });
 
   test.each<[string, readonly string[], string]>([
-    ['nothing', [], 'Say what to change'],
+    ['nothing', [], 'No changes given'],
     ['a file that does not exist', ['--jwks=/nowhere'], 'cannot be read'],
     ['a scope that is not offered', ['--add-scope=notes:burn'], 'is unknown'],
     [

@@ -315,7 +315,7 @@ describe('an application is loaded', () => {
     const { run } = await application({ 'app.ts': `export enum Colour { Red }\n${IMPORTS}\n${EXPORT}` });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
-    expect(stderr).toContain('name the compiled file, as in npx portico --app dist/app.js');
+    expect(stderr).toContain('Pass the compiled file, as in npx portico --app dist/app.js');
   });
 
   test.each([
@@ -330,7 +330,7 @@ describe('an application is loaded', () => {
       });
       const { code, stderr } = await run('oauth:client:list');
       expect(code).toBe(1);
-      expect(stderr).toContain('Name the compiled file, as in npx portico --app dist/portico.js');
+      expect(stderr).toContain('Pass the compiled file, as in npx portico --app dist/portico.js');
     },
   );
 
@@ -377,7 +377,7 @@ describe('a command ends', () => {
     const { stderr, ...listed } = await list();
     expect(listed).toEqual({ code: 0, stdout: '[]\n' });
     expect(stderr).toMatch(
-      /app\.ts starts a server as soon as it is loaded \(.*app\.ts:\d+\); this command left it/,
+      /app\.ts starts a server when it is loaded \(.*app\.ts:\d+\)\. This command did not start it/,
     );
   });
 
@@ -390,7 +390,7 @@ describe('a command ends', () => {
     });
     const { stderr, ...listed } = await list();
     expect(listed).toEqual({ code: 0, stdout: '[]\n' });
-    expect(stderr.match(/starts a server as soon as it is loaded/g)).toHaveLength(1);
+    expect(stderr.match(/starts a server when it is loaded/g)).toHaveLength(1);
   });
 
   test.each([
@@ -402,8 +402,6 @@ describe('a command ends', () => {
     });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /app\.ts waits for a server that it starts\. Put what listens into a separate file/,
-    );
+    expect(stderr).toMatch(/app\.ts starts a server and waits for it\. Start the server in a separate file/);
   });
 });

@@ -293,7 +293,7 @@ describe('oauth:client:create --jwks', () => {
     const create = ['oauth:client:create', 'Job', ...service, `--jwks=${file}`];
     const printed = parsed(await at(...create, '--jwks-alg=ES256', '--json'));
     expect(printed).toMatchObject({ token_endpoint_auth_signing_alg: 'ES256' });
-    expect((await at('oauth:client:list')).stdout).toContain('kept here (private_key_jwt, ES256)');
+    expect((await at('oauth:client:list')).stdout).toContain('stored by the server (private_key_jwt, ES256)');
     expectRefusal(await at(...create, '--jwks-alg=PS256'), 'no key that signs with PS256');
     expectRefusal(await at(...create, '--jwks-alg=HS256'), 'one of RS256, PS256, ES256, EdDSA, Ed25519');
     expectRefusal(await at('oauth:client:create', 'Job', ...service, '--jwks-alg=ES256'), 'public keys');
@@ -369,10 +369,10 @@ describe('oauth:client:create --profile', () => {
       require_pushed_authorization_requests: true,
     });
     expect((await at(MIXED, 'oauth:client:list')).stdout).toContain('profile    fapi2');
-    expect((await at(MIXED, 'oauth:server:doctor')).stdout).toMatch(/^ok +profile .*held to fapi2/m);
+    expect((await at(MIXED, 'oauth:server:doctor')).stdout).toMatch(/^ok +profile .*meet a profile: fapi2/m);
     expectRefusal(await run(...banker), 'oauth_server:dpop');
     const { stdout } = await run('oauth:server:doctor');
-    expect(stdout).toMatch(/^failing +profile .*given nothing/m);
+    expect(stdout).toMatch(/^failing +profile .*get no access/m);
     expect(stdout).toContain(printed.client_id);
     expectRefusal(await at(MIXED, ...banker.slice(0, -1), '--profile=fapi3'), 'fapi3');
     await at(MIXED, 'oauth:client:revoke', printed.client_id);
@@ -468,7 +468,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
   test('refuses --overlap with --now, and the secret stays', async () => {
     const { client_id: id } = await create();
     expectRefusal(await run('oauth:client:rotate-secret', id, '--overlap=600', '--now'), 'not both');
-    expect((await run('oauth:client:show', id)).stdout).toContain('no secret before that is accepted');
+    expect((await run('oauth:client:show', id)).stdout).toContain('no previous secret is accepted');
   });
 
   test('an unknown client prints one clear line', async () => {
@@ -611,7 +611,7 @@ describe('the keys', () => {
       const option = command.at(-1) ?? '';
       expectRefusal(
         await run(...command.slice(0, -1), `${option}=${value}`),
-        `${option} takes a span such as 30d, 12h, 90m or 45s, or a number of seconds`,
+        `${option} must be a duration such as 30d, 12h, 90m or 45s, or a number of seconds`,
       );
     }
     // A bare number could mean seconds or days.
@@ -621,7 +621,7 @@ describe('the keys', () => {
       const [name = '', option = ''] = command;
       expectRefusal(
         await run(name, `${option}=${value}`),
-        `${option} takes how long ago, such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time`,
+        `${option} must be an age such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time`,
       );
     }
   });
@@ -635,7 +635,7 @@ describe('the keys', () => {
       const first = await setup();
       expect(first.code).toBe(0);
       expect(first.stdout).toMatch(/Created the signing key/);
-      expect(first.stdout).toContain('run db:migrate up');
+      expect(first.stdout).toContain('db:migrate up');
       const second = JSON.parse((await setup('--json')).stdout) as { signing_key: { created: boolean } };
       expect(second.signing_key.created).toBe(false);
     } finally {
@@ -665,7 +665,7 @@ describe('the keys', () => {
       expectRefusal(await console('oauth:keys:generate', '--alg=ES384'), 'one of RS256, ES256, EdDSA');
       const generated = await console('oauth:keys:generate', '--alg', 'ES256');
       expect(generated.stdout).toMatch(
-        /^The key \S{43} signs from now on, for applications created with --id-token-alg ES256; earlier keys stay published\.\n$/,
+        /^The key \S{43} signs from now on, for applications created with --id-token-alg ES256\. Earlier keys stay published\.\n$/,
       );
       const client = parsed(await create('--id-token-alg=ES256', '--json'));
       expect(client).toMatchObject({ id_token_signed_response_alg: 'ES256' });
@@ -682,7 +682,7 @@ describe('the keys', () => {
   test.each([
     ['oauth:keys:generate', ['--alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
     ['oauth:client:create', ['--id-token-alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
-    ['oauth:keys:prune', ['the newest of each algorithm stays']],
+    ['oauth:keys:prune', ['keeps the newest key of each algorithm']],
   ])('%s --help lists the algorithms', async (command, says) => {
     const { code, stdout } = await run(command, '--help');
     expect(code).toBe(0);
@@ -821,8 +821,8 @@ describe('the console', () => {
     const { code, stdout } = await portico(['--help'], { cwd: storage });
     expect(code).toBe(0);
     expect(stdout).toContain('--app <file>');
-    expect(stdout).toContain('The commands are those of an application, and no application is here.');
-    expect((await asProcess('--help')).stdout).not.toContain('no application is here');
+    expect(stdout).toContain('No application was found, so its commands are not listed.');
+    expect((await asProcess('--help')).stdout).not.toContain('No application was found');
   });
 
   // @shows HOST-4.1
@@ -975,7 +975,7 @@ describe('serve', () => {
       const refused = await porticoHere(['serve', `--drain=${drain}`], { cwd: PORTAL, env });
       expectRefusal(
         refused,
-        drain === '3601' ? '--drain must be from 0 to 3600 seconds' : '--drain takes a span',
+        drain === '3601' ? '--drain must be from 0 to 3600 seconds' : '--drain must be a duration',
       );
     }
   });
@@ -1013,7 +1013,7 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
       env,
     });
     await server.says(
-      "Warning: no one can sign in: oauth_server:login_route: no route is named 'login'; give the application accounts",
+      "Warning: no one can sign in: oauth_server:login_route: no route is named 'login'; pass accounts to the application",
     );
     expect(await readFile(path.join(folder, 'app.log'), 'utf8')).toContain('no one can sign in');
     const metadata = await fetch(`http://localhost:${env.PORT}/.well-known/oauth-authorization-server`);

@@ -78,7 +78,7 @@ describe('database_schema', () => {
       const report = await examine(portal.application, portal.server);
       expect(report.checks.find(({ part }) => part === 'store')).toMatchObject({
         outcome: 'ok',
-        detail: 'postgres answers, in the schema Own_Rooms, and takes what is written',
+        detail: 'postgres answers, in the schema Own_Rooms and accepts writes',
       });
       expect(report.checks.find(({ part }) => part === 'schema')).toMatchObject({ outcome: 'ok' });
       const own = openDatabase(created.url, { directory: '/' });

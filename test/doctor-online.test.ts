@@ -53,7 +53,7 @@ describe('the public address, with --online', () => {
     const found = await examined(portal);
     expect(found['public address']).toMatchObject({
       outcome: 'ok',
-      detail: `${portal.url}/.well-known/openid-configuration was fetched, and names this issuer`,
+      detail: `${portal.url}/.well-known/openid-configuration was fetched and contains this issuer`,
     });
     expect(found['public key set']).toMatchObject({
       outcome: 'ok',
@@ -69,7 +69,7 @@ describe('the public address, with --online', () => {
     expect(healthy).toBe(true);
     expect(checks.map(({ part }) => part)).not.toContain('public address');
     expect(checks.find(({ part }) => part === 'endpoints')?.detail).toMatch(
-      /this process would serve https:\/\/portal\.invalid\/.*--online checks/,
+      /this process serves https:\/\/portal\.invalid\/.*add --online/,
     );
   });
 
@@ -92,7 +92,7 @@ describe('the public address, with --online', () => {
     expect(found['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /^public_url: portal\.invalid is a name that .*\((?:ENOTFOUND|EAI_AGAIN)\)$/,
+        /^public_url: portal\.invalid (?:is not a known hostname|cannot be resolved now) \((?:ENOTFOUND|EAI_AGAIN)\)$/,
       ) as string,
     });
   });
@@ -123,7 +123,7 @@ describe('the public address, with --online', () => {
     const silent = keep(await startServer(() => {}));
     expect((await examinedAt(silent.url, 0.1))['public address']).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringContaining('does not answer within 0.1 seconds') as string,
+      detail: expect.stringContaining('does not respond within 0.1 seconds') as string,
     });
   });
 
@@ -138,7 +138,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(redirecting.url))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /answered with 301, to https:\/\/elsewhere\.example\/; it was not followed/,
+        /redirects \(301\) to https:\/\/elsewhere\.example\/; redirects are not followed/,
       ) as string,
     });
     expect(asked).toBe(1);
@@ -149,7 +149,7 @@ describe('the public address, with --online', () => {
     );
     expect((await examinedAt(page.url))['public address']).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringContaining('answered with 404 and text/html') as string,
+      detail: expect.stringContaining('returns 404 and text/html') as string,
     });
   });
 
@@ -184,7 +184,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(own))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringContaining(
-        `is answered with ${status} and application/json, not with the server's document`,
+        `returns ${status} and application/json instead of the server's document`,
       ) as string,
     });
   });
@@ -195,7 +195,7 @@ describe('the public address, with --online', () => {
     const own = other.url.replace('localhost', '127.0.0.1');
     expect((await examinedAt(own))['public address']).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringMatching(`names the issuer "${other.url}", this process ${own}$`) as string,
+      detail: expect.stringMatching(`has the issuer "${other.url}", but this process has ${own}$`) as string,
     });
   });
 
@@ -211,7 +211,7 @@ describe('the public address, with --online', () => {
     expect(found['public key set']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /^oauth_server:key_path: .* lacks \S+ and has \S+, which this directory has not/,
+        /^oauth_server:key_path: .* does not have \S+ and has \S+, which is not in this directory/,
       ) as string,
     });
     expect(found['proxies']?.outcome).toBe('skipped');
@@ -222,19 +222,19 @@ describe('the public address, with --online', () => {
     [
       'another modulus',
       (keys) => keys.filter((key) => 'n' in key).map((key) => (key['n'] = 'AQAB')),
-      / lacks \S+ and has /,
+      / does not have \S+ and has /,
     ],
     [
       'another point',
       (keys) => keys.filter((key) => 'x' in key).map((key) => (key['x'] = 'AQAB')),
-      / lacks \S+ and has /,
+      / does not have \S+ and has /,
     ],
-    ['another name', (keys) => keys.map((key) => (key['kid'] = 'AQAB')), / lacks .* and has AQAB, /],
-    ['a key less', (keys) => keys.shift(), /json lacks \S+; checked here/],
+    ['another name', (keys) => keys.map((key) => (key['kid'] = 'AQAB')), / does not have .* and has AQAB, /],
+    ['a key less', (keys) => keys.shift(), /json does not have \S+; checked here/],
     [
       'a key more',
       (keys) => keys.push({ ...keys[0], kid: 'more' }),
-      /json has more, which this directory has not;/,
+      /json has more, which is not in this directory;/,
     ],
   ])('where a key set with %s is served', async (_, change, says) => {
     const front = keep(await startProxy());
@@ -354,29 +354,29 @@ describe('what reaches the process through the proxies', () => {
       'trusted_proxies is too small: everybody has the address of the proxy',
       [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }],
       1,
-      /sees the address 10\.0\.0\.2, where the outermost proxy was asked by 198\.51\.100\.7: 2 proxies append/,
+      /sees the address 10\.0\.0\.2, but the outermost proxy saw 198\.51\.100\.7: 2 proxies append/,
       /set trusted_proxies to 2;/,
     ],
     [
       'trusted_proxies is not set',
       [{ appends: '198.51.100.7' }],
       0,
-      /sees the address 127\.0\.0\.1, where the outermost proxy was asked by 198\.51\.100\.7/,
+      /sees the address 127\.0\.0\.1, but the outermost proxy saw 198\.51\.100\.7/,
       /set trusted_proxies to 1;/,
     ],
     [
       'trusted_proxies is too large: everybody has the address that they say',
       [{ appends: '198.51.100.7' }],
       2,
-      /believes the address that this request made up \(192\.0\.2\.123\)/,
+      /accepted a forged address \(192\.0\.2\.123\)/,
       /set trusted_proxies to 1;/,
     ],
     [
       'trusted_proxies is set and no proxy appends',
       [{}],
       1,
-      /believes the address that this request made up/,
-      /if a proxy stands before the process, let it append .*; if none does, set trusted_proxies to 0;/,
+      /accepted a forged address/,
+      /if there is a proxy in front of the process, make it append .*; otherwise set trusted_proxies to 0;/,
     ],
   ])('fails when %s', async (_, chain, trusted, says, remedy) => {
     const found = await examined(await behind(chain, trusted));
@@ -391,9 +391,9 @@ describe('what reaches the process through the proxies', () => {
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
       detail: expect.stringContaining(
-        'the process sees the address 127.0.0.2, this one asked from 127.0.0.1, and no proxy appends',
+        'the process sees the address 127.0.0.2, but this command sent the request from 127.0.0.1, and no proxy appends',
       ) as string,
-      remedy: expect.stringContaining('if a router translates addresses, this is right') as string,
+      remedy: expect.stringContaining('if a router translates addresses (NAT), this is correct') as string,
     });
   });
 
@@ -403,7 +403,7 @@ describe('what reaches the process through the proxies', () => {
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
       detail: expect.stringMatching(
-        /sees the host backend:3000, not 127\.0\.0\.1:\d+.*X-Forwarded-Proto says https, public_url http/,
+        /sees the host backend:3000 instead of 127\.0\.0\.1:\d+.*X-Forwarded-Proto is https, but public_url is http/,
       ) as string,
       remedy: expect.stringMatching(/proxy_set_header Host .*proxy_set_header X-Forwarded-Proto/) as string,
     });
@@ -418,7 +418,7 @@ describe('what reaches the process through the proxies', () => {
       expect((await examined(portal))['proxies']).toMatchObject({
         outcome: 'ok',
         detail: expect.stringContaining(
-          `sees the host backend:3000, and ${host} in X-Forwarded-Host; X-Forwarded-Proto says http`,
+          `sees the host backend:3000, and ${host} in X-Forwarded-Host; X-Forwarded-Proto is http`,
         ) as string,
       });
     },
@@ -428,7 +428,7 @@ describe('what reaches the process through the proxies', () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
-      detail: expect.stringContaining('without what the process received') as string,
+      detail: expect.stringContaining('did not return the request that the process received') as string,
     });
   });
 
@@ -514,7 +514,7 @@ describe('oauth:server:doctor --online', () => {
     proxy.leadTo(Number(PORT));
 
     const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
-    expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* was fetched, and names this issuer$/m);
+    expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* was fetched and contains this issuer$/m);
     // There is a proxy, and none is trusted.
     expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);
@@ -527,7 +527,7 @@ describe('oauth:server:doctor --online', () => {
     const { healthy, checks } = JSON.parse(wrong.stdout) as { healthy: boolean; checks: Check[] };
     expect(healthy).toBe(false);
     expect(checks.find(({ part }) => part === 'public address')?.detail).toContain(
-      `names the issuer "${proxy.url}"`,
+      `has the issuer "${proxy.url}"`,
     );
   });
 });

@@ -243,11 +243,13 @@ describe('the doctor', () => {
       expect(await ofProfile(able)).toBeNull();
       await able.server.keys.generate('ES256');
       const held = await registerBanker(able, { profile: 'fapi2' });
-      expect(await ofProfile(able)).toMatch(/^ok: 1 held to/);
+      expect(await ofProfile(able)).toMatch(/^ok: 1 must meet a profile/);
 
       const unable = await startPortal({ databaseUrl });
       try {
-        expect(await ofProfile(unable)).toMatch(new RegExp(`^failing: clients .* nothing: ${held.id}: `));
+        expect(await ofProfile(unable)).toMatch(
+          new RegExp(`^failing: these clients get no access.*: ${held.id}: `),
+        );
       } finally {
         await unable.close();
       }
@@ -259,9 +261,11 @@ describe('the doctor', () => {
       try {
         expect(await ofProfile(strict)).toMatch(/^failing: there is no signing key for \S+ or /);
         await strict.server.keys.generate('ES256');
-        expect(await ofProfile(strict)).toMatch(new RegExp(`^warning: clients .* nothing: ${plain.id}: `));
+        expect(await ofProfile(strict)).toMatch(
+          new RegExp(`^warning: these clients get no access.*: ${plain.id}: `),
+        );
         await able.server.clients.revoke(plain.id);
-        expect(await ofProfile(strict)).toMatch(/^ok: every client is held to/);
+        expect(await ofProfile(strict)).toMatch(/^ok: every client must meet the profile/);
       } finally {
         await strict.close();
       }
@@ -336,13 +340,13 @@ describe('the doctor', () => {
     await withView('<form method="post"><button name="decision">Yes</button></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
-        detail: expect.stringContaining('lacks request_id, csrf_token'),
+        detail: expect.stringContaining('does not have request_id, csrf_token'),
       });
     });
     await withView('<form><%= it.requestId %> <%= it.csrfToken %></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
-        detail: 'the form of oauth/consent lacks decision, so no answer can be accepted',
+        detail: 'the form in oauth/consent does not have decision, so no answer can be accepted',
       });
     });
   });
@@ -488,19 +492,19 @@ describe('the doctor', () => {
     const found = (oauth_server: object) =>
       finding('clients', { config: { oauth_server: { ...oauth_server } } });
     const alone = await found({});
-    expect(alone).toMatchObject({ outcome: 'warning', detail: 'none is registered' });
+    expect(alone).toMatchObject({ outcome: 'warning', detail: 'no client is registered' });
     expect(alone?.remedy).toMatch(/^run npx portico oauth:client:create/);
     expect(alone?.remedy).not.toContain('initial-access-token');
     expect(await found({ registration: 'open' })).toMatchObject({
       outcome: 'ok',
-      detail: 'none is registered yet; clients register themselves',
+      detail: 'no client is registered yet; clients register themselves',
     });
     expect(await found({ client_id_metadata_documents: true })).toMatchObject({
       outcome: 'ok',
-      detail: 'none is registered yet; clients may be documents',
+      detail: 'no client is registered yet; clients may be documents',
     });
     const byToken = await found({ registration: 'initial_access_token' });
-    expect(byToken).toMatchObject({ outcome: 'warning', detail: 'none is registered' });
+    expect(byToken).toMatchObject({ outcome: 'warning', detail: 'no client is registered' });
     expect(byToken?.remedy).toContain('npx portico oauth:initial-access-token:create');
   });
 
@@ -611,7 +615,7 @@ describe('the doctor', () => {
       const { checks } = await examine(application, hooked.server);
       expect(checks.find(({ part }) => part === 'resource')).toMatchObject({
         outcome: 'failing',
-        detail: expect.stringContaining('is answered with 200, not with the metadata of') as string,
+        detail: expect.stringContaining('returns 200 instead of the metadata of') as string,
       });
     } finally {
       await hooked.close();
@@ -643,7 +647,7 @@ describe('the doctor', () => {
       });
       expect(await of(database)).toMatchObject({
         outcome: 'ok',
-        detail: expect.stringMatching(/takes what is written$/) as string,
+        detail: expect.stringMatching(/accepts writes$/) as string,
       });
     } finally {
       await portal.close();

@@ -496,9 +496,9 @@ describe('oauth:audit', () => {
       ['--limit=1001', 'The limit must be 1 to 1000'],
       ['--limit=1e2', 'The limit must be 1 to 1000'],
       ['--after=5', 'Invalid cursor'],
-      ['--since=yesterday', '--since takes how long ago'],
-      ['--until=2026-13-01', '--until takes how long ago'],
-      ['--person=one', '--person takes two words'],
+      ['--since=yesterday', '--since must be an age such as'],
+      ['--until=2026-13-01', '--until must be an age such as'],
+      ['--person=one', '--person needs two values'],
       ['--type=nothing', 'Unknown event type'],
     ] as const) {
       const { code, stdout, stderr } = await run('oauth:audit', option);
@@ -546,7 +546,7 @@ describe('oauth:audit', () => {
     for (const text of ['2026-03-29T12:00:00', '2026-03-29 12:00', '1774785600', '-1h', '1.5h', '30M', ''])
       for (const option of ['--since', '--until'])
         expect((await run('oauth:audit', `${option}=${text}`)).stderr).toContain(
-          `${option} takes how long ago`,
+          `${option} must be an age such as`,
         );
   });
 

@@ -269,9 +269,9 @@ describe('a key file that the serving account cannot read', () => {
           {
             outcome: 'failing',
             detail: expect.stringMatching(
-              /belong to another user than their directory \(uid 65534\): \S+ \(uid 0\), 9000000000000-newest\.json \(uid 0\)$/,
+              /do not belong to the directory's owner \(uid 65534\): \S+ \(uid 0\), 9000000000000-newest\.json \(uid 0\)$/,
             ) as string,
-            remedy: expect.stringMatching(/^run chown -R 65534:65534 '\S+keys'/) as string,
+            remedy: expect.stringMatching(/run chown -R 65534:65534 '\S+keys'/) as string,
           },
         ]);
       }
@@ -313,7 +313,7 @@ describe('a key file that the serving account cannot read', () => {
       {
         outcome: 'warning',
         detail: expect.stringMatching(
-          /keys is root's, and \S+oauth around it belongs to uid 65534/,
+          /keys belongs to root, but the folder \S+oauth belongs to uid 65534/,
         ) as string,
         remedy: expect.stringContaining("chown -R 65534:65534 '") as string,
       },

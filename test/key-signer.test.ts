@@ -161,7 +161,7 @@ test('a KeySigner that signs for more than a year must be replaced by another, n
     expect(checks.find(({ part }) => part === 'key rotation')).toMatchObject({
       outcome: 'warning',
       detail: expect.stringMatching(/^old \(RS256\) signs since /) as string,
-      remedy: 'give the server another KeySigner, with the time from which it signs',
+      remedy: 'pass another KeySigner with its signsFrom time',
     });
   } finally {
     await another.close();

@@ -34,7 +34,7 @@ test('after ID tokens were issued, setup does not replace a lost key', async () 
     const refused = await run('oauth:server:setup');
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('Bring its directory back') as string,
+      stderr: expect.stringContaining('Restore its directory') as string,
     });
     expect(await readdir(directory)).toEqual([]);
     const generated = await run('oauth:keys:generate');

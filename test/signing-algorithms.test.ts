@@ -593,7 +593,7 @@ describe('with keys of RS256 alone', () => {
           outcome: 'failing',
           detail: `oauth_server:key_path: there is no signing key in ${keyless.server.config.key_path}, so openid cannot be granted`,
           remedy:
-            'if there were keys, restore their directory or point key_path to it; only if there was never one, run npx portico oauth:server:setup',
+            'if there were keys before, restore their directory or set key_path to it; otherwise run npx portico oauth:server:setup',
         });
       });
     });

@@ -94,8 +94,8 @@ describe('oauth:client:unblock', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout:
-        `The URL ${id} is no longer blocked: its document is read again, and people are asked again. ` +
-        'Access that it had before stays revoked.\n',
+        `The URL ${id} is no longer blocked. People must allow the application again. ` +
+        'Earlier access stays revoked.\n',
     });
     // Its document has not been read since: it may do nothing.
     expect(await errorOf(await exchange(id, unspent))).toBe('unauthorized_client');

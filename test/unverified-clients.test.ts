@@ -453,7 +453,7 @@ describe('the console', () => {
     const { code: exit, stdout, stderr } = await run('oauth:client:revoke', blocked);
     expect({ exit, stdout }).toEqual({
       exit: 0,
-      stdout: `The URL ${blocked} is blocked: no one can allow this application any more, and every token issued to it is revoked.\n`,
+      stdout: `The URL ${blocked} is blocked. No one can allow this application any more, and all its tokens are revoked.\n`,
     });
     expect(stderr).toContain('Other documents of blocked.example are not');
     expect((await asks()).status).toBe(401);
@@ -470,7 +470,7 @@ describe('the console', () => {
   test('blocks an unused URL for good', async () => {
     const unseen = 'https://unseen.example/client.json';
     const { stdout } = await run('oauth:client:revoke', unseen);
-    expect(stdout).toContain(`The URL ${unseen} is blocked before anyone has used it here`);
+    expect(stdout).toContain(`The URL ${unseen} is blocked. No one has used it yet`);
     clock.advance(100 * 86_400);
     await portal.server.prune();
     const page = await ada.get(url({ id: unseen, secret: '' }));

@@ -22,7 +22,7 @@ export function examineLoginRoute({
   if (ownLogin !== null) return ok(ownLogin);
   return failing(
     `oauth_server:login_route: no route is named '${route}'`,
-    'give the application accounts, or name its sign-in route',
+    'pass accounts to the application, or set oauth_server:login_route to its sign-in route',
   );
 }
 
@@ -39,16 +39,17 @@ function findLogin({ host }: AuthorizationServer): string | null {
 }
 
 export async function examineEndpoints({ application, server }: Subject): Promise<Finding> {
-  if (!server.config.routes) return skipped('oauth_server:routes is false, so the application mounts them');
-  if (application.fetch === undefined) return skipped('the application mounts them');
+  if (!server.config.routes)
+    return skipped('the application mounts the endpoints, because oauth_server:routes is false');
+  if (application.fetch === undefined) return skipped('the application mounts the endpoints');
   const url = `${server.issuer}/.well-known/openid-configuration`;
   const arriving = `${server.origin}${server.mountPath}/.well-known/openid-configuration`;
   const response = await application.fetch(new Request(arriving));
   const document = (await response.json()) as { readonly issuer?: unknown };
   if (response.status === 200 && document.issuer === server.issuer)
-    return ok(`this process would serve ${url}; --online checks whether that address leads to one`);
+    return ok(`this process serves ${url}; to check that the address leads to it, add --online`);
   return failing(
-    `${url} is answered with ${response.status}, not with the server's metadata`,
+    `${url} returns ${response.status} instead of the server's metadata`,
     'find the application route or hook that responds instead',
   );
 }
@@ -58,9 +59,10 @@ export function examineExemptions({ application, server }: Subject): Finding {
   if (application.config === undefined) return skipped(NO_ROUTES);
   const configured = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
   const checked = Object.keys(server.csrfExemptRoutes).filter((name) => configured[name] !== true);
-  if (checked.length === 0) return ok('the protocol endpoints are exempt');
+  if (checked.length === 0)
+    return ok('the protocol endpoints are exempt from the CSRF check from the CSRF check');
   return failing(
-    `the session-wide check refuses what applications send to ${checked.join(', ')}`,
-    'remove the entries that are false from csrf_exempt_routes',
+    `the application's CSRF check refuses the requests that clients send to ${checked.join(', ')}`,
+    'remove the false entries of these routes from csrf_exempt_routes',
   );
 }

@@ -25,8 +25,8 @@ export async function check(
   try {
     return (await examine()).map((found) => ({ part, ...found }));
   } catch (exception) {
-    log.error('The doctor could not look at {part}: {exception}', { part, exception });
+    log.error('The doctor could not check {part}: {exception}', { part, exception });
     const message = exception instanceof Error ? exception.message : String(exception);
-    return [{ part, ...failing(message, 'see the log for the details') }];
+    return [{ part, ...failing(message, 'for details, see the log') }];
   }
 }

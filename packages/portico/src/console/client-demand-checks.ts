@@ -28,7 +28,7 @@ export async function examineClientDemands({ application, server }: Subject): Pr
         part: 'client demands',
         ...failing(
           `oauth_server:${key} is off, so ${effect}: ${ids}`,
-          'set it to accept; or revoke them (npx portico oauth:client:revoke) and register them again, without the demand',
+          'set it to accept, or revoke these clients (npx portico oauth:client:revoke) and register them again without this requirement',
         ),
       },
     ];

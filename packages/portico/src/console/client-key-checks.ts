@@ -17,15 +17,16 @@ export async function examineClientKeys({ application, server }: Subject): Promi
 async function judge(server: Subject['server'], having: readonly Client[]): Promise<Finding> {
   if (!server.takesKeys) {
     return failing(
-      `oauth_server:private_key_jwt is off, so these cannot authenticate: ${having.map(({ id }) => id).join(', ')}`,
-      'set it to true; or revoke them (npx portico oauth:client:revoke) and register them again, with a secret',
+      `oauth_server:private_key_jwt is off, so these clients cannot authenticate: ${having.map(({ id }) => id).join(', ')}`,
+      'set it to true, or revoke these clients (npx portico oauth:client:revoke) and register them again with a secret',
     );
   }
   const kept = having.filter(({ keys }) => keys?.jwksUri === null);
   const published = having.length - kept.length;
-  const elsewhere = published === 0 ? '' : `; ${published} publish their keys, which --online fetches`;
+  const elsewhere = published === 0 ? '' : `; ${published} publish their keys (to check those, add --online)`;
   return (
-    (await wrongKeys(server, kept)) ?? ok(`${having.length} authenticate by private_key_jwt${elsewhere}`)
+    (await wrongKeys(server, kept)) ??
+    ok(`clients that authenticate by private_key_jwt: ${having.length}${elsewhere}`)
   );
 }
 
@@ -34,7 +35,9 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   if (!server.takesKeys) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
   if (publishing.length === 0) return [];
-  return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];
+  return [
+    (await wrongKeys(server, publishing)) ?? ok(`clients whose keys were fetched: ${publishing.length}`),
+  ];
 }
 
 /**
@@ -53,5 +56,8 @@ async function wrongKeys(server: Subject['server'], clients: readonly Client[]):
     if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);
   }
   if (found.length === 0) return null;
-  return warning(found.join('. '), 'tell the operator of the client: it can authenticate only with its keys');
+  return warning(
+    found.join('. '),
+    "tell the client's operator; until the keys can be fetched, the client cannot authenticate",
+  );
 }

@@ -43,7 +43,7 @@ export async function examineResource({ application, server }: Subject): Promise
   }
   return [
     failing(
-      `${server.origin}${path} is answered with ${response.status}, not with the metadata of ${audience}, where clients look for this server`,
+      `${server.origin}${path} returns ${response.status} instead of the metadata of ${audience}; clients use that metadata to find this server`,
       'find the application route or hook that responds instead',
     ),
   ];

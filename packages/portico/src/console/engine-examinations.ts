@@ -17,7 +17,9 @@ export async function engineExaminations(
     part,
     ({ application }) =>
       examine(application).catch((error: unknown) => [
-        skipped(`the store does not say: ${error instanceof Error ? error.message : String(error)}`),
+        skipped(
+          `the database settings cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        ),
       ]),
   ]);
 }

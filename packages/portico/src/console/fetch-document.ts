@@ -49,8 +49,8 @@ async function readDocument(
   if (status >= 300 && status < 400) {
     response.destroy();
     const fault = failing(
-      `${url} is answered with ${status}, to ${headers.location ?? 'nowhere'}; it was not followed`,
-      'an issuer is never redirected: set public_url (PUBLIC_URL) to the address that answers itself, as people and clients use it',
+      `${url} redirects (${status}) to ${headers.location ?? 'nowhere'}; redirects are not followed`,
+      'an issuer must not redirect: set public_url (PUBLIC_URL) to the final address that people and clients use',
     );
     return { fault };
   }
@@ -58,8 +58,8 @@ async function readDocument(
   const document = statuses.includes(status) ? parseObject(text) : null;
   if (document !== null) return { status, document, headers, from };
   const fault = failing(
-    `${url} is answered with ${status} and ${headers['content-type'] ?? 'no media type'}, not with the server's document`,
-    'let the proxy lead this path to the application, or correct public_url (PUBLIC_URL); for a 5xx, look at the log of the process or proxy that answers',
+    `${url} returns ${status} and ${headers['content-type'] ?? 'no media type'} instead of the server's document`,
+    'make the proxy forward this path to the application, or correct public_url (PUBLIC_URL); for a 5xx, see the log of the process or proxy',
   );
   return { fault };
 }
@@ -98,29 +98,29 @@ function parseObject(text: string): object | null {
 const CORRECT = 'correct public_url (PUBLIC_URL)';
 const UNTRUSTED = [
   'has a certificate that this machine does not trust',
-  'let the server send the whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
+  'make the server send the whole certificate chain; for your own certificate authority, set NODE_EXTRA_CA_CERTS',
 ] as const;
 
 /** For each of Node's error codes: what is wrong, and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ENOTFOUND: ['is a name that is not known', `${CORRECT}, or the entry of the name`],
-  EAI_AGAIN: ['is a name that cannot be looked up now', "look at this machine's name servers"],
+  ENOTFOUND: ['is not a known hostname', `${CORRECT}, or the DNS entry`],
+  EAI_AGAIN: ['cannot be resolved now', "check this machine's name servers"],
   ECONNREFUSED: ['refuses connections', `start the server or the proxy, or ${CORRECT}`],
   ECONNRESET: [
-    'ends the connection without an answer',
-    `look at the log of what listens there, or ${CORRECT}`,
+    'closes the connection without a response',
+    `see the log of the server or proxy there, or ${CORRECT}`,
   ],
-  EHOSTUNREACH: ['cannot be reached from this machine', `look at routes and firewalls, or ${CORRECT}`],
-  ENETUNREACH: ['cannot be reached from this machine', `look at routes and firewalls, or ${CORRECT}`],
-  ETIMEDOUT: ['cannot be reached from this machine', `look at routes and firewalls, or ${CORRECT}`],
-  EPROTO: ['does not speak TLS', `let a proxy that does stand there, or ${CORRECT}`],
-  ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS', `let a proxy that does stand there, or ${CORRECT}`],
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS', `let a proxy that does stand there, or ${CORRECT}`],
-  CERT_HAS_EXPIRED: ['has a certificate that has expired', 'renew it'],
-  CERT_NOT_YET_VALID: ['has a certificate that is not valid yet', "look at this machine's clock"],
+  EHOSTUNREACH: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
+  ENETUNREACH: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
+  ETIMEDOUT: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
+  EPROTO: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
+  CERT_HAS_EXPIRED: ['has an expired certificate', 'renew the certificate'],
+  CERT_NOT_YET_VALID: ['has a certificate that is not valid yet', "check this machine's clock"],
   ERR_TLS_CERT_ALTNAME_INVALID: [
-    'has a certificate for another name',
-    `give it one for this name, or ${CORRECT}`,
+    'has a certificate for another hostname',
+    `use a certificate for this hostname, or ${CORRECT}`,
   ],
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
@@ -133,11 +133,11 @@ function unreachable({ host }: URL, patience: number, error: unknown): Finding {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ABORT_ERR') {
     return failing(
-      `public_url: ${host} does not answer within ${patience} seconds`,
-      `check what is in front of the application, or ${CORRECT}`,
+      `public_url: ${host} does not respond within ${patience} seconds`,
+      `check the proxy in front of the application, or ${CORRECT}`,
     );
   }
   const message = error instanceof Error ? error.message : String(error);
-  const [what, remedy] = UNREACHABLE[code] ?? [`cannot be asked: ${message}`, CORRECT];
+  const [what, remedy] = UNREACHABLE[code] ?? [`cannot be reached: ${message}`, CORRECT];
   return failing(`public_url: ${host} ${what}${code === '' ? '' : ` (${code})`}`, remedy);
 }

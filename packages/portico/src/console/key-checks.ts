@@ -36,7 +36,7 @@ async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   return [
     failing(
       `staged keys in ${files.directory} cannot be read: ${faults.join(', ')}`,
-      'make them readable for the user of the server (and for no one else), or remove them and run npx portico oauth:keys:rotate again',
+      'make them readable only for the user that runs the server, or remove them and run npx portico oauth:keys:rotate again',
     ),
   ];
 }
@@ -45,7 +45,7 @@ function staged(keys: readonly KeyDescription[]): readonly Finding[] {
   return keys
     .filter(({ state }) => state === 'staged')
     .map(({ kid, algorithm, signsFrom }) =>
-      ok(`${kid} (${algorithm}) is published, and signs from ${isoTime(signsFrom)} on`),
+      ok(`${kid} (${algorithm}) is published and signs from ${isoTime(signsFrom)}`),
     );
 }
 
@@ -57,9 +57,9 @@ function due(keys: readonly KeyDescription[], now: number): readonly Finding[] {
     .filter((key) => !hasSuccessor(key))
     .map(({ kid, algorithm, signsFrom, file }) =>
       warning(
-        `${kid} (${algorithm}) signs since ${isoTime(signsFrom)}, for more than a year`,
+        `${kid} (${algorithm}) has signed for more than a year (since ${isoTime(signsFrom)})`,
         file === null
-          ? 'give the server another KeySigner, with the time from which it signs'
+          ? 'pass another KeySigner with its signsFrom time'
           : 'run npx portico oauth:keys:rotate --if-older-than 90d on a schedule',
       ),
     );
@@ -71,7 +71,7 @@ function removable(keys: readonly KeyDescription[], now: number): readonly Findi
   return [
     warning(
       `no ID token needs these keys any more: ${old.map(({ kid }) => kid).join(', ')}`,
-      'run npx portico oauth:keys:prune, or oauth:keys:rotate --if-older-than 90d on a schedule, which removes them as well',
+      'run npx portico oauth:keys:prune; or run npx portico oauth:keys:rotate --if-older-than 90d on a schedule, which also removes them',
     ),
   ];
 }

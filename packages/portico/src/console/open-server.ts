@@ -12,7 +12,8 @@ export function authorizationServerOf(application: {
   readonly services: ReadonlyMap<string, unknown>;
 }): AuthorizationServer {
   const server = application.services.get(OAUTH_SERVER);
-  if (server === undefined) throw new Error('The application has no oauthServer() among its plugins');
+  if (server === undefined)
+    throw new Error('The application has no authorization server; add oauthServer() to its plugins');
   return server as AuthorizationServer;
 }
 

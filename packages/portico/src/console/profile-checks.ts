@@ -29,16 +29,16 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
     const name = own?.profile ?? servers?.name;
     return [
       (own === undefined ? warning : failing)(
-        `clients that are given nothing: ${told.join('; ')}`,
-        `switch on what is missing, or register them again (oauth:client:create --profile ${name})`,
+        `these clients get no access, because they do not meet their profile: ${told.join('; ')}`,
+        `switch on the missing features, or register the clients again (oauth:client:create --profile ${name})`,
       ),
     ];
   }
   return [
     ok(
       servers === null
-        ? `${held} held to ${[...names].join(', ')}`
-        : `every client is held to ${servers.name}`,
+        ? `${held} must meet a profile: ${[...names].join(', ')}`
+        : `every client must meet the profile ${servers.name}`,
     ),
   ];
 }

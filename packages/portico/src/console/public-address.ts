@@ -24,12 +24,12 @@ export async function examinePublicAddress(
   const keySet =
     address.outcome === 'ok'
       ? await examineKeySet(server, documents)
-      : skipped('the public address does not lead here');
+      : skipped('not checked: the public address does not lead to this server');
   const ofFeatures = address.outcome === 'ok' ? await examineFeatures(subject, documents) : [];
   const roundTrip =
     keySet.outcome === 'ok'
       ? await examineRoundTrip(server, documents)
-      : skipped('it is not certain who answers there');
+      : skipped('not checked: the public address may lead to another server');
   return [
     { part: 'public address', ...address },
     ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
@@ -57,10 +57,10 @@ async function examineIssuer(server: AuthorizationServer, documents: DocumentFet
   const asked = await documents.fetch(url);
   if ('fault' in asked) return withStripping(server, asked.fault);
   const document = asked.document as { readonly issuer?: unknown };
-  if (document.issuer === server.issuer) return ok(`${url} was fetched, and names this issuer`);
+  if (document.issuer === server.issuer) return ok(`${url} was fetched and contains this issuer`);
   return failing(
-    `${url} names the issuer ${JSON.stringify(document.issuer)}, this process ${server.issuer}`,
-    'give public_url (PUBLIC_URL) the same value in every process, and let the address lead to those',
+    `${url} has the issuer ${JSON.stringify(document.issuer)}, but this process has ${server.issuer}`,
+    'set public_url (PUBLIC_URL) to the same value in every process, and make the address lead to these processes',
   );
 }
 
@@ -72,8 +72,8 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
   if (basePath === '' || fault.remedy === null) return fault;
   const setting =
     mountPath === basePath
-      ? `if the proxy takes ${basePath} away from the path, set base_path_stripped to true`
-      : `if the proxy leaves ${basePath} in the path, take base_path_stripped out`;
+      ? `if the proxy removes ${basePath} from the path, set base_path_stripped to true`
+      : `if the proxy keeps ${basePath} in the path, remove base_path_stripped`;
   return { ...fault, remedy: `${fault.remedy}; ${setting}` };
 }
 
@@ -85,10 +85,10 @@ async function examineInFront(server: AuthorizationServer, documents: DocumentFe
   const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
   const asked = await documents.fetch(url);
   const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
-  if (found === server.issuer) return ok(`${url} was fetched, and names this issuer`);
+  if (found === server.issuer) return ok(`${url} was fetched and contains this issuer`);
   return warning(
-    `${url}, where OAuth clients look (RFC 8414 section 3.1), does not lead here`,
-    `let the proxy lead /.well-known/*${server.basePath}, and what is below it, to the application as it is`,
+    `${url} does not lead to this server, but OAuth clients fetch its metadata there (RFC 8414 section 3.1)`,
+    `make the proxy forward /.well-known/*${server.basePath}, and all paths below it, to the application unchanged`,
   );
 }
 
@@ -113,15 +113,15 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
     .filter((each) => !own.some((key) => sameAs(key)(each)))
     .map(({ kid }) => String(kid));
   if (missing.length === 0 && foreign.length === 0) {
-    return ok(`${url} was fetched, and holds the same keys as ${server.config.key_path}: ${own.length}`);
+    return ok(`${url} was fetched and has the same keys as ${server.config.key_path}: ${own.length}`);
   }
   const difference = [
-    ...(missing.length === 0 ? [] : [`lacks ${missing.join(', ')}`]),
-    ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which this directory has not`]),
+    ...(missing.length === 0 ? [] : [`does not have ${missing.join(', ')}`]),
+    ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which is not in this directory`]),
   ];
   return failing(
     `oauth_server:key_path: ${url} ${difference.join(' and ')}; checked here: ${server.config.key_path}`,
-    'let every process use the same key directory (key_path, STORAGE_DIR), and be able to read each file in it (chown to the account that serves); caches may take five seconds to follow a change',
+    'make every process use the same key directory (key_path, STORAGE_DIR) and able to read each file in it (chown to the account that serves); after a change, caches need up to five seconds',
   );
 }
 
@@ -141,8 +141,8 @@ async function examineRoundTrip(server: AuthorizationServer, documents: Document
   if (key === undefined) {
     return skipped(
       active === null
-        ? 'it needs a signing key: run npx portico oauth:server:setup'
-        : 'it needs a signing key that is a file',
+        ? 'not checked: this needs a signing key; run npx portico oauth:server:setup'
+        : 'not checked: this needs a signing key that is a file',
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
@@ -157,8 +157,8 @@ async function examineRoundTrip(server: AuthorizationServer, documents: Document
   const seen = typeof answer === 'string' ? question.open(answer) : null;
   if (seen === null) {
     return warning(
-      `${url} came back without what the process received`,
-      `let the header ${ROUND_TRIP_HEADER} through in both directions, without a cache; or the process there runs an older release, or its clock is more than five minutes off`,
+      `${url} did not return the request that the process received`,
+      `make the proxies forward the header ${ROUND_TRIP_HEADER} in both directions and not cache this request; otherwise check that the process there runs this release and that its clock is right`,
     );
   }
   return judge(seen, new URL(server.issuer), asked.from);
@@ -183,30 +183,31 @@ function judgeHost({ host, forwardedHost }: SeenRequest, issuer: URL): Finding {
   if (forwardedHost === issuer.host)
     return ok(`the process sees the host ${host}, and ${issuer.host} in X-Forwarded-Host`);
   return warning(
-    `the process sees the host ${host ?? 'not at all'}, not ${issuer.host}: URLs that the application builds from requests are wrong`,
-    'let the proxy pass Host on (nginx: proxy_set_header Host $host)',
+    `the process sees the host ${host ?? '(none)'} instead of ${issuer.host}, so URLs that the application builds from requests are wrong`,
+    'make the proxy forward Host (nginx: proxy_set_header Host $host)',
   );
 }
 
 function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   const scheme = issuer.protocol.slice(0, -1);
   const said = forwardedProto?.split(',', 1)[0]?.trim().toLowerCase() ?? null;
-  if (said === scheme) return ok(`X-Forwarded-Proto says ${said}`);
-  if (said === null) return ok('no X-Forwarded-Proto is sent, which the kit does not need');
+  if (said === scheme) return ok(`X-Forwarded-Proto is ${said}`);
+  if (said === null) return ok('no X-Forwarded-Proto is sent (the kit does not need it)');
   return warning(
-    `X-Forwarded-Proto says ${said}, public_url ${scheme}`,
-    'let the outermost proxy set it (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
+    `X-Forwarded-Proto is ${said}, but public_url is ${scheme}`,
+    'make the outermost proxy set it (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
   );
 }
 
 /** If the proxy and the caller are both on this machine, their addresses are the same. */
-const UNCERTAIN = ', which is also how it sees a proxy on its machine that it does not trust';
+const UNCERTAIN = ', which could also be an untrusted proxy on the same machine';
 
 function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1';
 }
 
-const LET_APPEND = 'let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
+const LET_APPEND =
+  'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
  * Checks which address the process sees. Each proxy appends the address of its caller, so every
@@ -222,16 +223,16 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
   const shown = address ?? 'nothing';
   const proxies = `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to X-Forwarded-For`;
   const number =
-    `set trusted_proxies to ${appended.length}; in an application of another framework, let that trust as many ` +
-    "(Express: app.set('trust proxy', …)) and clientAddress of the host contract answer it";
+    `set trusted_proxies to ${appended.length}; with another framework, configure its number of trusted proxies ` +
+    "(Express: app.set('trust proxy', …)) and return its address from clientAddress of the host contract";
   // A proxy that appends nothing looks the same as no proxy.
   const remedy =
     appended.length > 0
       ? number
-      : `if a proxy stands before the process, ${LET_APPEND}; if none does, ${number}`;
+      : `if there is a proxy in front of the process, ${LET_APPEND}; otherwise ${number}`;
   if (address === MADE_UP) {
     return failing(
-      `the process believes the address that this request made up (${MADE_UP}), so anyone can escape the limits on guessing: ${proxies}`,
+      `the process accepted a forged address (${MADE_UP}), so an attacker can avoid the limits on failed attempts: ${proxies}`,
       remedy,
     );
   }
@@ -244,14 +245,14 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
       );
     }
     return failing(
-      `the process sees the address ${shown}, where the outermost proxy was asked by ${outermost}: ${proxies}`,
+      `the process sees the address ${shown}, but the outermost proxy saw ${outermost}: ${proxies}`,
       remedy,
     );
   }
   if (address === null || from === null || address === canonicalAddress(from))
     return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
   return warning(
-    `the process sees the address ${shown}, this one asked from ${from}, and no proxy appends to X-Forwarded-For`,
-    `if a proxy stands before the process, everybody has its address: ${LET_APPEND} and set trusted_proxies; if a router translates addresses, this is right`,
+    `the process sees the address ${shown}, but this command sent the request from ${from}, and no proxy appends to X-Forwarded-For`,
+    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies, or all users share its address; if a router translates addresses (NAT), this is correct`,
   );
 }

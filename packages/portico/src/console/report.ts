@@ -14,7 +14,7 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
   return error.problems.map(({ key, message }): Check => {
     const found = { outcome: 'failing', detail: `${key}: ${message}` } as const;
-    const before = 'nothing else can be looked at before';
+    const before = 'the other checks need this first';
     return path.isAbsolute(key)
       ? { part: 'messages', ...found, remedy: `correct the file; ${before}` }
       : { part: 'configuration', ...found, remedy: `correct the configuration; ${before}` };

@@ -25,12 +25,15 @@ export async function examineStore({ application }: Subject): Promise<Finding | 
     // Without its tables, there is nothing to write to. The schema check reports that.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
-    return problem === null ? ok(`${answers}, and takes what is written`) : [ok(answers), problem];
+    return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return (
       (await unready(database)) ??
-      failing(`the store cannot be reached: ${message}`, 'start it, or correct database_url (DATABASE_URL)')
+      failing(
+        `the store cannot be reached: ${message}`,
+        'start the database server, or correct database_url (DATABASE_URL)',
+      )
     );
   }
 }
@@ -51,8 +54,8 @@ async function writeProblem(database: Subject['application']['database']): Promi
     return null;
   } catch (error) {
     return failing(
-      `it accepts no writes: ${error instanceof Error ? error.message : String(error)}`,
-      'check whether its disk is full, its file or folder belongs to another user, or database_url leads to a replica (docs/troubleshooting.md)',
+      `the database accepts no writes: ${error instanceof Error ? error.message : String(error)}`,
+      'check three things: the disk is not full, the file and its folder belong to this user, and database_url does not lead to a replica (docs/troubleshooting.md)',
     );
   }
 }
@@ -72,7 +75,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   if (all.length === 0) {
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
-      'if there were keys, restore their directory or point key_path to it; only if there was never one, run npx portico oauth:server:setup',
+      'if there were keys before, restore their directory or set key_path to it; otherwise run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
@@ -118,9 +121,9 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
-    `oauth_server:key_path: keys in ${directory} belong to another user than their directory (uid ${owner.uid}): ${named}`,
-    `run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}, if the server runs as that user; else chown it to the account that serves. ` +
-      'Run the commands as that account as well',
+    `oauth_server:key_path: some keys in ${directory} do not belong to the directory's owner (uid ${owner.uid}): ${named}`,
+    `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}; otherwise chown it to the account that serves. ` +
+      'Run console commands as that account too',
   );
 }
 
@@ -138,8 +141,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
   }
   if (owner.uid === 0) return null;
   return warning(
-    `oauth_server:key_path: ${directory} is root's, and ${around} around it belongs to uid ${owner.uid}: a server that is not root's reads no key`,
-    `if it runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}`,
+    `oauth_server:key_path: ${directory} belongs to root, but the folder ${around} belongs to uid ${owner.uid}. A server that does not run as root cannot read the keys`,
+    `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}`,
   );
 }
 
@@ -183,8 +186,8 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   // Some hashers (bcrypt) read only 72 bytes, so make the wrong secret differ in its first byte.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
   // A JavaScript hasher may return anything. As in client authentication, only true counts.
-  if (right === true && wrong !== true) return ok('tells a right secret from a wrong one');
-  return failing('does not tell a right secret from a wrong one', "correct the host's password hasher");
+  if (right === true && wrong !== true) return ok('accepts a right secret and refuses a wrong one');
+  return failing('accepts a wrong secret or refuses a right one', "correct the host's password hasher");
 }
 
 export async function examineClients({ application, server }: Subject): Promise<Finding> {
@@ -199,13 +202,13 @@ export async function examineClients({ application, server }: Subject): Promise<
   );
   if (unknown.length > 0) {
     return warning(
-      `scopes that the server does not offer any more: ${unknown.join(', ')}`,
-      'offer them again in oauth_server:scopes, or register the client again',
+      `these scopes of clients are no longer offered: ${unknown.join(', ')}`,
+      'add them to oauth_server:scopes again, or remove them from the clients (npx portico oauth:client:update)',
     );
   }
   if (count > 0) return ok(`${count} registered`);
   const coming = await howClientsCome(server);
   return coming === null
-    ? warning('none is registered', howToHaveClients(server))
-    : ok(`none is registered yet; ${coming}`);
+    ? warning('no client is registered', howToHaveClients(server))
+    : ok(`no client is registered yet; ${coming}`);
 }

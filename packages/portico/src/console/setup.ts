@@ -52,7 +52,7 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
     return [`no client is registered; ${howToHaveClients(server)}`];
   } catch (error) {
     host.log.warning('The schema cannot be read: {exception}', { exception: error });
-    return ['the schema cannot be read; run db:migrate up (details are in the log)'];
+    return ['the schema cannot be read; run npx portico db:migrate up (for details, see the log)'];
   }
 }
 
@@ -71,5 +71,5 @@ export async function hasLostKeys({ access }: AuthorizationServer): Promise<bool
 }
 
 const lostKeys = ({ config }: AuthorizationServer) =>
-  `There is no signing key in ${config.key_path}, and people have allowed applications that were given ID tokens: those are signed by a key that is not here. ` +
-  'Bring its directory back, or point oauth_server:key_path (STORAGE_DIR) to it. If it is lost for good, run npx portico oauth:keys:generate';
+  `There is no signing key in ${config.key_path}, but ID tokens were issued before. Their key is missing. ` +
+  'Restore its directory, or set oauth_server:key_path (STORAGE_DIR) to it. Only if the key is lost, run npx portico oauth:keys:generate';

@@ -13,7 +13,7 @@ interface Failing {
 export function readSpan(context: Failing, option: string, text: string): number {
   return (
     secondsIn(text) ??
-    context.fail(`${option} takes a span such as 30d, 12h, 90m or 45s, or a number of seconds`)
+    context.fail(`${option} must be a duration such as 30d, 12h, 90m or 45s, or a number of seconds`)
   );
 }
 

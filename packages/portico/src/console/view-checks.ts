@@ -87,7 +87,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (broken.size > 0) {
     return failing(
       [...broken].map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`).join('; '),
-      "fix it there, or copy Portico's own view again; then restart the application",
+      "fix these views, or copy Portico's own views again; then restart the application",
     );
   }
   const lacking = [
@@ -97,30 +97,30 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   ];
   if (lacking.length > 0) {
     return failing(
-      `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be accepted`,
+      `the form in oauth/consent does not have ${lacking.join(', ')}, so no answer can be accepted`,
       "copy these fields from Portico's own view",
     );
   }
   if (server.admitsUnverified && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
     return failing(
-      'oauth/consent does not show who asks when no operator has registered the client',
-      "show unverified.asks or clientName there, as Portico's own view does",
+      "oauth/consent does not show the client's name when no operator has registered the client",
+      "show unverified.asks or clientName, as Portico's own view does",
     );
   }
   if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
     return failing(
-      `the form of oauth/consent is sent to ${AUTHORIZE_PATH}, which is not ${authorize}`,
-      "write the view's action there, as Portico's own view does",
+      `the form in oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
+      "use the view's action variable, as Portico's own view does",
     );
   }
   const others = (await application.views?.problems()) ?? [];
   if (others.length > 0) {
     return warning(
       `cannot be compiled: ${others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; ')}`,
-      'fix it there, then restart the application; the pages of the authorization server work',
+      "fix these views, then restart the application; the authorization server's own pages work",
     );
   }
-  return ok('consent, error and applications were rendered with made-up data');
+  return ok('consent, error and applications were rendered with sample data');
 }
 
 /** Whether the consent page shows the hostname of an unverified client. */

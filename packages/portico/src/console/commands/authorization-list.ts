@@ -17,19 +17,19 @@ interface Options extends PageOptions {
 export const addAuthorizationList: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:list')
-    .description('list who has access: the active authorizations, newest first')
-    .option('--client <client_id>', 'only those of this application')
+    .description('list active authorizations (who has access), newest first')
+    .option('--client <client_id>', 'only authorizations of this application')
     .option(
       '--person <provider_and_id...>',
-      'only those of this person: the name of the provider, and the id there',
+      "only authorizations of this person: the provider's name and the person's id",
     )
-    .option('--scope <scope>', 'only those with this scope')
+    .option('--scope <scope>', 'only authorizations with this scope')
     .option(
       '--unused-since <time>',
-      'only those that got no tokens since: a date, a time, or how long ago, such as 90d',
+      'only authorizations that got no tokens since then: a date, a time, or an age such as 90d',
     )
-    .option('--limit <number>', 'print at most this many, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
+    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
@@ -51,12 +51,12 @@ export const addAuthorizationList: AddCommands = (program, context) => {
 const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const HELP = `
-An authorization lives while neither it nor its application is revoked, and something of it has not expired. One page looks at five
-thousand of them: it may be shorter than --limit, or empty, and still say how to go on.
+An authorization is active until it or its application is revoked, or until all its tokens and codes have expired. One page searches
+5,000 authorizations. It can therefore be shorter than --limit, or empty, although there are more.
 
-"refreshed" is when tokens were last issued to it; "unknown" where a release did that which did not write it down. Such a one counts
-for --unused-since as if it was not used since it was allowed. As long as processes of that release run beside this one, a time may
-be too early for the same reason.
+"refreshed" is when the authorization last got tokens. Releases before this column did not store the time: it is then "unknown", and
+--unused-since uses the time at which the person allowed the application. While processes of such a release are still running, the
+time can be too early.
 
 Example:
   $ npx portico oauth:authorization:list --person users 42 --unused-since 90d`;

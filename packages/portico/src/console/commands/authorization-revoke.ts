@@ -7,8 +7,8 @@ import { orFail } from './or-fail.ts';
 export const addAuthorizationRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:revoke')
-    .description('end authorizations: their tokens and codes are refused from now on')
-    .argument('<ids...>', 'as oauth:authorization:list prints them')
+    .description('revoke authorizations: their tokens and codes are refused from now on')
+    .argument('<ids...>', 'the ids that oauth:authorization:list prints')
     .option('--json', 'print only JSON to standard output')
     .action(async (ids: string[], options: { json?: boolean }) => {
       const { access } = await openServer(context);
@@ -22,7 +22,7 @@ function describe({ id, clientId, person, revoked }: RevokedAuthorization): stri
   const whose = `of ${quotedPublic(person.provider)} ${quotedPublic(person.id)} for the client ${clientId}`;
   return revoked
     ? `The authorization ${id} ${whose} is revoked.`
-    : `The authorization ${id} ${whose} was revoked before.`;
+    : `The authorization ${id} ${whose} was already revoked.`;
 }
 
 function asJson({ id, clientId, person, revoked }: RevokedAuthorization) {

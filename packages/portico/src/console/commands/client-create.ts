@@ -41,32 +41,36 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
-      .description('register an application; prints its client id and secret, once')
+      .description('register an application; prints its client id and, once, its secret')
       .argument('<name>', 'the name that people will see')
-      .option('--redirect <uri>', 'a redirect URI, matched exactly (repeatable)', collect)
-      .option('--scope <scopes>', 'the scopes it may ask for, separated by commas (repeatable)', collectList)
+      .option('--redirect <uri>', 'a redirect URI; must match exactly (repeatable)', collect)
+      .option(
+        '--scope <scopes>',
+        'the scopes that it may request, separated by commas (repeatable)',
+        collectList,
+      )
       .option(
         '--grant <grant>',
         'authorization_code, refresh_token, client_credentials or introspection (repeatable); ' +
-          'with a redirect and no grant type: authorization_code and refresh_token',
+          'default with a redirect URI: authorization_code and refresh_token',
         collect,
       )
-      .option('--public', 'an application that cannot keep a secret, such as one in a browser or on a phone')
+      .option('--public', 'an application that cannot keep a secret, such as a browser or mobile application')
       .option(
         '--native',
-        'a program on a device: a redirect to http://127.0.0.1, http://[::1] or http://localhost matches on any port, ' +
-          'and one may have a private-use scheme, such as com.example.app:/callback',
+        'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] or http://localhost match on any port, ' +
+          'and a redirect URI can have a private-use scheme, such as com.example.app:/callback',
       )
       .option(
         '--allow-scheme <scheme>',
-        'with --native: a private-use scheme without a dot that its redirects may have, such as cursor (repeatable); ' +
+        'with --native: also allow a private-use scheme without a dot, such as cursor, in its redirect URIs (repeatable); ' +
           'any program on a device can claim it',
         collect,
       )
       .option(
         '--id-token-alg <algorithm>',
         `the algorithm of its ID tokens: ${joinAlternatives(algorithms)} (default: RS256); ` +
-          'any other than RS256 needs a key on the server first, see oauth:keys:generate --help',
+          'for any other than RS256, first generate a key (see oauth:keys:generate --help)',
       )
       .option(
         '--jwks <file or URL>',
@@ -75,7 +79,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
       )
       .option(
         '--jwks-alg <algorithm>',
-        'the only algorithm that it signs with: RS256, PS256, ES256, EdDSA or Ed25519 (default: any of these that its keys are for)',
+        'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: all that its keys support)',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
     if (profiles.length > 0)
@@ -84,8 +88,8 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
       .option('--site <url>', 'its website (https), which the consent screen shows')
       .option(
         '--logo <file or URL>',
-        'a picture for the pages of consent and applications: PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels; it is stored here, ' +
-          'and an address is fetched only once, now; oauth_server:client_logos must be true',
+        'its logo for the consent and applications pages: a file or URL; PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels. Portico stores it ' +
+          'and fetches a URL only once, now; oauth_server:client_logos must be true',
       )
       .option('--json', 'print only JSON to standard output')
       .action(async (name: string, options: Options & Readonly<Record<string, unknown>>) => {
@@ -118,14 +122,14 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
         }
         context.print(`client id:     ${client.id}`);
         if (client.keys !== null) {
-          context.note('It has no secret: it authenticates by its own keys, with private_key_jwt.');
+          context.note('This client has no secret. It authenticates with its keys (private_key_jwt).');
           const problems = await server.clientKeyProblems(client);
-          if (problems.length > 0) context.note(`Of its keys: ${problems.join('; ')}.`);
+          if (problems.length > 0) context.note(`Warning: some keys cannot be used: ${problems.join('; ')}.`);
           return;
         }
-        if (secret === null) return context.note('A public client has no secret; PKCE protects it.');
+        if (secret === null) return context.note('This client is public: it has no secret and uses PKCE.');
         context.print(`client secret: ${secret}`);
-        context.note('Keep the secret now: only its hash is stored, and it is not shown again.');
+        context.note('Copy the secret now. It is not shown again: only its hash is stored.');
       });
   };
 }

@@ -21,10 +21,10 @@ export const addClientList: AddCommands = (program, context) => {
     .description('list the registered applications')
     .option(
       '--limit <number>',
-      'print a page of at most this many, 1 to 1000, in the order of their ids; without this and --after, print all, oldest first',
+      'print a page of at most this many, 1 to 1000, sorted by id (without --limit and --after: all, oldest first)',
     )
-    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
-    .option('--json', 'print only JSON to standard output: a list, or for a page { items, next }')
+    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
+    .option('--json', 'print only JSON to standard output: a list, or { items, next } for a page')
     .action(async ({ json, ...page }: Options) => {
       const server = await openServer(context);
       if (page.limit !== undefined || page.after !== undefined) {
@@ -39,7 +39,7 @@ export const addClientList: AddCommands = (program, context) => {
       if (json === true)
         return context.printJson(clients.map((client) => clientMetadata(client, server.demands)));
       if (clients.length === 0)
-        return context.note('No application is registered; see oauth:client:create --help.');
+        return context.note('No application is registered. To register one, see oauth:client:create --help.');
       context.print(clients.map((client) => describe(client, server.demands)).join('\n\n'));
     });
 };
@@ -101,7 +101,7 @@ export function listKinds({
 function describeKeys({ keys }: Client): readonly string[] {
   if (keys === null) return [];
   const algorithm = keys.algorithm === null ? '' : `, ${keys.algorithm}`;
-  return [`  keys       ${keys.jwksUri ?? 'its own, kept here'} (private_key_jwt${algorithm})`];
+  return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }
 
 /** Describes an open rotation, during which the previous secret is still accepted. */

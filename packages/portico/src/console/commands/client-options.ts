@@ -19,8 +19,8 @@ export function collectList(value: string, previous: readonly string[] = []): re
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
-      `Warning: any program on a device can claim ${scheme}: and take the answer in place of this application. PKCE keeps it from using ` +
-        'a code that it did not ask for; it can ask for one under the name of this application.',
+      `Warning: any program on the device can register ${scheme}: and receive this application's responses. With PKCE, that program cannot use ` +
+        "a code that it did not request. But it can send requests with this application's client id.",
     );
   }
 }
@@ -37,7 +37,7 @@ export async function namedLogo(
   try {
     return { logo: await readFile(logo) };
   } catch (cause) {
-    throw new RegistrationError(`The logo ${logo} cannot be read: it is not a file`, { cause });
+    throw new RegistrationError(`The logo ${logo} cannot be read: there is no such file`, { cause });
   }
 }
 
@@ -57,9 +57,12 @@ export async function namedKeys({
   try {
     return { ...algorithm, jwks: JSON.parse(await readFile(jwks, 'utf8')) as unknown };
   } catch (cause) {
-    throw new RegistrationError(`The key set ${jwks} cannot be read: it is not a file, or not JSON`, {
-      cause,
-    });
+    throw new RegistrationError(
+      `The key set ${jwks} cannot be read: there is no such file, or it is not valid JSON`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -7,8 +7,8 @@ export const addClientRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:client:revoke')
     .description(
-      'end an application: it and its tokens are refused from now on; the URL of a document is blocked, even if no one has ' +
-        'used it here',
+      'revoke an application and all its tokens; for a document URL: block it, even if no one has ' +
+        'used it yet',
     )
     .argument('<client_id>')
     .action(async (clientId: string) => {
@@ -22,21 +22,19 @@ export const addClientRevoke: AddCommands = (program, context) => {
 };
 
 const REVOKED: Readonly<Record<RegisteredBy, (clientId: string, wasKnown: boolean) => string>> = {
-  operator: (id) => `The client ${id} and every token issued to it are revoked.`,
-  registration: (id) =>
-    `The client ${id}, which registered itself, and every token issued to it are revoked.`,
+  operator: (id) => `The client ${id} and all its tokens are revoked.`,
+  registration: (id) => `The client ${id}, which registered itself, and all its tokens are revoked.`,
   document: (id, wasKnown) =>
     wasKnown
-      ? `The URL ${id} is blocked: no one can allow this application any more, and every token issued to it is revoked.`
-      : `The URL ${id} is blocked before anyone has used it here: no one can allow this application.`,
+      ? `The URL ${id} is blocked. No one can allow this application any more, and all its tokens are revoked.`
+      : `The URL ${id} is blocked. No one has used it yet, and no one can allow this application now.`,
 };
 
 function denyHost(url: string): string {
   return (
-    `Other documents of ${new URL(url).hostname} are not: deny the host in ` +
-    'oauth_server:client_id_metadata_documents:denied_hosts if they should be.'
+    `Other documents of ${new URL(url).hostname} are not blocked. To block them too, add the host to ` +
+    'oauth_server:client_id_metadata_documents:denied_hosts.'
   );
 }
 
-const REGISTERS_AGAIN =
-  'It can register again, as another client, as long as oauth_server:registration is open to it.';
+const REGISTERS_AGAIN = 'It can register again as another client while oauth_server:registration allows it.';

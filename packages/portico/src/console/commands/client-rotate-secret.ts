@@ -12,20 +12,20 @@ interface Options {
 export const addClientRotateSecret: AddCommands = (program, context) => {
   program
     .command('oauth:client:rotate-secret')
-    .description('give an application a new secret; the previous one is accepted for a while')
+    .description('give an application a new secret; the previous secret stays valid for a while')
     .argument('<client_id>')
     .option(
       '--overlap <span>',
       'how long the previous secret is still accepted, such as 12h (default: one day)',
     )
-    .option('--now', 'end all earlier secrets at once; the application fails until it has the new one')
+    .option('--now', 'end all earlier secrets now; the application fails until it has the new secret')
     .option('--json', 'print only JSON to standard output')
     .action(async (clientId: string, options: Options) => {
       if (options.now === true && options.overlap !== undefined)
-        context.fail('Use --overlap or --now, not both');
+        context.fail('Use either --overlap or --now, not both');
       const overlap = readOverlap(context, options);
       if (overlap === 0 && options.now !== true)
-        context.fail('An overlap of 0 breaks the application at once; say --now');
+        context.fail('--overlap 0 would make the application fail at once. If you want this, use --now');
       const { clients } = await openServer(context);
       const { secret, previousExpiresAt } = await orFail(
         context,
@@ -40,7 +40,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
         });
       }
       context.print(`client secret: ${secret}`);
-      context.note('Keep the secret now: only its hash is stored, and it is not shown again.');
+      context.note('Copy the secret now. It is not shown again: only its hash is stored.');
       context.note(
         previousExpiresAt === null
           ? 'The previous secret is no longer accepted.'

@@ -10,9 +10,9 @@ import { orFail } from './or-fail.ts';
 export const addClientShow: AddCommands = (program, context) => {
   program
     .command('oauth:client:show')
-    .description('show everything known about one application, except its secrets')
-    .argument('<client_id>', 'its id, or the URL of its document; see oauth:client:list')
-    .option('--json', 'print only JSON to standard output; times are seconds since 1970')
+    .description('show everything that is stored about an application, except its secrets')
+    .argument('<client_id>', 'the client id, or the URL of the client document; see oauth:client:list')
+    .option('--json', 'print only JSON to standard output; times are in seconds since 1970')
     .action(async (clientId: string, options: { json?: boolean }) => {
       const { clients, demands } = await openServer(context);
       const shown = await orFail(context, clients.show(clientId));
@@ -37,14 +37,14 @@ function json(shown: ShownClient, demands: readonly ClientDemand[]): Readonly<Re
 
 const REGISTERED_BY = {
   operator: 'an operator',
-  registration: 'the application itself (RFC 7591); no one has verified what it says',
-  document: 'the document at its id; no one has verified what it says',
+  registration: 'the application itself (RFC 7591); its information is not verified',
+  document: 'the document at its id; its information is not verified',
 } as const;
 
 function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonly string[] {
   const { client, status, scopesNotOffered, refusal } = shown;
   const facts: readonly (readonly [string, string | readonly string[]])[] = [
-    ['status', refusal === null ? status : `${status}, and given nothing now: ${refusal}`],
+    ['status', refusal === null ? status : `${status}, but gets no access now: ${refusal}`],
     ['registered', `${time(client.createdAt)} by ${REGISTERED_BY[client.registeredBy]}`],
     ['last used', lastUse(shown)],
     ['ended', client.revokedAt === null ? [] : time(client.revokedAt)],
@@ -52,11 +52,11 @@ function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonl
     [
       'scopes',
       client.scopes
-        .map((name) => (scopesNotOffered.includes(name) ? `${name} (not offered now)` : name))
+        .map((name) => (scopesNotOffered.includes(name) ? `${name} (no longer offered)` : name))
         .join(', '),
     ],
     ['redirect', client.redirectUris],
-    ['proves itself', provesItself(shown)],
+    ['authenticates', provesItself(shown)],
     ['key', shown.keys.map(describeKey)],
     ['ID tokens', client.scopes.includes('openid') ? client.idTokenSignedResponseAlg : []],
     ...demands.map(({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const),
@@ -76,25 +76,27 @@ function time(milliseconds: number): string {
  * Describes the last use. The server records it only for clients that expire if they are not used.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
-  if (registeredBy === 'operator') return 'not written down for an application that an operator registered';
-  return usedAt === null ? 'never' : `${time(usedAt)}, to the day`;
+  if (registeredBy === 'operator') return 'not recorded for applications that an operator registered';
+  return usedAt === null ? 'never' : `${time(usedAt)} (recorded once a day)`;
 }
 
 function provesItself({ client, secret }: ShownClient): string {
   const { keys } = client;
   if (keys !== null) {
-    const algorithm = keys.algorithm === null ? '' : ` with ${keys.algorithm} alone`;
+    const algorithm = keys.algorithm === null ? '' : `, only with ${keys.algorithm}`;
     const place =
-      keys.jwksUri === null ? 'its keys, kept here' : `the keys that it publishes at ${keys.jwksUri}`;
+      keys.jwksUri === null
+        ? 'its keys, stored by the server'
+        : `the keys that it publishes at ${keys.jwksUri}`;
     return `by ${place} (private_key_jwt)${algorithm}`;
   }
-  if (secret === null) return 'not at all: it is a public application, which PKCE protects';
+  if (secret === null) return 'not at all: it is a public client, protected by PKCE';
   const { previousAcceptedUntil: until } = secret;
   const { secretExpiresAt: end } = client;
   const own = end === null ? 'by its secret' : `by its secret, which expires at ${time(end)}`;
   return until === null
-    ? `${own}; no secret before that is accepted`
-    : `${own}; the one before is accepted until ${time(until)}`;
+    ? `${own}; no previous secret is accepted`
+    : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
 /** Describes a key. Its ID is in quotes, because a stranger may have chosen it. */

@@ -28,30 +28,30 @@ export const addClientUpdate: AddCommands = (program, context) => {
   program
     .command('oauth:client:update')
     .description(
-      'change an application that an operator registered; all changes are made, or none; a removal takes effect at its next ' +
-        'request, also for its tokens and for requests that have begun',
+      'change an application that an operator registered; makes all changes or none. A removal takes effect with its next ' +
+        'request, also for existing tokens and open requests',
     )
     .argument('<client_id>')
     .option('--name <name>', 'the name that people will see')
-    .option('--add-redirect-uri <uri>', 'one more redirect URI (repeatable)', collect)
+    .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
     .option(
       '--remove-redirect-uri <uri>',
-      'written as oauth:client:show shows it (repeatable); codes that were sent there are no longer exchanged',
+      'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes that were sent there are refused',
       collect,
     )
     .option(
       '--allow-scheme <scheme>',
-      'a private-use scheme without a dot that a redirect URI of --add-redirect-uri may have, as for oauth:client:create (repeatable)',
+      'also allow a private-use scheme without a dot in --add-redirect-uri, as for oauth:client:create (repeatable)',
       collect,
     )
     .option(
       '--add-scope <scopes>',
-      'more scopes that it may ask for, separated by commas (repeatable)',
+      'add scopes that it may request, separated by commas (repeatable)',
       collectList,
     )
     .option(
       '--remove-scope <scopes>',
-      'separated by commas (repeatable); its tokens lose these scopes',
+      'remove scopes, separated by commas (repeatable); its tokens lose them',
       collectList,
     )
     .option(
@@ -61,19 +61,19 @@ export const addClientUpdate: AddCommands = (program, context) => {
     )
     .option(
       '--remove-grant <grant>',
-      '(repeatable) what it gave stops working until the grant is added again: with authorization_code everything that people ' +
-        'allowed, with client_credentials its own tokens, with refresh_token the refresh tokens',
+      'remove a grant type (repeatable). Until you add it again, this stops working: for authorization_code, all access that people ' +
+        'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
       collect,
     )
     .option(
       '--jwks <file or URL>',
-      'new public keys (RFC 7517): a file, or the https URL where it publishes them',
+      'its its new public keys (RFC 7517): a file, or the https URL where it publishes them',
     )
-    .option('--jwks-alg <algorithm>', 'the only algorithm that it signs with from now on')
+    .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
     .option('--site <url>', 'its website (https), which the consent screen shows')
     .option('--remove-site', 'remove its website')
-    .option('--logo <file or URL>', 'a new picture, as for oauth:client:create')
-    .option('--remove-logo', 'remove its picture')
+    .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
+    .option('--remove-logo', 'remove its logo')
     .option('--json', 'print only JSON to standard output')
     .addHelpText(
       'after',
@@ -87,7 +87,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
         ...(await orFail(context, namedLogo(options.logo))),
       };
       if (Object.keys(changes).length === 0) {
-        context.fail('Say what to change, such as --name or --remove-scope; see --help');
+        context.fail('No changes given. Add an option such as --name or --remove-scope; see --help');
       }
       const { clients, demands } = await openServer(context);
       const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
@@ -96,8 +96,9 @@ export const addClientUpdate: AddCommands = (program, context) => {
         return context.printJson({ ...clientMetadata(updated.client, demands), changes: updated.changes });
       }
       const lines = Object.entries(updated.changes).map(describe);
-      if (lines.length === 0) return context.note(`Nothing to change: the client ${clientId} is so already.`);
-      context.print([`The client ${clientId} is changed:`, ...lines].join('\n'));
+      if (lines.length === 0)
+        return context.note(`Nothing was changed: the client ${clientId} already has these values.`);
+      context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
     });
 };
 

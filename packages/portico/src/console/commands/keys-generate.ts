@@ -16,7 +16,7 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     program
       .command('oauth:keys:generate')
-      .description('add a signing key that signs from now on; earlier keys stay published')
+      .description('create a signing key that signs from now on; earlier keys stay published')
       .option(
         '--alg <algorithm>',
         `${joinAlternatives(algorithms)} (default: RS256); a key of another algorithm signs only for ` +
@@ -31,14 +31,14 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
         const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
         if (isInPlaceOfLost) {
           context.note(
-            'There was no key, though people have allowed applications that were given ID tokens. Those tokens are refused from now on; where the directory of the keys comes ' +
-              'back, remove this key from it.',
+            'There was no key, but ID tokens were issued before. Applications refuse those ID tokens from now on. If you restore the earlier key directory, ' +
+              'delete this key from it.',
           );
         }
         if (json === true) return context.printJson({ kid });
         const forWhom =
           alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;
-        context.print(`The key ${kid} signs from now on${forWhom}; earlier keys stay published.`);
+        context.print(`The key ${kid} signs from now on${forWhom}. Earlier keys stay published.`);
       });
   };
 }

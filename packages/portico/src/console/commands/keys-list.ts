@@ -7,14 +7,14 @@ export const addKeysList: AddCommands = (program, context) => {
   program
     .command('oauth:keys:list')
     .description(
-      'list the signing keys: which one signs, which one is published to sign later, which ones only verify, and until when',
+      'list the signing keys: which one signs, which one will sign later, which ones only verify, and until when',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
       const keys = await (await openServer(context)).keys.list();
       if (options.json === true) return context.printJson({ items: keys.map(keyRow), next: null });
       if (keys.length === 0)
-        return context.note('There is no signing key; run npx portico oauth:server:setup.');
+        return context.note('There is no signing key. Run npx portico oauth:server:setup.');
       context.print(keys.map(describeKey).join('\n\n'));
     });
 };
@@ -39,8 +39,8 @@ function isoTime(time: number | null): string | null {
 }
 
 const STATES: Readonly<Record<KeyState, string>> = {
-  staged: 'published only: signs later',
-  published: 'published only: its name keeps it from signing',
+  staged: 'published; signs later',
+  published: 'published; never signs, because of its file name',
   signing: 'signs',
   retired: 'verifies only',
 };
@@ -55,7 +55,7 @@ function describeKey(key: KeyDescription): string {
     ...line(state === 'staged' ? 'signs from' : 'signs since', state === 'retired' ? null : signsFrom),
     ...line('retired', retiredAt),
     ...line('removable', removableAt),
-    file === null ? '  kept by     a KeySigner' : `  file        ${file}`,
+    file === null ? '  signed by   a KeySigner' : `  file        ${file}`,
   ].join('\n');
 }
 

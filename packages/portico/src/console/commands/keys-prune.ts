@@ -6,10 +6,10 @@ import { orFail } from './or-fail.ts';
 export const addKeysPrune: AddCommands = (program, context) => {
   program
     .command('oauth:keys:prune')
-    .description('remove keys that stopped signing long enough ago; the newest of each algorithm stays')
+    .description('remove keys that no longer sign and are old enough; keeps the newest key of each algorithm')
     .option(
       '--older-than <span>',
-      'such as 30d, counted from when the key stopped signing (default: oauth_server:id_token_ttl)',
+      'how long ago the key must have stopped signing, such as 30d (default: oauth_server:id_token_ttl)',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { olderThan?: string; json?: boolean }) => {

@@ -19,29 +19,32 @@ interface Options {
 }
 
 const NOW_MEANS =
-  'ID tokens signed by the keys before are refused from now on, wherever their key is not in a cache any more, and applications that ' +
-  'keep a key set refuse new ones until they fetch it again. Access tokens and refresh tokens go on.';
+  'Applications refuse ID tokens from the old keys as soon as they fetch the key set again. Applications that ' +
+  'cache the key set refuse new ID tokens until then. Access tokens and refresh tokens stay valid.';
 
 export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     program
       .command('oauth:keys:rotate')
       .description(
-        'replace the signing keys: the next key is published now and signs in 15 minutes; keys that no ID token needs any more ' +
-          'are removed; safe to run on a schedule, such as every hour with --if-older-than 30d',
+        'replace the signing keys: publish the next key now, to sign in 15 minutes, and remove keys that no ID token needs any ' +
+          'more; can run on a schedule, such as every hour with --if-older-than 30d',
       )
-      .option('--alg <algorithm>', `${joinAlternatives(algorithms)} (default: each that has a key)`)
+      .option(
+        '--alg <algorithm>',
+        `${joinAlternatives(algorithms)} (default: every algorithm that has a key)`,
+      )
       .option(
         '--if-older-than <time>',
-        'only if the current key has signed for this long: 30d, 12h, 90m or seconds',
+        'only if the current key has signed for at least this long, such as 30d, 12h, 90m or seconds',
       )
       .option(
         '--staged-for <time>',
-        'how long the next key is published before it signs (default: 905 seconds, and at least)',
+        'how long the next key is published before it signs (default and minimum: 905 seconds)',
       )
       .option(
         '--now',
-        'for keys that may be stolen: the new key signs at once, and all others are removed at once. ' +
+        'use this if a key may be stolen: the new key signs at once, and all others are removed at once. ' +
           NOW_MEANS,
       )
       .option('--json', 'print only JSON to standard output')
@@ -73,13 +76,11 @@ function getLines({ created, staged, removed, keys }: KeyRotation): readonly str
   const waiting = keys.filter(({ kid, state }) => state === 'staged' && !made.has(kid));
   const lines = [
     ...created.map((key) => `The key ${getName(key)} signs from now on.`),
-    ...staged.map((key) => `The key ${getName(key)} is published, and signs from ${getTime(key)} on.`),
-    ...waiting.map(
-      (key) => `The key ${getName(key)} was published before, and signs from ${getTime(key)} on.`,
-    ),
+    ...staged.map((key) => `The key ${getName(key)} is published and signs from ${getTime(key)}.`),
+    ...waiting.map((key) => `The key ${getName(key)} was already published and signs from ${getTime(key)}.`),
     ...removed.map((kid) => `Removed the key ${shownKid(kid)}.`),
   ];
-  return lines.length === 0 ? ['No key is old enough to be replaced, and none to be removed.'] : lines;
+  return lines.length === 0 ? ['No key is old enough to be replaced or removed.'] : lines;
 }
 
 function getName({ kid, algorithm }: KeyDescription): string {

@@ -23,7 +23,7 @@ export function readPage({ limit, after }: PageOptions): {
 export function readPerson(context: ConsoleContext, words: readonly string[]): PersonReference {
   const [provider, id] = words;
   if (provider === undefined || id === undefined || words.length > 2) {
-    return context.fail('--person takes two words: the name of the provider, and the id of the person there');
+    return context.fail("--person needs two values: the provider's name and the person's id");
   }
   return { provider, id };
 }
@@ -41,6 +41,6 @@ export function readTime(context: ConsoleContext, option: string, text: string, 
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   return context.fail(
-    `${option} takes how long ago, such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+    `${option} must be an age such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
   );
 }

@@ -8,18 +8,22 @@ export const addPersonErase: AddCommands = (program, context) => {
   program
     .command('oauth:person:erase')
     .description(
-      'remove everything stored about a person: what they allowed, the requests that they were asked, and their subject, so ' +
-        'that applications no longer know them; the kept audit then has a pseudonym',
+      'remove everything stored about a person: authorizations, consent requests and the subject (sub). Applications then ' +
+        'no longer recognise the person, and the kept audit shows a pseudonym',
     )
-    .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
-    .argument('<id>', 'the id of the person at that provider, byte by byte')
-    .option('--yes', 'do not ask first')
+    .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
+    .argument('<id>', "the person's id at this provider; must match exactly")
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async (provider: string, id: string, { yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);
       const who = `${quotedPublic(provider)} ${quotedPublic(id)}`;
-      await requireYes(context, `All that is kept of the person ${who} will be removed, for good.`, yes);
+      await requireYes(
+        context,
+        `Everything stored about the person ${who} will be removed. You cannot undo this.`,
+        yes,
+      );
       const erased = await context.progress('Removing authorizations', (report) =>
         orFail(
           context,
@@ -33,7 +37,7 @@ export const addPersonErase: AddCommands = (program, context) => {
       if (json) return context.printJson({ authorizations, requests, subject, audit_events: events });
       context.print(
         `Removed ${authorizations} authorizations, ${requests} requests and ${subject ? 'the' : 'no'} subject of the person ${who}; ` +
-          `${events} events of the kept audit have a pseudonym.`,
+          `${events} kept audit events now show a pseudonym.`,
       );
     });
 };

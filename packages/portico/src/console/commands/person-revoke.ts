@@ -7,11 +7,11 @@ export const addPersonRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:person:revoke')
     .description(
-      'end everything that a person allowed: tokens and codes are refused from now on, and waiting requests can no longer be ' +
-        'answered; the person can allow applications again',
+      'revoke everything that a person allowed: tokens and codes are refused from now on, and open consent requests cannot be ' +
+        'answered any more. The person can allow applications again',
     )
-    .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
-    .argument('<id>', 'the id of the person at that provider, byte by byte')
+    .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
+    .argument('<id>', "the person's id at this provider; must match exactly")
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', AGAIN)
     .action(async (provider: string, id: string, options: { json?: boolean }) => {
@@ -30,9 +30,9 @@ export const addPersonRevoke: AddCommands = (program, context) => {
       context.print(
         authorizations === 0 && requests === 0
           ? `${quotedPublic(provider)} ${quotedPublic(id)} had no active access.`
-          : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ${quotedPublic(id)}, and ${requests} requests that waited for an answer.`,
+          : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ${quotedPublic(id)}, and ${requests} open consent requests.`,
       );
     });
 };
 
-const AGAIN = '\nWhat was ended stays ended when the command is stopped; run again, it ends the rest.';
+const AGAIN = '\nYou can stop the command and run it again: it ends the rest.';

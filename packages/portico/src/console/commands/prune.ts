@@ -6,7 +6,7 @@ export const addPrune: AddCommands = (program, context) => {
   program
     .command('oauth:prune')
     .description(
-      'remove expired rows, in small batches; safe while serving (the server does this by itself from time to time)',
+      'remove expired rows in small batches; safe while the server runs (which also does this regularly)',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {

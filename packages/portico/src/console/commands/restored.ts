@@ -6,15 +6,15 @@ export const addRestored: AddCommands = (program, context) => {
   program
     .command('oauth:restored')
     .description(
-      'use after restoring a backup: end everything that people allowed and every token, because the backup does not know what ' +
-        'was revoked or used after it was made',
+      'run this after you restore a backup: ends all authorizations and all tokens, because the backup does not contain what ' +
+        'was revoked or used later',
     )
-    .option('--yes', 'do not ask first')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(async ({ yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);
-      await requireYes(context, 'Every authorization and every token will end, of all applications.', yes);
+      await requireYes(context, 'All authorizations and all tokens of all applications will end.', yes);
       const ended = await context.progress('Ending authorizations', (report) =>
         access.endAll({ by: 'console', report: (count) => report(`${count} ended`) }),
       );
@@ -28,17 +28,17 @@ export const addRestored: AddCommands = (program, context) => {
         });
       }
       context.print(
-        `Ended ${authorizations} authorizations, ${clientTokens} tokens of clients themselves, ${requests} requests that waited for an ` +
-          `answer, and ${initialAccessTokens} initial access tokens.`,
+        `Ended ${authorizations} authorizations, ${clientTokens} tokens that clients got for themselves, ${requests} open consent requests ` +
+          `and ${initialAccessTokens} initial access tokens.`,
       );
       context.note(NEXT);
     });
 };
 
 const HELP = `
-Run it before the first process serves the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as the
-backup has them. It works in batches; what was ended stays ended when the command is stopped, and run again, it ends the rest.`;
+Run this before the first process serves the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as
+they are in the backup. You can stop the command and run it again: it ends the rest.`;
 
 const NEXT =
-  'Clients are as the backup has them: revoke again those that were revoked since, and replace again the secrets that were (oauth:client:revoke, ' +
-  'oauth:client:rotate-secret). Erase the people again who were erased since (oauth:person:erase).';
+  'Clients are as they were in the backup. Revoke again the clients that were revoked since then (oauth:client:revoke), and rotate again the secrets ' +
+  'that were rotated (oauth:client:rotate-secret). Erase again the people who were erased (oauth:person:erase).';

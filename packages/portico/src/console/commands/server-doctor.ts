@@ -6,13 +6,13 @@ import { configurationChecks, printReport } from '../report.ts';
 export const addServerDoctor: AddCommands = (program, context) => {
   program
     .command('oauth:server:doctor')
-    .description('show what is wrong with the authorization server, and what to do')
+    .description('check the authorization server and say how to fix what is wrong')
     .option(
       '--online',
-      'also check the public address: the issuer, the key set, and what the proxies pass on',
+      'also check the public address: the issuer, the key set, and what the proxies forward',
     )
     .option('--json', 'print only JSON to standard output')
-    .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')
+    .addHelpText('after', '\nExits with 1 when a check fails. It changes nothing.')
     .action(async ({ online = false, json = false }: { online?: boolean; json?: boolean }) => {
       const examination = async () => {
         const application = await context.application();

@@ -60,8 +60,8 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
       program
         .addHelpText(
           'after',
-          '\nThe commands are those of an application, and no application is here. They are listed in the folder of one (beside app.ts ' +
-            'or portico.config.ts), or with --app <file>.',
+          "\nNo application was found, so its commands are not listed. Run this in the application's folder (with app.ts " +
+            'or portico.config.ts), or pass --app <file>.',
         )
         .action(() => context.fail(NO_APPLICATION))
         .allowUnknownOption()
@@ -97,7 +97,7 @@ function reportWithoutApplication(error: unknown): string {
     part: 'application',
     outcome: 'failing',
     detail: error instanceof Error ? error.message : inspect(error),
-    remedy: 'see what stands on standard error; nothing else can be looked at before',
+    remedy: 'see standard error and fix the problem; the other checks need a running application',
   };
   return `${JSON.stringify({ healthy: false, checks: [check] }, null, 2)}\n`;
 }
@@ -106,8 +106,8 @@ function createProgram(io: ConsoleIo): Command {
   return new Command('portico')
     .description('The console of an application that embeds Portico.')
     .usage('[--app <file>] <command>')
-    .option('--app <file>', 'the file that describes the application (default: found from this folder)')
-    .option('--config <file>', 'the same, for a file that is only for this console')
+    .option('--app <file>', 'the file that defines the application (default: found from the current folder)')
+    .option('--config <file>', 'the same, for a file that only the console uses')
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })
@@ -115,7 +115,7 @@ function createProgram(io: ConsoleIo): Command {
       'after',
       "\nExample:\n  $ npx portico oauth:client:create 'My app' --redirect=https://my.example/cb --scope=openid",
     )
-    .showHelpAfterError('(add --help for what there is)')
+    .showHelpAfterError('(for all commands and options, add --help)')
     .exitOverride();
 }
 

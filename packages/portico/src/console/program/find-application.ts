@@ -9,7 +9,7 @@ import { findTypeScript } from './find-sources.ts';
 import { withoutServers } from './without-servers.ts';
 
 export const NO_APPLICATION =
-  'No application is here. Run this in its folder (beside app.ts or portico.config.ts), name it in package.json as ' +
+  "No application was found. Run this in the application's folder (with app.ts or portico.config.ts), set it in package.json as " +
   '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
 
 /** The file for the console takes precedence over the application's own file. */
@@ -36,15 +36,15 @@ export async function findDefinition(
   const found = named === null ? findApplication(cwd) : inItsFolder(path.resolve(cwd, named), cwd);
   if (found === null) return null;
   const { file, directory } = found;
-  if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
+  if (!existsSync(file)) throw new ConsoleError(`The file ${file} does not exist`);
   lendEnvironment(directory);
   const definition = getDefaultExport(await load(file, argv, io));
   if (typeof definition !== 'object' || definition === null || !('config' in definition)) {
-    throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
+    throw new ConsoleError(`${file} must export defineApplication({ … }) as its default export`);
   }
   if ('publicUrl' in definition) {
     throw new ConsoleError(
-      `${file} exports what createAuthorizationServer takes. The console takes the same as\n` +
+      `${file} exports the options of createAuthorizationServer. The console needs this form instead:\n` +
         '  export default { config: { public_url, oauth_server }, plugins: [oauthServer({ host })], database }',
     );
   }
@@ -76,14 +76,14 @@ async function load(
     if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
     if (isUncompiled(error)) {
       io.stderr(
-        'Node runs TypeScript by leaving the types out. Enums, namespaces, parameter properties and decorators need a ' +
-          'compiler: name the compiled file, as in npx portico --app dist/app.js\n\n',
+        'Node only removes the types from TypeScript. Enums, namespaces, parameter properties and decorators need a ' +
+          'compiler. Pass the compiled file, as in npx portico --app dist/app.js\n\n',
       );
     }
     if (isTakenForCommonJs(error)) {
       io.stderr(
-        'A package.json says "type": "commonjs", so Node takes its .ts files for CommonJS, with require instead of import. ' +
-          "Name the compiled file, as in npx portico --app dist/portico.js, or load TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
+        'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, which uses require instead of import. ' +
+          "Pass the compiled file, as in npx portico --app dist/portico.js, or load TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
       );
     }
     throw error;

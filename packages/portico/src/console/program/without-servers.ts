@@ -26,12 +26,12 @@ export async function withoutServers<Module>(
   const { promise: stuck, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const remedy =
-    'Put what listens into a separate file that imports this one; or let portico.config.ts export only the definition.';
-  const giveUp = () => reject(new ConsoleError(`${file} waits for a server that it starts. ${remedy}`));
+    'Start the server in a separate file that imports this one, or export only the definition from portico.config.ts.';
+  const giveUp = () => reject(new ConsoleError(`${file} starts a server and waits for it. ${remedy}`));
   function started(stack: string): void {
     if (timer !== undefined) return;
     write(
-      `${file} starts a server as soon as it is loaded${place(stack)}; this command left it alone. ${remedy}\n`,
+      `${file} starts a server when it is loaded${place(stack)}. This command did not start it. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
     // Node has nothing left to do, and the file has not finished loading.

@@ -38,8 +38,8 @@ export const addAuditList: AddCommands = (program, context) => {
       'only events about this authorization (its id in oauth:authorization:list)',
     )
     .option('--type <type>', 'only events of this type, such as refresh_token_replayed')
-    .option('--limit <number>', 'print at most this many, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
+    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
     .option('--json-lines', 'print each event as one line of JSON: all of them, without --limit')
     .addHelpText('after', HELP)

@@ -12,18 +12,19 @@ export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
     .description(
-      'copy the SQLite database to a new file, while processes serve; for a database server, use its own tool',
+      'copy the SQLite database to a new file while the server runs; for PostgreSQL and MariaDB, use their own tools',
     )
-    .argument('<file>', 'the new file; it must not exist')
+    .argument('<file>', 'the new file; must not exist')
     .action(async (file: string) => {
       const { database } = await context.application();
       const { copying } = getDialect(database);
       const statement =
         'advice' in copying
-          ? context.fail(`This database is on a server: ${copying.advice}`)
+          ? context.fail(`This command copies only SQLite databases. For this database: ${copying.advice}`)
           : copying.statement;
       const target = path.resolve(file);
-      if (existsSync(target)) context.fail(`${file} exists, so nothing was written; choose another name`);
+      if (existsSync(target))
+        context.fail(`${file} already exists; choose another name. Nothing was written`);
       const part = `${target}.part`;
       await makeOwn(context, part, `${file}.part`);
       try {
@@ -33,7 +34,7 @@ export const addDbBackup: AddCommands = (program, context) => {
         await rm(part, { force: true });
       }
       await toDisk(path.dirname(target));
-      context.print(`The database is copied to ${file}. The signing keys are not in it.`);
+      context.print(`Copied the database to ${file}. The signing keys are not in it.`);
     });
 };
 
@@ -43,10 +44,10 @@ export const addDbBackup: AddCommands = (program, context) => {
  */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
   const folder = path.dirname(target);
-  if (!existsSync(folder)) context.fail(`There is no folder ${folder}`);
+  if (!existsSync(folder)) context.fail(`The folder ${folder} does not exist; create it first`);
   if (existsSync(target)) {
     context.fail(
-      `${named} exists: another copy is being written, or was interrupted; remove it if no copy is running`,
+      `${named} already exists: another backup is running or was interrupted. If none is running, delete this file`,
     );
   }
   try {

@@ -8,9 +8,9 @@ import type { AddCommands } from '../../../application/contracts.ts';
 export const addDbMigrate: AddCommands = (program, context) => {
   program
     .command('db:migrate')
-    .description('apply the schema (up), or show what is applied (status)')
+    .description('apply the schema (up), or show which steps are applied (status)')
     .addArgument(new Argument('<action>').choices(['up', 'status']))
-    .option('--print', 'with up: print the SQL of the missing steps for another tool, and change nothing')
+    .option('--print', 'with up: only print the SQL of the missing steps, for another migration tool')
     .option('--json', 'print only JSON to standard output')
     .action(async (action: 'up' | 'status', options: { json?: boolean; print?: boolean }) => {
       if (options.print === true && (action !== 'up' || options.json === true))
