@@ -44,7 +44,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       context.note(
         previousExpiresAt === null
           ? 'The previous secret is no longer accepted.'
-          : `Accept the previous secret until ${new Date(previousExpiresAt).toISOString()}.`,
+          : `The previous secret is accepted until ${new Date(previousExpiresAt).toISOString()}.`,
       );
     });
 };
