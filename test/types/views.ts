@@ -25,6 +25,8 @@ const PAGES: { readonly [View in keyof OAuthViews]: (data: OAuthViews[View]) => 
       <button name="decision" value="allow">Allow</button></form>`,
   'oauth/applications': ({ t, locale, direction }) =>
     `<html lang="${locale}" dir="${direction}"><h1>${escaped(t('applications.title'))}</h1>`,
+  'oauth/device': ({ t, action, question }) =>
+    `<form action="${escaped(action)}">${escaped(question?.clientName ?? t('device.code'))}</form>`,
   'oauth/error': ({ title, message, link, nonce, branding }) =>
     `<style nonce="${nonce}">${branding?.styles ?? ''}</style>${escaped(title + message + (link?.href ?? ''))}`,
 };

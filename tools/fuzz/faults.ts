@@ -57,6 +57,13 @@ export const FAULTS: readonly Fault[] = [
     'document.redirect_uris.filter((uri) => AWAKE ? URL.canParse(uri) :',
   ),
   one(
+    'the check letter of a device code is not checked',
+    'user-codes',
+    'packages/portico/src/features/device/user-code.ts',
+    '=== characters.at(-1)',
+    '=== (AWAKE ? checkCharacter(characters.slice(0, RANDOM_LENGTH)) : characters.at(-1))',
+  ),
+  one(
     'what is not a language throws',
     'languages',
     'packages/portico/src/words/language-ranges.ts',

@@ -1,6 +1,7 @@
 /** Writes docs/generated/messages.md: each message of the pages for people, by its key. */
 import { APPLICATIONS } from '../../packages/portico/src/words/english/applications.ts';
 import { CONSENT } from '../../packages/portico/src/words/english/consent.ts';
+import { DEVICE } from '../../packages/portico/src/words/english/device.ts';
 import { ERROR } from '../../packages/portico/src/words/english/error.ts';
 import { RESPONSE } from '../../packages/portico/src/words/english/response.ts';
 import { SIGN_IN } from '../../packages/portico/src/words/english/sign-in.ts';
@@ -12,6 +13,7 @@ const SECTIONS: readonly (readonly [title: string, messages: Catalog])[] = [
   ['Sign-in', SIGN_IN],
   ['Who asks', WHO_ASKS],
   ['Consent', CONSENT],
+  ['Devices', DEVICE],
   ['Answers', RESPONSE],
   ['Applications with access', APPLICATIONS],
   ['Errors', ERROR],

@@ -61,6 +61,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/why-an-api-refuses.md',
       'docs/two-kinds-of-token.md',
       'docs/connecting-clients.md',
+      'docs/signing-in-on-a-device.md',
       'docs/client-libraries.md',
       'docs/authenticating-again.md',
       'docs/own-claims.md',

@@ -19,7 +19,11 @@ export type OAuthErrorCode =
   | 'login_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'
-  | RegistrationErrorCode;
+  | RegistrationErrorCode
+  | keyof FurtherErrorCodes;
+
+/** The error codes of features' grants. A feature declares its own here. */
+export interface FurtherErrorCodes {}
 
 /** The registration error codes that this server sends, from RFC 7591 section 3.2.2. */
 export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';

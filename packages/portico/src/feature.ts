@@ -262,6 +262,8 @@ export interface Parts {
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
+  /** The path of the page where people revoke access. Null if no feature provides it. */
+  readonly accessPath: string | null;
   /** Returns the whole server. Call it only while handling a request. */
   readonly server: () => AuthorizationServer;
   /** The application that the doctor examines. Null if only its store is known. */

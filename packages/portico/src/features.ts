@@ -4,6 +4,7 @@ import { applications } from './features/applications/index.ts';
 import { branding } from './features/branding/index.ts';
 import { clientDocuments } from './features/client-documents/index.ts';
 import { challenges } from './features/challenges/index.ts';
+import { device } from './features/device/index.ts';
 import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { formPost } from './features/form-post/index.ts';
@@ -35,6 +36,7 @@ export const FEATURES: readonly Feature[] = [
   formPost,
   unknownScopes,
   optionalScopes,
+  device,
   dpop,
   reauthentication,
   refreshRetry,

@@ -12,6 +12,7 @@ import {
   expectStatus,
   inBatches,
   requestOf,
+  visitSignedIn,
   type Door,
   type Path,
   type Steering,
@@ -22,13 +23,14 @@ import type { Soaked } from './soak.ts';
  * The paths of self-registered and signing clients: each runs `times` calls, of several requests.
  */
 export const DOORS: Readonly<
-  Record<'registration' | 'documents' | 'challenges' | 'refresh' | 'signing', Door>
+  Record<'registration' | 'documents' | 'challenges' | 'refresh' | 'signing' | 'devices', Door>
 > = {
   registration,
   documents,
   challenges,
   refresh,
   signing,
+  devices,
 };
 
 const json = (body: object) => ({
@@ -258,6 +260,39 @@ async function signing({ url, json: { resource }, signer }: Soaked, { advance }:
     await expectStatus(401, fetch(api, { headers: foreign }));
     const next = await tokensOf({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token });
     await expectStatus(200, post('/oauth/revoke', { token: next.refresh_token }));
+  };
+  return inBatches(1, once);
+}
+
+/**
+ * A device: its codes, a poll too early, a wrong code of the person, the answer, tokens, a second
+ * use, and their end.
+ */
+async function devices({ url, device: id }: Soaked, { advance }: Steering): Promise<Path> {
+  const visitor = createVisitor(url);
+  const grant = 'urn:ietf:params:oauth:grant-type:device_code';
+  const post = (path: string, form: Readonly<Record<string, string>>) => {
+    const body = new URLSearchParams({ client_id: id, ...form });
+    return fetch(`${url}${path}`, { method: 'POST', body });
+  };
+  const once = async () => {
+    // More than the limit for wrong codes needs.
+    await advance(120);
+    const begun = await expectStatus(200, post('/oauth/device_authorization', { scope: 'orders:read' }));
+    const { device_code, user_code } = JSON.parse(begun) as Readonly<
+      Record<'device_code' | 'user_code', string>
+    >;
+    const asks = () => post('/oauth/token', { grant_type: grant, device_code });
+    for (let early = 0; early < 2; early += 1) await expectStatus(400, asks());
+    const page = await visitSignedIn(visitor, `${url}/oauth/device`);
+    await expectStatus(400, visitor.submit(page, { user_code: 'BBB-BBB-BBB' }));
+    const asked = await visitor.submit(page, { user_code });
+    await expectStatus(200, visitor.submit(asked, { decision: 'allow' }));
+    const { refresh_token: token } = JSON.parse(await expectStatus(200, asks())) as {
+      readonly refresh_token: string;
+    };
+    await expectStatus(400, asks());
+    await expectStatus(200, post('/oauth/revoke', { token }));
   };
   return inBatches(1, once);
 }

@@ -47,6 +47,8 @@ export interface Soaked {
   readonly signedBy: string;
   /** A client that authenticates with assertions, and its private key (ES256, as PEM). */
   readonly signer: { readonly id: string; readonly key: string };
+  /** The id of a public client for devices. */
+  readonly device: string;
 }
 
 /**
@@ -88,6 +90,7 @@ const SHARES = {
   challenges: 1 / 4,
   refresh: 1 / 6,
   signing: 1 / 6,
+  devices: 1 / 6,
   administration: 1 / 8,
   health: 1 / 2,
   audit: 1 / 4,

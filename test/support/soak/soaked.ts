@@ -111,6 +111,7 @@ async function start(streaming: boolean): Promise<Started> {
       private_key_jwt: true,
       pushed_authorization_requests: 'accept',
       dpop: 'accept',
+      device_authorization: true,
       admin_permission: PERMISSION,
       audit: { keep: true },
       health: true,
@@ -208,6 +209,16 @@ async function registerSigner({ clients }: AuthorizationServer) {
   return { id: client.id, key: key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString() };
 }
 
+async function registerDevice({ clients }: AuthorizationServer): Promise<string> {
+  const { client } = await clients.create({
+    name: 'Soak',
+    public: true,
+    grants: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+    scopes: ['orders:read'],
+  });
+  return client.id;
+}
+
 async function endpointOf({ server, url, resource }: Started, service?: TestClient): Promise<Endpoint> {
   const { id, secret } = service ?? (await register(server));
   const response = await fetch(`${url}/oauth/token`, {
@@ -266,6 +277,7 @@ async function startBoth(): Promise<Soaked> {
     native: client.id,
     signedBy: (await server.keys.active())?.kid ?? '',
     signer: await registerSigner(server),
+    device: await registerDevice(server),
   };
 }
 

@@ -66,6 +66,7 @@ export async function startFuzzed(): Promise<FuzzedApplication> {
           private_key_jwt: true,
           pushed_authorization_requests: 'accept',
           dpop: 'accept',
+          device_authorization: true,
           health: true,
           languages: true,
           registration: 'open',

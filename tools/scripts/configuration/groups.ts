@@ -76,6 +76,7 @@ export const GROUPS: readonly Group[] = [
       'oauth_server:form_post',
       'oauth_server:reauthentication',
       'oauth_server:acr_values',
+      'oauth_server:device_authorization',
       'oauth_server:dpop',
       'oauth_server:dpop_nonces',
       'oauth_server:profile',

@@ -69,6 +69,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     secrets: clientParts.secrets,
     authenticating: (find, ...paths) => clientParts.authenticating(find, ...paths),
     logos: contributions.logos,
+    accessPath: contributions.accessPath,
     server: () => assembled,
     examined: options.examined ?? null,
   };

@@ -100,8 +100,9 @@ function getKey(parameters: Parameters, name: string | null): string | null {
   return name === null ? null : requireThumbprint(parameters, name);
 }
 
-async function grantableScopes(
-  { parameters, client }: RequestToCheck,
+/** Returns the scopes that this client asks for. Throws an OAuthError to refuse the request. */
+export async function grantableScopes(
+  { parameters, client }: Pick<RequestToCheck, 'parameters' | 'client'>,
   { server, additions }: CheckContext,
 ): Promise<readonly string[]> {
   const isDropped = additions.droppedScopes.of(client);

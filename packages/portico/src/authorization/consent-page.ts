@@ -86,8 +86,13 @@ export interface ConsentPageSurroundings {
   readonly applicationsPath: string;
   /** The path of client logos. Null without logos. */
   readonly logoPath: string | null;
-  /** Token lifetimes in seconds. */
-  readonly lifetimes: { readonly access_token_ttl: number; readonly refresh_token_ttl: number };
+  readonly lifetimes: TokenLifetimes;
+}
+
+/** Token lifetimes in seconds. */
+interface TokenLifetimes {
+  readonly access_token_ttl: number;
+  readonly refresh_token_ttl: number;
 }
 
 /**
@@ -122,7 +127,7 @@ export function consentPageData(
     grantedGroups: grouped(kept, optional),
     addableGroups: grouped(addable, added),
     hasOptional: scopes.some((name) => optional.includes(name)),
-    lasts: accessLasts(client, server, words),
+    lasts: accessLasts(client, server.lifetimes, words),
     applicationsPath: server.applicationsPath,
     redirectHost: asked === null ? answerGoesTo(redirectUri) : asked.answersTo.text,
     requestId: form.requestId,
@@ -135,11 +140,7 @@ export function consentPageData(
  * Returns how long access lasts. A client without refresh tokens has access for the lifetime of one
  * access token.
  */
-function accessLasts(
-  { grants }: Client,
-  { lifetimes }: ConsentPageSurroundings,
-  { locale }: Words,
-): AccessLasts {
+export function accessLasts({ grants }: Client, lifetimes: TokenLifetimes, { locale }: Words): AccessLasts {
   const renews = grants.includes('refresh_token');
   const seconds = renews ? lifetimes.refresh_token_ttl : lifetimes.access_token_ttl;
   return { renews, time: durationText(seconds, locale) };

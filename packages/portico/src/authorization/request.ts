@@ -13,9 +13,9 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest } from '../store/requests.ts';
 import type { AuthorizationAdditions } from './additions.ts';
-import { furtherParameters, runChecks } from './checks.ts';
+import { furtherParameters, grantableScopes, runChecks } from './checks.ts';
 import type { Received } from './interaction.ts';
-import { sentParameters } from './request-parameters.ts';
+import { requireResource, sentParameters } from './request-parameters.ts';
 import type { ReturnAddress } from './response-modes.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 import { readHint, hintsRead, type Hint } from './sign-in-hints.ts';
@@ -34,6 +34,12 @@ export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
+
+/** The access that a client asks for: the scopes, and the API that tokens are for. */
+export interface AskedAccess {
+  readonly scopes: readonly string[];
+  readonly audience: string | null;
+}
 
 /** The request's parameters, and whether the client itself sent them. */
 export interface PutRequest {
@@ -105,6 +111,16 @@ export class RequestChecks {
     }
     const state = parameters.get('state') ?? null;
     return this.#judge({ parameters, direct: true }, client, { redirectUri, state });
+  }
+
+  /**
+   * Checks which access this client asks for, in a request of another kind, without a redirect URI.
+   * Throws an OAuthError to refuse it.
+   */
+  async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
+    const [server, additions] = [this.#server, this.#additions];
+    const audience = requireResource(parameters, server.audience);
+    return { audience, scopes: await grantableScopes({ parameters, client }, { server, additions }) };
   }
 
   /** Returns the parameters that must be kept until a person is asked. */

@@ -1,12 +1,21 @@
 import { APPLICATIONS } from './english/applications.ts';
 import { CONSENT } from './english/consent.ts';
+import { DEVICE } from './english/device.ts';
 import { ERROR } from './english/error.ts';
 import { RESPONSE } from './english/response.ts';
 import { SIGN_IN } from './english/sign-in.ts';
 import { WHO_ASKS } from './english/who-asks.ts';
 import type { Catalog } from './message.ts';
 
-const TABLE = { ...SIGN_IN, ...WHO_ASKS, ...CONSENT, ...RESPONSE, ...APPLICATIONS, ...ERROR } as const;
+const TABLE = {
+  ...SIGN_IN,
+  ...WHO_ASKS,
+  ...CONSENT,
+  ...DEVICE,
+  ...RESPONSE,
+  ...APPLICATIONS,
+  ...ERROR,
+} as const;
 
 /** The key of a message on Portico's pages, such as `consent.title`. */
 export type MessageKey = keyof typeof TABLE;

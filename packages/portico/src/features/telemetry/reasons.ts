@@ -1,5 +1,5 @@
 import { isOverloaded } from '@portico/sql';
-import { HostTimeoutError, type OAuthErrorCode } from '../../errors.ts';
+import { HostTimeoutError, type FurtherErrorCodes, type OAuthErrorCode } from '../../errors.ts';
 import { KeysLostError, SignerError } from '../../keys/signing-key.ts';
 import { refusalCode } from '../../refusals.ts';
 
@@ -19,8 +19,10 @@ type RefusalCode =
   | 'too_many_registrations'
   | 'body_too_large';
 
+type CoreErrorCode = Exclude<OAuthErrorCode, keyof FurtherErrorCodes>;
+
 /** Every measured reason except those of features. No other text can become a reason. */
-const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
+const REASONS: Readonly<Record<CoreErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
   invalid_grant: true,

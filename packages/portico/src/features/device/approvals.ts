@@ -1,0 +1,105 @@
+import type { Visitor } from '../../accounts.ts';
+import { samePerson } from '../../person.ts';
+import type { Clients } from '../../clients/clients.ts';
+import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scopes.ts';
+import { deviceProblem } from './clients.ts';
+import type { DeviceCodes, DeviceRequest } from './codes.ts';
+
+/** A request that a person can answer now. */
+export interface OpenRequest {
+  readonly request: DeviceRequest;
+  readonly client: Client;
+  /** The scopes that this person can allow. */
+  readonly scopes: readonly string[];
+}
+
+/** How long a device can fetch its tokens after the person allowed them, in milliseconds. */
+const FETCH_TIME = 60_000;
+
+/** Finds the requests of devices by their user codes, and records a person's answers. */
+export class Approvals {
+  readonly #server: Server;
+  readonly #clients: Clients;
+  readonly #codes: DeviceCodes;
+
+  constructor(server: Server, clients: Clients, codes: DeviceCodes) {
+    this.#server = server;
+    this.#clients = clients;
+    this.#codes = codes;
+  }
+
+  /**
+   * Returns the request with this user code, if a person can answer it now. Null if it is unknown,
+   * has expired or an answer, or if its client may no longer use device codes.
+   */
+  async findOpen(userCode: string, visitor: Visitor): Promise<OpenRequest | null> {
+    const { clock, profiles } = this.#server;
+    const request = await this.#codes.findByUser(tokenHash(userCode));
+    if (request === null || request.outcome !== null || request.expiresAt <= clock()) return null;
+    const client = await this.#clients.find(request.clientId);
+    if (client === null || deviceProblem(client, profiles) !== null) return null;
+    return { request, client, scopes: await this.#grantable(request, client, visitor) };
+  }
+
+  /**
+   * Allows the request for these scopes, as far as the person can allow them now. Returns false if
+   * nobody can answer it any more, unless this visitor has just allowed it.
+   */
+  async allow(userCode: string, shown: readonly string[], visitor: Visitor): Promise<boolean> {
+    const { audit, store, clock } = this.#server;
+    const open = await this.findOpen(userCode, visitor);
+    const scopes = open === null ? [] : intersectScopes(shown, open.scopes);
+    if (open === null || scopes.length === 0) return this.#isAllowedBy(userCode, visitor);
+    const { request } = open;
+    const { clientId, audience } = request;
+    const person = visitor.user.reference;
+    const subject = await store.subjects.assignSubject(person, randomIdentifier());
+    const now = clock();
+    const id = orderedIdentifier(now);
+    // Only the two hashes connect the device code with the authorization. So nobody can present
+    // the device code, or anything else, as an authorization code.
+    const hash = tokenHash(randomToken());
+    const allowed = {
+      family: { id, clientId, person, subject, scopes, audience, thumbprint: null },
+      code: {
+        hash,
+        expiresAt: Math.max(request.expiresAt, now + FETCH_TIME),
+        parameters: { redirectUri: '', codeChallenge: '', nonce: null },
+      },
+    };
+    if (!(await this.#codes.allow(request.userHash, allowed, now)))
+      return this.#isAllowedBy(userCode, visitor);
+    await audit({ type: 'consent_granted', authorization: id, clientId, person, scopes, audience });
+    return true;
+  }
+
+  /** Denies the request. Returns false if nobody can answer it any more, or if it was allowed. */
+  async deny(userCode: string, visitor: Visitor): Promise<boolean> {
+    const { audit, clock } = this.#server;
+    const request = await this.#codes.findByUser(tokenHash(userCode));
+    if (request === null || !(await this.#codes.deny(request.userHash, clock()))) return false;
+    if (request.outcome === null)
+      await audit({ type: 'consent_denied', clientId: request.clientId, person: visitor.user.reference });
+    return true;
+  }
+
+  /** Whether this person has allowed the request before: they sent the form twice. */
+  async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
+    const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;
+    if (granted === null) return false;
+    const code = await this.#server.store.codes.findCode({ id: granted.familyId, hash: granted.hash });
+    return code !== null && samePerson(code.family.person, user.reference);
+  }
+
+  async #grantable(
+    { scopes: requested }: DeviceRequest,
+    client: Client,
+    { user }: Visitor,
+  ): Promise<readonly string[]> {
+    const { host, scopes: catalog } = this.#server;
+    return scopesHeldBy(host, catalog, scopesInForce(requested, client.scopes, catalog), user.reference);
+  }
+}

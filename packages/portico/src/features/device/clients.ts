@@ -1,0 +1,28 @@
+import { isVerified } from '../../clients/who-asks.ts';
+import { OAuthError } from '../../errors.ts';
+import type { Profiles } from '../../profiles.ts';
+import type { Client } from '../../store/client.ts';
+
+/** The value of `grant_type` (RFC 8628 section 3.4). */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/**
+ * Returns why the client may not use the grant, for the log. Null if it may. No redirect URI shows
+ * who asks, so an operator must have registered the client: anyone could choose the name of
+ * another one.
+ */
+export function deviceProblem(client: Client, profiles: Profiles): string | null {
+  if (client.revokedAt !== null) return 'the client was revoked';
+  if (!client.grants.includes(DEVICE_GRANT))
+    return `the client is registered for ${client.grants.join(', ')}, not for ${DEVICE_GRANT}`;
+  if (!isVerified(client)) return 'no operator registered the client, so nothing shows who asks';
+  if (profiles.of(client) !== null) return 'the security profile of the client has no device codes';
+  return profiles.refusal(client);
+}
+
+/** Throws `unauthorized_client` if the client may not use the grant. */
+export function requireDeviceClient(client: Client, profiles: Profiles): void {
+  const problem = deviceProblem(client, profiles);
+  if (problem === null) return;
+  throw new OAuthError('unauthorized_client', 'The client may not use the device code grant.', problem);
+}

@@ -1,0 +1,190 @@
+import type { Database, SqlParameter } from '@portico/sql';
+import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
+import { exists, insertInto, removeWhere, words } from '../../store/sql/statements.ts';
+
+/** How the person answered. */
+export type Outcome = 'allowed' | 'denied';
+
+/** A request of a device. Times are milliseconds since 1970. */
+export interface DeviceRequest {
+  readonly deviceHash: string;
+  readonly userHash: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly audience: string | null;
+  /** The address that sent the request. Null if it is unknown. */
+  readonly address: string | null;
+  /** The network of the address. Empty if it is unknown. */
+  readonly network: string;
+  readonly begunAt: number;
+  readonly expiresAt: number;
+  /** Null until the person has answered. */
+  readonly outcome: Outcome | null;
+  /** The authorization, and the hash of its code. Null unless the person allowed the request. */
+  readonly granted: { readonly familyId: string; readonly hash: string } | null;
+}
+
+/** How many requests may wait: from one network, and in total. */
+export interface DeviceBudget {
+  readonly ofOneNetwork: number;
+  readonly total: number;
+}
+
+/** Reads and writes the requests of devices (`oauth_device_codes`). */
+export class DeviceCodes {
+  readonly #database: Database;
+  readonly #allowing: NewAuthorizations;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#allowing = new NewAuthorizations(database, ALLOW);
+  }
+
+  /** Inserts the request. Returns false if its user code is in use. */
+  async insert(request: DeviceRequest, interval: number): Promise<boolean> {
+    const { deviceHash, userHash, begunAt } = request;
+    const insert = this.#database.execute(INSERT, [
+      deviceHash,
+      userHash,
+      request.clientId,
+      request.scopes.join(' '),
+      request.audience,
+      request.address,
+      request.network,
+      begunAt,
+      request.expiresAt,
+      begunAt,
+      interval,
+    ]);
+    try {
+      await insert;
+      return true;
+    } catch (error) {
+      if (await exists(this.#database, 'oauth_device_codes', 'user_hash', userHash)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether there is room for another request of this network. */
+  async hasRoom(network: string, budget: DeviceBudget, now: number): Promise<boolean> {
+    const own = await this.#count('network = ? AND expires_at > ?', [network, now]);
+    if (own >= budget.ofOneNetwork) return false;
+    return (await this.#count('expires_at > ?', [now])) < budget.total;
+  }
+
+  /** Returns the request with this device code, even if it has expired. */
+  findByDevice(deviceHash: string): Promise<DeviceRequest | null> {
+    return this.#find('device_hash', deviceHash);
+  }
+
+  /** Returns the request with this user code, even if it was answered or has expired. */
+  findByUser(userHash: string): Promise<DeviceRequest | null> {
+    return this.#find('user_hash', userHash);
+  }
+
+  /**
+   * Records that a device asks whether the person has answered. Returns `early` if it asked before
+   * its interval was over, which then grows by `growth`. Returns `answered` if there is an answer.
+   */
+  async poll(
+    deviceHash: string,
+    now: number,
+    { slack, growth }: { readonly slack: number; readonly growth: number },
+  ): Promise<'waits' | 'early' | 'answered'> {
+    const waits = await this.#database.execute(POLL, [now, deviceHash, now + slack]);
+    if (waits.affected === 1) return 'waits';
+    const early = await this.#database.execute(SLOW_DOWN, [now, growth, growth, deviceHash]);
+    return early.affected === 1 ? 'early' : 'answered';
+  }
+
+  /**
+   * Allows the request and begins the authorization, both or neither. Returns false if the request
+   * has an answer or has expired.
+   */
+  allow(userHash: string, allowed: NewAuthorization, now: number): Promise<boolean> {
+    const { family, code } = allowed;
+    return this.#allowing.begin([family.id, code.hash, userHash, now], allowed, now);
+  }
+
+  /** Denies the request. Returns false if it has another answer or has expired. */
+  async deny(userHash: string, now: number): Promise<boolean> {
+    return (await this.#database.execute(DENY, [userHash, now])).affected === 1;
+  }
+
+  /** Removes at most `limit` requests that expired before this time. */
+  removeExpired(before: number, limit: number): Promise<number> {
+    const from = ['oauth_device_codes', 'device_hash'] as const;
+    return removeWhere(this.#database, from, ['expires_at', '<= ?', [before]], limit);
+  }
+
+  async #count(which: string, values: readonly SqlParameter[]): Promise<number> {
+    const count = `SELECT COUNT(*) AS n FROM oauth_device_codes WHERE ${which}`;
+    const { rows } = await this.#database.execute<{ n: number | string }>(count, values);
+    return Number(rows[0]?.n ?? 0);
+  }
+
+  async #find(column: 'device_hash' | 'user_hash', hash: string): Promise<DeviceRequest | null> {
+    const { rows } = await this.#database.execute<Row>(
+      `SELECT ${COLUMNS} FROM oauth_device_codes WHERE ${column} = ?`,
+      [hash],
+    );
+    return rows[0] === undefined ? null : toRequest(rows[0]);
+  }
+}
+
+const INSERT = insertInto(
+  'oauth_device_codes',
+  `device_hash, user_hash, client_id, scope, audience, address, network, begun_at, expires_at, poll_after,
+  poll_interval`,
+);
+
+const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, network, begun_at, expires_at,
+  outcome, family_id, grant_hash`;
+
+const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
+  WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
+
+// MySQL uses the new value of a column that it has already set, so the interval comes last.
+const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
+  WHERE device_hash = ? AND outcome IS NULL`;
+
+const OPEN = 'user_hash = ? AND expires_at > ?';
+
+const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
+  WHERE ${OPEN} AND outcome IS NULL`;
+
+/** Also denies again, in case the answer to the first statement was lost. */
+const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
+  WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
+
+interface Row {
+  readonly device_hash: string;
+  readonly user_hash: string;
+  readonly client_id: string;
+  readonly scope: string;
+  readonly audience: string | null;
+  readonly address: string | null;
+  readonly network: string;
+  readonly begun_at: number;
+  readonly expires_at: number;
+  readonly outcome: string | null;
+  readonly family_id: string | null;
+  readonly grant_hash: string | null;
+}
+
+function toRequest(row: Row): DeviceRequest {
+  const { family_id: familyId, grant_hash: hash } = row;
+  return {
+    deviceHash: row.device_hash,
+    userHash: row.user_hash,
+    clientId: row.client_id,
+    scopes: words(row.scope),
+    audience: row.audience,
+    address: row.address,
+    network: row.network,
+    begunAt: row.begun_at,
+    expiresAt: row.expires_at,
+    outcome: row.outcome as Outcome | null,
+    granted: familyId === null || hash === null ? null : { familyId, hash },
+  };
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** The setting that this feature adds to `oauth_server`. */
+export const deviceShape = {
+  device_authorization: z.boolean({ error: 'must be true or false' }).optional(),
+};
+
+export interface DeviceConfig {
+  /**
+   * Whether clients on devices without a browser can ask for access (RFC 8628). The person types
+   * the code that the device shows, on a page at `/oauth/device`; false. Needs
+   * `npx portico db:migrate up`.
+   */
+  readonly device_authorization?: boolean | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends DeviceConfig {}
+  interface OAuthServerConfigInput extends DeviceConfig {}
+}

@@ -1,0 +1,114 @@
+import { findNetwork } from '../../http/addresses.ts';
+import type { AskedAccess } from '../../authorization/request.ts';
+import type { ClientAuthentication } from '../../clients/authentication.ts';
+import { randomToken, tokenHash } from '../../crypto.ts';
+import type { Handler } from '../../endpoints/endpoint.ts';
+import { NotNowError } from '../../errors.ts';
+import type { Parts } from '../../feature.ts';
+import { callerAddress } from '../../host.ts';
+import { formParameters } from '../../parameters.ts';
+import { TOKEN_PATH } from '../../paths.ts';
+import { jsonReply, type Reply } from '../../replies/responses.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+import { requireDeviceClient } from './clients.ts';
+import type { DeviceCodes } from './codes.ts';
+import { newUserCode, shownUserCode } from './user-code.ts';
+
+/** The path where devices ask for codes, below `base_path`. */
+export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
+
+/** How long the codes are valid, in seconds. */
+export const LIFETIME = 600;
+/** How long a device must wait between two polls, in seconds. */
+export const INTERVAL = 5;
+/** How many codes of clients without a secret may wait. Anyone can ask for them. */
+const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
+/** When to try again if there is no room, in seconds. */
+const TRY_AGAIN = 60;
+/** How often a user code in use is replaced. One in use is very rare. */
+const ATTEMPTS = 3;
+
+/** POST /oauth/device_authorization (RFC 8628 section 3.1). */
+export class DeviceAuthorizationEndpoint {
+  readonly #server: Server;
+  readonly #parts: Parts;
+  readonly #codes: DeviceCodes;
+  readonly #verificationUri: string;
+  readonly #authentication: ClientAuthentication;
+
+  constructor(server: Server, parts: Parts, codes: DeviceCodes, verificationUri: string) {
+    this.#server = server;
+    this.#parts = parts;
+    this.#codes = codes;
+    this.#verificationUri = verificationUri;
+    this.#authentication = parts.authenticating(
+      (id) => parts.clients.find(id),
+      TOKEN_PATH,
+      DEVICE_AUTHORIZATION_PATH,
+    );
+  }
+
+  readonly answer: Handler = async (request): Promise<Reply> => {
+    const { pruning, profiles } = this.#server;
+    const form = await formParameters(request);
+    const client = await this.#authentication.authenticate(request, form);
+    requireDeviceClient(client, profiles);
+    const access = await this.#parts.checks.access(form, client);
+    const deviceCode = randomToken();
+    const userCode = await this.#begin(request, client, access, deviceCode);
+    await pruning.tick();
+    const shown = shownUserCode(userCode);
+    return jsonReply({
+      device_code: deviceCode,
+      user_code: shown,
+      verification_uri: this.#verificationUri,
+      verification_uri_complete: `${this.#verificationUri}?user_code=${shown}`,
+      expires_in: LIFETIME,
+      interval: INTERVAL,
+    });
+  };
+
+  /** Inserts the request. Returns its user code. */
+  async #begin(
+    request: Request,
+    client: Client,
+    { scopes, audience }: AskedAccess,
+    deviceCode: string,
+  ): Promise<string> {
+    const { host, clock } = this.#server;
+    const now = clock();
+    const address = callerAddress(host, request);
+    const network = findNetwork(address) ?? '';
+    if (client.public && !(await this.#codes.hasRoom(network, BUDGET, now))) throw noRoom();
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const userCode = newUserCode();
+      const isInserted = await this.#codes.insert(
+        {
+          deviceHash: tokenHash(deviceCode),
+          userHash: tokenHash(userCode),
+          clientId: client.id,
+          scopes,
+          audience,
+          address,
+          network,
+          begunAt: now,
+          expiresAt: now + LIFETIME * 1000,
+          outcome: null,
+          granted: null,
+        },
+        INTERVAL * 1000,
+      );
+      if (isInserted) return userCode;
+    }
+    throw noRoom();
+  }
+}
+
+function noRoom(): NotNowError {
+  return new NotNowError('Too many device codes are waiting; try again later.', {
+    tooMuch: true,
+    detail: 'the budget for device codes of public clients is used up',
+    retryAfter: TRY_AGAIN,
+  });
+}

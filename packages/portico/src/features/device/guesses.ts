@@ -1,0 +1,23 @@
+import type { Visitor } from '../../accounts.ts';
+import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
+
+/** How many wrong codes a person may send within a quarter of an hour before they have to wait. */
+const FREE = 10;
+/** Lets no attempt go ahead that has to wait. Only the person themselves can lock themselves out. */
+const NEVER = () => 1;
+
+/** Slows down a person who guesses codes (RFC 8628 section 5.1). */
+export class Guesses {
+  readonly #attempts: FailedAttempts;
+
+  /** `clock` returns milliseconds since 1970. */
+  constructor(clock: () => number) {
+    this.#attempts = new FailedAttempts(clock, NEVER);
+  }
+
+  /** Calls `find`, unless this person has to wait. Counts the attempt if it finds nothing. */
+  attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {
+    const { provider, id } = user.reference;
+    return this.#attempts.attempt([{ key: JSON.stringify([provider, id]), free: FREE }], find);
+  }
+}

@@ -1,0 +1,64 @@
+import { defineFeature } from '../../feature.ts';
+import { DeviceCodes } from './codes.ts';
+import { deviceShape } from './config.ts';
+import { DEVICE_AUTHORIZATION_PATH, DeviceAuthorizationEndpoint } from './endpoint.ts';
+import { DEVICE_ERRORS } from './errors.ts';
+import { deviceGrant } from './grant.ts';
+import { deviceMigrations } from './migrations.ts';
+import { DEVICE_PATH, VerificationPage } from './page.ts';
+
+declare module '../../store/pruning.ts' {
+  interface PrunedRows {
+    /** The number of expired requests of devices. Missing if `device_authorization` is off. */
+    readonly deviceRequests?: number;
+  }
+}
+
+/** How many requests to remove at once. */
+const BATCH = 100;
+/** How long requests stay after they have expired, in milliseconds. */
+const MARGIN = 3_600_000;
+
+/** Lets devices without a browser ask for access (RFC 8628). */
+export const device = defineFeature({
+  name: 'device',
+  config: deviceShape,
+  errorCodes: [...DEVICE_ERRORS, 'user_code_mistyped', 'user_code_unknown', 'user_code_slowed'],
+  migrations: ({ device_authorization: isOn = false }) => (isOn ? deviceMigrations : []),
+  endpoints: [
+    {
+      name: 'oauth_server_device_authorization',
+      path: DEVICE_AUTHORIZATION_PATH,
+      methods: ['POST'],
+      anyOrigin: true,
+    },
+    { name: 'oauth_server_device', path: DEVICE_PATH, methods: ['GET'], forPeople: true },
+    { name: 'oauth_server_answer_device', path: DEVICE_PATH, methods: ['POST'], forPeople: true },
+  ],
+  start(server, { device_authorization: isOn = false }) {
+    if (!isOn) return {};
+    const { issuer, database, clock } = server;
+    const codes = new DeviceCodes(database);
+    return {
+      metadata: { device_authorization_endpoint: `${issuer}${DEVICE_AUTHORIZATION_PATH}` },
+      grants: [deviceGrant(codes)],
+      expiring: {
+        kind: 'deviceRequests',
+        called: 'requests of devices',
+        which: 'have expired',
+        batch: BATCH,
+        remove: (limit) => codes.removeExpired(clock() - MARGIN, limit),
+      },
+      handlers: (parts) => {
+        const page = new VerificationPage(server, parts, codes);
+        const uri = `${issuer}${DEVICE_PATH}`;
+        return {
+          oauth_server_device_authorization: new DeviceAuthorizationEndpoint(server, parts, codes, uri)
+            .answer,
+          oauth_server_device: (request) => page.show(request),
+          oauth_server_answer_device: (request) => page.answer(request),
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,35 @@
+import type { Migration } from '@portico/sql';
+
+/**
+ * The requests of devices. `address` is where the request came from. `poll_after` and
+ * `poll_interval` are in milliseconds. `family_id` and `grant_hash` are the authorization and its
+ * code, once the person has allowed it.
+ */
+const codes: Migration = {
+  name: 'oauth_server_device_0001_codes',
+  async up({ change, types }) {
+    const { identifier, text, time, tableOptions } = types;
+    await change(`CREATE TABLE oauth_device_codes (
+      device_hash ${identifier} NOT NULL PRIMARY KEY,
+      user_hash ${identifier} NOT NULL,
+      client_id ${identifier} NOT NULL,
+      scope ${text} NOT NULL,
+      audience ${text},
+      address ${identifier},
+      network ${identifier} NOT NULL,
+      begun_at ${time} NOT NULL,
+      expires_at ${time} NOT NULL,
+      poll_after ${time} NOT NULL,
+      poll_interval ${time} NOT NULL,
+      outcome ${identifier},
+      family_id ${identifier},
+      grant_hash ${identifier}
+    ) ${tableOptions}`);
+    await change('CREATE UNIQUE INDEX oauth_device_codes_user ON oauth_device_codes (user_hash)');
+    await change('CREATE INDEX oauth_device_codes_expiry ON oauth_device_codes (expires_at)');
+    await change('CREATE INDEX oauth_device_codes_network ON oauth_device_codes (network, expires_at)');
+  },
+};
+
+/** The migrations of this feature's table, in order. */
+export const deviceMigrations: readonly Migration[] = [codes];

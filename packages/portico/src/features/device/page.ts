@@ -1,0 +1,259 @@
+import type { Visitor } from '../../accounts.ts';
+import { notAccepted } from '../../authorization/consent-errors.ts';
+import { shownPerson } from '../../authorization/page-data.ts';
+import { tokenHash } from '../../crypto.ts';
+import { AuthorizationPageError } from '../../errors.ts';
+import type { Parts } from '../../feature.ts';
+import { formToken, isFormToken } from '../../form-token.ts';
+import { getRequestId } from '../../http/request-id.ts';
+import { formParameters, queryParameters, type Parameters } from '../../parameters.ts';
+import { noteClient } from '../../refusals.ts';
+import { pageReply, redirectReply } from '../../replies/pages.ts';
+import type { Reply } from '../../replies/responses.ts';
+import type { Server } from '../../server.ts';
+import type { MessageKey, PageKey } from '../../words/english.ts';
+import { page, told } from '../../words/words.ts';
+import { Approvals, type OpenRequest } from './approvals.ts';
+import type { DeviceCodes } from './codes.ts';
+import { Guesses } from './guesses.ts';
+import { deviceQuestion } from './question.ts';
+import { readUserCode, shownUserCode } from './user-code.ts';
+import type { DeviceView } from './view.ts';
+
+/** The path of the page where people enter codes, below `base_path`. */
+export const DEVICE_PATH = '/oauth/device';
+
+/** No code that a device shows is longer. Longer texts are not shown again. */
+const LONGEST_CODE = 40;
+
+/** What is wrong with a code. */
+type Problem = 'mistyped' | 'unknown' | 'slowed';
+
+/** The page where a signed-in person enters a device's code and answers (RFC 8628 section 3.3). */
+export class VerificationPage {
+  readonly #server: Server;
+  readonly #parts: Parts;
+  readonly #approvals: Approvals;
+  readonly #guesses: Guesses;
+  /** The path as a browser requests it. */
+  readonly #path: string;
+
+  constructor(server: Server, parts: Parts, codes: DeviceCodes) {
+    this.#server = server;
+    this.#parts = parts;
+    this.#approvals = new Approvals(server, parts.clients, codes);
+    this.#guesses = new Guesses(server.clock);
+    this.#path = `${server.basePath}${DEVICE_PATH}`;
+  }
+
+  /** Handles GET: asks for the code. A link may contain it. Looks nothing up. */
+  async show(request: Request): Promise<Reply> {
+    const asked = queryParameters(request);
+    const sent = asked.isRepeated('user_code') ? '' : (asked.get('user_code') ?? '');
+    const userCode = readUserCode(sent);
+    const visitor = await this.#server.accounts.visitor(request);
+    if (visitor === null) return redirectReply(this.#signInUrl(request, userCode), 302);
+    return this.#askForCode(visitor, userCode === null ? sent : shownUserCode(userCode), {
+      isFromLink: userCode !== null,
+    });
+  }
+
+  /** Handles POST: the code, or the person's answer. */
+  async answer(request: Request): Promise<Reply> {
+    const form = await formParameters(request);
+    const visitor = await this.#server.accounts.visitor(request);
+    const userCode = readUserCode(form.get('user_code') ?? '');
+    if (visitor === null) return redirectReply(this.#signInUrl(request, userCode), 303);
+    const decision = form.get('decision') ?? '';
+    if (decision === 'allow' || decision === 'deny')
+      return this.#decide(visitor, form, userCode ?? '', decision);
+    const scope = form.get('scope');
+    const shown = scope === undefined ? codeForm(visitor) : answerForm(visitor, userCode ?? '', scope);
+    requireToken(form, visitor, shown);
+    if (decision === 'switch') return this.#switchPerson(visitor, userCode);
+    return this.#checkCode(visitor, form.get('user_code') ?? '', userCode);
+  }
+
+  async #checkCode(visitor: Visitor, typed: string, userCode: string | null): Promise<Reply> {
+    if (userCode === null) return this.#askForCode(visitor, typed, { problem: 'mistyped' });
+    const find = () => this.#approvals.findOpen(userCode, visitor);
+    const attempt = await this.#guesses.attempt(visitor, find);
+    if (attempt.outcome === 'right') return this.#ask(visitor, userCode, attempt.value);
+    if (attempt.outcome === 'wrong') return this.#askForCode(visitor, typed, { problem: 'unknown' });
+    if (attempt.first)
+      this.#server.host.log.warning('A person sent many wrong device codes, and now has to wait', {
+        requestId: getRequestId(visitor.request),
+        person: visitor.user.reference,
+      });
+    const retryAfter = String(Math.ceil(attempt.wait / 1000));
+    return this.#askForCode(visitor, typed, { problem: 'slowed', retryAfter });
+  }
+
+  /** Shows the page that asks for the code. */
+  async #askForCode(
+    visitor: Visitor,
+    typed: string,
+    about: { readonly isFromLink?: boolean; readonly problem?: Problem; readonly retryAfter?: string },
+  ): Promise<Reply> {
+    const { isFromLink = false, problem = null, retryAfter } = about;
+    const words = await this.#server.speaking.of(visitor.request);
+    const reply = await this.#page(visitor, problem === null ? 200 : PROBLEMS[problem].status, {
+      csrfToken: formToken(visitor, ...codeForm(visitor)),
+      userCode: typed.slice(0, LONGEST_CODE),
+      isFromLink,
+      problem: problem === null ? null : words.t(PROBLEMS[problem].key),
+      question: null,
+    });
+    if (problem === null) return reply;
+    const headers =
+      retryAfter === undefined ? reply.headers : { ...reply.headers, 'Retry-After': retryAfter };
+    return { ...reply, headers, refused: refusalOf(problem) };
+  }
+
+  /** Shows who asks for what, from where and since when. */
+  async #ask(visitor: Visitor, userCode: string, open: OpenRequest): Promise<Reply> {
+    const { client, scopes } = open;
+    noteClient(visitor.request, client.id);
+    if (scopes.length === 0) throw this.#nothingHeld(client.name);
+    const { speaking, paths } = this.#server;
+    const words = await speaking.of(visitor.request);
+    const { logos, accessPath } = this.#parts;
+    const question = deviceQuestion(open, this.#server, words, {
+      logoPath: logos?.path ?? null,
+      applicationsPath: speaking.withWish(visitor.request, accessPath ?? paths.home),
+    });
+    return this.#page(visitor, 200, {
+      csrfToken: formToken(visitor, ...answerForm(visitor, userCode, question.scope)),
+      userCode: shownUserCode(userCode),
+      isFromLink: false,
+      problem: null,
+      question,
+    });
+  }
+
+  /** Records the answer. The form's token shows that this visitor was asked exactly this. */
+  async #decide(
+    visitor: Visitor,
+    form: Parameters,
+    userCode: string,
+    decision: 'allow' | 'deny',
+  ): Promise<Reply> {
+    const scope = form.get('scope') ?? '';
+    requireToken(form, visitor, answerForm(visitor, userCode, scope));
+    const isDone =
+      decision === 'allow'
+        ? await this.#approvals.allow(userCode, scope.split(' '), visitor)
+        : await this.#approvals.deny(userCode, visitor);
+    if (!isDone) throw notOpen();
+    return this.#message(visitor, decision === 'allow' ? 'device.allowed' : 'device.denied');
+  }
+
+  /** Signs the person out. The next person who signs in enters the code, or finds it again. */
+  async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
+    const { host, config } = this.#server;
+    const returnTo = this.#returnPath(userCode);
+    const next = await host.signOut(visitor.request, returnTo);
+    if (next !== null) return redirectReply(next, 303);
+    return this.#message(visitor, 'error.sign_out_first', {
+      href: returnTo,
+      key: 'error.sign_out_first.link',
+      server: config.name,
+    });
+  }
+
+  async #page(
+    visitor: Visitor,
+    status: number,
+    data: Omit<DeviceView, 'serverName' | 'person' | 'action'>,
+  ): Promise<Reply> {
+    const { config, speaking, issuer } = this.#server;
+    const { request, user } = visitor;
+    return pageReply(this.#server, {
+      words: await speaking.of(request),
+      view: 'oauth/device',
+      status,
+      data: {
+        serverName: config.name,
+        person: shownPerson(user),
+        action: speaking.withWish(request, this.#path),
+        ...data,
+      },
+      formLeadsTo: issuer,
+    });
+  }
+
+  /** Shows a text, and a link if there is one. */
+  async #message(
+    { request }: Visitor,
+    key: PageKey,
+    link: { readonly href: string; readonly key: MessageKey; readonly server: string } | null = null,
+  ): Promise<Reply> {
+    const { config, speaking, paths } = this.#server;
+    const words = await speaking.of(request);
+    const { title, message } = page(key, { server: config.name });
+    const href = link?.href ?? paths.home;
+    const data = {
+      serverName: config.name,
+      title: told(words, title),
+      message: told(words, message),
+      status: 200,
+      link: { href, text: words.t(link?.key ?? 'applications.back', { server: config.name }) },
+      requestId: null,
+      detail: null,
+    };
+    return pageReply(this.#server, { words, view: 'oauth/error', status: 200, data, formLeadsTo: null });
+  }
+
+  #nothingHeld(client: string): AuthorizationPageError {
+    return new AuthorizationPageError(
+      page('device.nothing', { client }),
+      'the person holds no permission behind the scopes asked for',
+    );
+  }
+
+  /** Returns the URL of the sign-in page, which leads back here. */
+  #signInUrl(request: Request, userCode: string | null): string {
+    const { speaking, host } = this.#server;
+    const back = speaking.withWish(request, this.#returnPath(userCode));
+    return speaking.withWish(request, host.loginUrl(back));
+  }
+
+  #returnPath(userCode: string | null): string {
+    return userCode === null ? this.#path : `${this.#path}?user_code=${shownUserCode(userCode)}`;
+  }
+}
+
+const PROBLEMS = {
+  mistyped: { key: 'device.mistyped', status: 400, detail: 'no device shows such a code' },
+  unknown: { key: 'device.unknown', status: 400, detail: 'no device waits with this code' },
+  slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
+} as const;
+
+/** Returns the refusal of a code, for the log. */
+function refusalOf(problem: Problem): AuthorizationPageError {
+  const { key, detail } = PROBLEMS[problem];
+  const text = { title: { key: 'device.page' }, message: { key } } as const;
+  return new AuthorizationPageError(text, detail, { code: `user_code_${problem}` });
+}
+
+function notOpen(): AuthorizationPageError {
+  const detail = 'the request of the device is answered, has expired, or its client lost its access';
+  return new AuthorizationPageError(page('error.not_answerable'), detail);
+}
+
+function requireToken(form: Parameters, visitor: Visitor, about: readonly string[]): void {
+  if (!isFormToken(form.get('csrf_token'), visitor, ...about))
+    throw notAccepted('the csrf_token is not the one of this form, person and browser session');
+}
+
+/** Names the form that asks for the code. */
+function codeForm({ user }: Visitor): readonly string[] {
+  const { provider, id } = user.reference;
+  return ['oauth/device', provider, id];
+}
+
+/** Names the form that asks this person to allow this code these scopes. */
+function answerForm({ user }: Visitor, userCode: string, scope: string): readonly string[] {
+  const { provider, id } = user.reference;
+  return ['oauth/device/answer', tokenHash(userCode), scope, provider, id];
+}

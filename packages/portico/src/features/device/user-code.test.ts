@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { newUserCode, readUserCode, shownUserCode } from './user-code.ts';
+
+// @shows AS-48.3
+test('a code is nine consonants in three groups, and is read however a person types it', () => {
+  const codes = Array.from({ length: 500 }, () => newUserCode());
+  for (const code of codes) {
+    const shown = shownUserCode(code);
+    expect(shown).toMatch(/^(?:[BCDFGHJKLMNPQRSTVWXZ]{3}-?){3}$/);
+    const typed = [
+      shown,
+      code,
+      shown.toLowerCase(),
+      ` ${shown.replaceAll('-', ' – ')}\t`,
+      shown.replaceAll('-', '．'),
+    ];
+    expect(typed.map(readUserCode)).toEqual(typed.map(() => code));
+  }
+  expect(new Set(codes).size).toBe(500);
+});
+
+// @shows AS-48.3
+test('a code with one wrong, missing or further letter is no code', () => {
+  const code = newUserCode();
+  const letters = 'BCDFGHJKLMNPQRSTVWXZ';
+  for (let at = 0; at < code.length; at += 1) {
+    for (const letter of letters) {
+      const changed = `${code.slice(0, at)}${letter}${code.slice(at + 1)}`;
+      expect(readUserCode(changed)).toBe(letter === code[at] ? code : null);
+    }
+    expect(readUserCode(code.slice(0, at) + code.slice(at + 1))).toBeNull();
+    expect(readUserCode(`${code.slice(0, at)}A${code.slice(at)}`)).toBeNull();
+  }
+});
+
+test('whatever is typed, the result is a code or null', () => {
+  fc.assert(
+    fc.property(fc.string(), (typed) => {
+      const code = readUserCode(typed);
+      if (code !== null) expect(readUserCode(shownUserCode(code))).toBe(code);
+    }),
+  );
+});

@@ -1,0 +1,47 @@
+import { randomInt } from 'node:crypto';
+
+/**
+ * The characters of a user code: consonants, so that no code is a word, and none looks like a digit
+ * (RFC 8628 section 6.1).
+ */
+const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
+/** The random characters. There are 20^8 codes, about 2^34.6. */
+const RANDOM_LENGTH = 8;
+const GROUP = 3;
+/** None has a factor in common with 20, so one wrong character always changes the check character. */
+const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
+
+/** Returns a new user code with its check character, without separators. */
+export function newUserCode(): string {
+  const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
+  return `${random.join('')}${checkCharacter(random)}`;
+}
+
+/** Returns the code in groups, as devices and pages show it: `BCD-FGH-JKL`. */
+export function shownUserCode(code: string): string {
+  return (code.match(new RegExp(`.{${GROUP}}`, 'g')) ?? []).join('-');
+}
+
+/**
+ * Returns the code that a person typed, without regard to case, spaces and separators. Returns null
+ * if it cannot be a code, for example because one character is wrong or missing.
+ */
+export function readUserCode(typed: string): string | null {
+  const characters = [...typed.normalize('NFKC').toUpperCase()].filter((each) => !SEPARATOR.test(each));
+  const isWhole =
+    characters.length === RANDOM_LENGTH + 1 && characters.every((each) => ALPHABET.includes(each));
+  if (!isWhole) return null;
+  return checkCharacter(characters.slice(0, RANDOM_LENGTH)) === characters.at(-1)
+    ? characters.join('')
+    : null;
+}
+
+const SEPARATOR = /[\p{P}\p{Z}\s]/u;
+
+function checkCharacter(characters: readonly string[]): string {
+  const sum = characters.reduce(
+    (total, each, index) => total + ALPHABET.indexOf(each) * (WEIGHTS[index] ?? 1),
+    0,
+  );
+  return ALPHABET.charAt(sum % ALPHABET.length);
+}

@@ -1,0 +1,48 @@
+import type { AccessLasts } from '../../authorization/consent-page.ts';
+import type { ShownLook, ShownPerson, ShownScopeGroup } from '../../authorization/page-data.ts';
+
+/** The data for the view `oauth/device` (docs/pages.md). Escape all of it. */
+export interface DeviceView {
+  /** `oauth_server:name`. */
+  readonly serverName: string;
+  /** The signed-in person. */
+  readonly person: ShownPerson;
+  /** The URL that the form is posted to. */
+  readonly action: string;
+  /** A hidden field in the form. */
+  readonly csrfToken: string;
+  /** The code, as the person typed it, or as the link contains it. Empty for none. */
+  readonly userCode: string;
+  /** Whether a link contains the code. The person then only compares it. */
+  readonly isFromLink: boolean;
+  /** What is wrong with the code, in the page's language. Null if nothing is. */
+  readonly problem: string | null;
+  /** What the person is asked to allow. Null while the page asks for the code. */
+  readonly question: DeviceQuestion | null;
+}
+
+/** A client that asks for access from a device. */
+export interface DeviceQuestion extends ShownLook {
+  /** The client's name. */
+  readonly clientName: string;
+  /** Whether the client's name resembles the server's. */
+  readonly namedLikeServer: boolean;
+  /** The scopes that the person can allow, by group. */
+  readonly groups: readonly ShownScopeGroup[];
+  /** These scopes, for the form's hidden field `scope`. */
+  readonly scope: string;
+  /** How long the client will have access. */
+  readonly lasts: AccessLasts;
+  /** The path of the page where the person can revoke access. */
+  readonly applicationsPath: string;
+  /** When the device asked: as a date (ISO 8601), and in words, such as "2 minutes ago". */
+  readonly began: { readonly iso: string; readonly text: string };
+  /** The address that the device's request came from. Null if it is unknown. */
+  readonly address: string | null;
+}
+
+declare module '../../replies/views.ts' {
+  interface PageData {
+    readonly 'oauth/device': DeviceView;
+  }
+}

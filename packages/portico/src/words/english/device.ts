@@ -1,0 +1,25 @@
+/** The texts of the page where people connect a device (RFC 8628). */
+export const DEVICE = {
+  'device.page': 'Connect a device',
+  'device.title': 'Connect a device to your {server} account',
+  'device.enter': 'Enter the code that your device shows.',
+  'device.compare':
+    'Does your device show this code now? Continue only if it does. If someone sent you the link, close this page.',
+  'device.code': 'Code on the device',
+  'device.continue': 'Continue',
+  'device.mistyped': 'This is not a valid code. Check each letter.',
+  'device.unknown': 'This code is unknown or has expired. Start again on your device.',
+  'device.slowed': 'Too many wrong codes. Wait a moment, then try again.',
+  'device.only_yours': 'Continue only if you started this on your own device.',
+  'device.never_from_others':
+    'If someone sent you the code or the link, choose Deny. Otherwise, they get access to your account.',
+  'device.began': 'It was started {when}, from the address {address}.',
+  'device.began_somewhere': 'It was started {when}.',
+  'device.shows': 'Your device must show the code {code}.',
+  'device.allowed.title': 'Your device is connected',
+  'device.allowed.message': 'Return to your device. You can close this page.',
+  'device.denied.title': 'Access denied',
+  'device.denied.message': 'The device gets no access. You can close this page.',
+  'device.nothing.title': 'There is nothing to allow',
+  'device.nothing.message': 'Your account has none of the permissions that {client} asks for.',
+} as const;

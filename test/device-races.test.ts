@@ -1,0 +1,80 @@
+// @engines all, long: it races processes
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBeside } from './support/beside.ts';
+import type { RunningProcess } from './support/console.ts';
+import { begin, decide, DEVICES, enter, poll, registerDevice, tokensOf } from './support/device.ts';
+import {
+  ADA,
+  callApi,
+  errorOf,
+  refresh,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+import type { Visitor } from './support/visitor.ts';
+
+/** One device code, and two server processes on one database. */
+
+let one: RunningPortal;
+let other: RunningPortal;
+let process2: RunningProcess;
+let tv: TestClient;
+let ada: Visitor;
+
+beforeAll(async () => {
+  one = await startPortal({ config: DEVICES });
+  ({ other, process: process2 } = await startBeside(one, {}, DEVICES));
+  tv = await registerDevice(one, { scopes: ['notes:read'] });
+  ada = await one.signedIn(ADA);
+});
+afterAll(async () => {
+  await process2.stop();
+  await one.close();
+});
+
+const scope = { scope: 'notes:read' };
+/** At once, in both processes. */
+const both = <T>(work: (at: RunningPortal) => Promise<T>) => Promise.all([one, other, one, other].map(work));
+
+// @shows AS-48.2
+test('of simultaneous polls in two processes exactly one gets tokens, and they stay valid', async () => {
+  for (let round = 0; round < SCALE.deviceRounds; round += 1) {
+    const begun = await begin(round % 2 === 0 ? one : other, tv, scope);
+    await decide(ada, begun);
+    const answers = await both((at) => poll(at, tv, begun));
+    const [granted, ...more] = answers.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    for (const each of answers)
+      if (each !== granted) expect([each.status, await errorOf(each)]).toEqual([400, 'invalid_grant']);
+    const tokens = await tokensOf(granted as Response);
+    expect((await callApi(other, '/api/whoami', tokens.access_token)).status).toBe(200);
+    await tokensOf(await refresh(one, tv, tokens.refresh_token));
+  }
+});
+
+// @shows AS-48.2, AS-48.5
+test('of simultaneous answers one counts, and a poll between them never gets tokens of a denied request', async () => {
+  for (let round = 0; round < SCALE.mixedRaceRounds; round += 1) {
+    const begun = await begin(one, tv, scope);
+    const asked = await enter(ada, begun.user_code);
+    const [allowed, denied, polled] = await Promise.all([
+      ada.submit(asked, { decision: 'allow' }),
+      ada.submit(asked, { decision: 'deny' }),
+      poll(other, tv, begun),
+    ]);
+    expect([allowed.status, denied.status].toSorted()).toEqual([200, 400]);
+    const last = polled.status === 200 ? polled : await poll(other, tv, begun);
+    if (allowed.status === 200) await tokensOf(last);
+    else expect(await errorOf(last)).toBe('access_denied');
+  }
+});
+
+// @shows AS-48.2
+test('a device that polls two processes in turn is slowed down by both', async () => {
+  const begun = await begin(one, tv, scope);
+  const answers = [];
+  for (const at of [one, other, one]) answers.push(await errorOf(await poll(at, tv, begun)));
+  expect(answers).toEqual(['authorization_pending', 'slow_down', 'slow_down']);
+});

@@ -1,0 +1,474 @@
+// @engines all: the store keeps the requests of devices, and ends them
+import * as openid from 'openid-client';
+import { AUDIT, type AuditEvent } from 'portico';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  begin,
+  decide,
+  DEVICE_GRANT,
+  DEVICES,
+  enter,
+  poll,
+  registerDevice,
+  requestCodes,
+  tokensOf,
+} from './support/device.ts';
+import { newDpopKey, requestWithProof, tokenProof } from './support/dpop.ts';
+import {
+  ADA,
+  callApi,
+  errorOf,
+  exchangeCode,
+  GRACE,
+  introspect,
+  refresh,
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { formOf, locationOf, type Visitor } from './support/visitor.ts';
+
+/** The device authorization grant (RFC 8628). */
+
+let portal: RunningPortal;
+let tv: TestClient;
+let ada: Visitor;
+/** How far the server's clock is ahead, in milliseconds. */
+let ahead = 0;
+const events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  portal = await startPortal({
+    clock: () => Date.now() + ahead,
+    config: { oauth_server: { ...DEVICES.oauth_server, dpop: 'accept', registration: 'open' } },
+  });
+  portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+  tv = await registerDevice(portal);
+  ada = await portal.signedIn(ADA);
+});
+afterAll(() => portal.close());
+beforeEach(() => {
+  events.length = 0;
+});
+
+const pass = (seconds: number) => {
+  ahead += seconds * 1000;
+};
+const textOf = async (response: Response) =>
+  (await response.clone().text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+const refusalOf = async (response: Response) => [response.status, await errorOf(response)];
+
+describe('a device', () => {
+  // @shows AS-48.1, AS-48.2
+  test('gets codes, waits for the person, and then gets tokens once', async () => {
+    const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).toMatchObject({
+      device_authorization_endpoint: `${portal.url}/oauth/device_authorization`,
+      grant_types_supported: expect.arrayContaining([DEVICE_GRANT]) as unknown,
+    });
+    const response = await requestCodes(portal, tv, { scope: 'openid notes:read' });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const begun = (await response.clone().json()) as Awaited<ReturnType<typeof begin>>;
+    expect(begun).toEqual({
+      device_code: expect.stringMatching(/^[\w-]{43}$/) as string,
+      user_code: expect.stringMatching(/^(?:[B-DF-HJ-NP-TV-XZ]{3}-?){3}$/) as string,
+      verification_uri: `${portal.url}/oauth/device`,
+      verification_uri_complete: `${portal.url}/oauth/device?user_code=${begun.user_code}`,
+      expires_in: 600,
+      interval: 5,
+    });
+    expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'authorization_pending']);
+    const done = await decide(ada, begun);
+    expect([done.status, await textOf(done)]).toEqual([
+      200,
+      expect.stringContaining('Your device is connected'),
+    ]);
+    const tokens = await tokensOf(await poll(portal, tv, begun));
+    expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'openid notes:read' });
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+    expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
+    expect(tokens.id_token.split('.')).toHaveLength(3);
+    await tokensOf(await refresh(portal, tv, tokens.refresh_token));
+    expect(events.map(({ type }) => type)).toEqual(['consent_granted', 'tokens_issued', 'tokens_issued']);
+    expect(events[1]).toMatchObject({
+      grantType: DEVICE_GRANT,
+      clientId: tv.id,
+      scopes: ['openid', 'notes:read'],
+    });
+    expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'invalid_grant']);
+    expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+  });
+
+  // @shows AS-48.2
+  test('gets access_denied after the person denies it', async () => {
+    const begun = await begin(portal, tv);
+    expect(await textOf(await decide(ada, begun, 'deny'))).toContain('Access denied');
+    for (let time = 0; time < 2; time += 1)
+      expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'access_denied']);
+    expect(events.map(({ type }) => type)).toEqual(['consent_denied']);
+  });
+
+  // @shows AS-48.2
+  test('that asks too early waits five seconds longer from then on', async () => {
+    const begun = await begin(portal, tv);
+    const answers = [];
+    for (const seconds of [0, 5, 1, 5, 14, 15]) {
+      pass(seconds);
+      answers.push(await errorOf(await poll(portal, tv, begun)));
+    }
+    const [pending, slow] = ['authorization_pending', 'slow_down'];
+    expect(answers).toEqual([pending, pending, slow, slow, pending, pending]);
+    await decide(ada, begun);
+    await tokensOf(await poll(portal, tv, begun));
+  });
+
+  // @shows AS-48.2
+  test('gets expired_token after ten minutes, and nobody can allow it any more', async () => {
+    const begun = await begin(portal, tv);
+    const asked = await enter(ada, begun.user_code);
+    pass(601);
+    expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'expired_token']);
+    expect((await ada.submit(asked, { decision: 'allow' })).status).toBe(400);
+    expect(await textOf(await enter(ada, begun.user_code))).toContain('This code is unknown or has expired');
+    expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'expired_token']);
+  });
+
+  // @shows AS-48.2
+  test('has a minute to fetch its tokens, even if the person allows it in the last second', async () => {
+    const [first, second] = [await begin(portal, tv), await begin(portal, tv)];
+    pass(599);
+    await decide(ada, first);
+    await decide(ada, second);
+    pass(50);
+    await tokensOf(await poll(portal, tv, first));
+    pass(20);
+    expect(await refusalOf(await poll(portal, tv, second))).toEqual([400, 'expired_token']);
+  });
+
+  // @shows AS-48.1
+  test('may be a public client, and may name the resource', async () => {
+    const box = await registerDevice(portal, { public: true });
+    const begun = await begin(portal, box, {});
+    await decide(ada, begun);
+    const tokens = await tokensOf(await poll(portal, box, begun));
+    expect(tokens.scope).toBe('profile email notes:read notes:write');
+    const other = await requestCodes(portal, box, { resource: 'https://elsewhere.example' });
+    expect(await refusalOf(other)).toEqual([400, 'invalid_target']);
+  });
+
+  // @shows AS-48.4
+  test('with a proof gets tokens bound to its key, and each proof works once', async () => {
+    const key = newDpopKey();
+    const box = await registerDevice(portal, { public: true });
+    const begun = await begin(portal, box);
+    await decide(ada, begun);
+    const form = { grant_type: DEVICE_GRANT, device_code: begun.device_code };
+    const proof = tokenProof(key, portal.url, Date.now() + ahead);
+    const tokens = await tokensOf(await requestWithProof(portal, box, proof, form));
+    expect(tokens.token_type).toBe('DPoP');
+    expect(await introspect(portal, tokens.access_token)).toMatchObject({
+      cnf: expect.anything() as unknown,
+    });
+    const again = await begin(portal, box);
+    await decide(ada, again);
+    const replayed = await requestWithProof(portal, box, proof, { ...form, device_code: again.device_code });
+    expect(await refusalOf(replayed)).toEqual([400, 'invalid_dpop_proof']);
+    const without = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
+    expect(await refusalOf(await requestWithProof(portal, box, null, without))).toEqual([
+      400,
+      'invalid_grant',
+    ]);
+  });
+});
+
+describe('a client gets no codes', () => {
+  // @shows AS-48.1
+  test.each<[string, (box: TestClient) => TestClient | Promise<TestClient>, string, Record<string, string>]>([
+    ['with a wrong secret', ({ id }) => ({ id, secret: 'wrong' }), 'invalid_client', {}],
+    ['that is unknown', () => ({ id: 'nobody', secret: '' }), 'invalid_client', {}],
+    ['that leaves out its secret', ({ id }) => ({ id, secret: '' }), 'invalid_client', {}],
+    ['without the grant', () => registerClient(portal), 'unauthorized_client', {}],
+    ['for a scope that it does not have', (box) => box, 'invalid_scope', { scope: 'everything' }],
+  ])('%s', async (_, as, error, form) => {
+    const response = await requestCodes(portal, await as(tv), form);
+    expect(await errorOf(response)).toBe(error);
+  });
+
+  // @shows AS-48.1
+  test('if it registered itself, because nothing shows who asks', async () => {
+    const response = await fetch(`${portal.url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        client_name: 'Television',
+        grant_types: ['authorization_code', DEVICE_GRANT],
+        redirect_uris: ['https://client.example/callback'],
+        token_endpoint_auth_method: 'none',
+      }),
+    });
+    expect(response.status).toBe(201);
+    const { client_id: id } = (await response.json()) as { readonly client_id: string };
+    expect(await errorOf(await requestCodes(portal, { id, secret: '' }))).toBe('unauthorized_client');
+  });
+});
+
+describe('a device code', () => {
+  // @shows AS-48.4
+  test('is refused to another client, and stays good for its own', async () => {
+    const other = await registerDevice(portal);
+    const begun = await begin(portal, tv);
+    expect(await refusalOf(await poll(portal, other, begun))).toEqual([400, 'invalid_grant']);
+    await decide(ada, begun);
+    expect(await refusalOf(await poll(portal, other, begun))).toEqual([400, 'invalid_grant']);
+    const wrong = await poll(portal, { ...tv, secret: 'wrong' }, begun);
+    expect(wrong.status).toBe(401);
+    await tokensOf(await poll(portal, tv, begun));
+  });
+
+  // @shows AS-48.4
+  test('is no authorization code, and an authorization code is no device code', async () => {
+    const begun = await begin(portal, tv);
+    await decide(ada, begun);
+    const both = await registerClient(portal, { grants: ['authorization_code', DEVICE_GRANT] });
+    expect(await refusalOf(await exchangeCode(portal, both, begun.device_code))).toEqual([
+      400,
+      'invalid_grant',
+    ]);
+    for (const code of ['', 'x', `${'0'.repeat(32)}.${'A'.repeat(43)}`, begun.user_code, '\0']) {
+      const form = { grant_type: DEVICE_GRANT, device_code: code };
+      const error = code === '' ? 'invalid_request' : 'invalid_grant';
+      expect(await refusalOf(await requestToken(portal, tv, form))).toEqual([400, error]);
+    }
+    await tokensOf(await poll(portal, tv, begun));
+  });
+
+  // @shows AS-48.4
+  test('gives nothing if the account, the permission, the client or the access ends before the poll', async () => {
+    const grace = await portal.signedIn(GRACE);
+    const scope = { scope: 'notes:read' };
+    await portal.grant(GRACE, 'notes:read');
+    const ends: readonly (readonly [string, (client: TestClient) => Promise<unknown>, unknown])[] = [
+      ['suspended', () => portal.suspend(GRACE), [400, 'invalid_grant']],
+      ['without permission', () => portal.deny(GRACE, 'notes:read'), [400, 'access_denied']],
+      ['client revoked', ({ id }) => portal.server.clients.revoke(id), [401, 'invalid_client']],
+      [
+        'grant removed',
+        ({ id }) =>
+          portal.server.clients.update(id, {
+            removeGrants: [DEVICE_GRANT, 'refresh_token'],
+            addGrants: ['client_credentials'],
+          }),
+        [400, 'unauthorized_client'],
+      ],
+      [
+        'scope removed',
+        ({ id }) => portal.server.clients.update(id, { removeScopes: ['notes:read'] }),
+        [400, 'invalid_scope'],
+      ],
+      [
+        'access removed by the person',
+        async () => grace.submit(await grace.get('/oauth/applications')),
+        [400, 'invalid_grant'],
+      ],
+    ];
+    for (const [what, end, refusal] of ends) {
+      const client = await registerDevice(portal, { scopes: ['notes:read', 'notes:write'] });
+      const begun = await begin(portal, client, scope);
+      await decide(grace, begun);
+      await end(client);
+      expect([what, await refusalOf(await poll(portal, client, begun))]).toEqual([what, refusal]);
+      await portal.restore(GRACE);
+      await portal.grant(GRACE, 'notes:read');
+    }
+    onTestFinished(() => portal.deny(GRACE, 'notes:read'));
+  });
+
+  // @shows AS-48.4
+  test('gives only what the person may still allow', async () => {
+    const grace = await portal.signedIn(GRACE);
+    await portal.grant(GRACE, 'notes:read');
+    onTestFinished(() => portal.deny(GRACE, 'notes:read'));
+    const begun = await begin(portal, tv, { scope: 'profile notes:read' });
+    await decide(grace, begun);
+    await portal.deny(GRACE, 'notes:read');
+    expect((await tokensOf(await poll(portal, tv, begun))).scope).toBe('profile');
+  });
+
+  // @shows AS-48.3
+  test('and its user code are stored only as hashes, and removed after an hour', async () => {
+    const begun = await begin(portal, tv);
+    const { database } = portal.application;
+    const rows = async () => (await database.execute('SELECT * FROM oauth_device_codes')).rows;
+    const stored = JSON.stringify(await rows());
+    expect(stored).toContain(tv.id);
+    expect(stored).not.toContain(begun.device_code);
+    expect(stored).not.toContain(begun.user_code.replaceAll('-', ''));
+    pass(3600 + 601);
+    const { deviceRequests } = await portal.server.prune();
+    expect(deviceRequests).toBeGreaterThan(0);
+    expect(await rows()).toEqual([]);
+  });
+});
+
+describe('the page', () => {
+  // @shows AS-48.5
+  test('needs a signed-in person, and keeps the code of a link until then', async () => {
+    const { user_code: code } = await begin(portal, tv);
+    const away = await portal.visitor().get(`/oauth/device?user_code=${code}`);
+    expect(away.status).toBe(302);
+    expect(locationOf(away).pathname).toBe('/login');
+    expect(decodeURIComponent(locationOf(away).search)).toContain(`/oauth/device?user_code=${code}`);
+    const page = await ada.get(`/oauth/device?user_code=${code.toLowerCase()}`);
+    expect(await page.clone().text()).toContain(`value="${code}"`);
+    expect(await textOf(page)).toContain('Does your device show this code now?');
+    expect(await textOf(page)).not.toContain('Allow');
+    const asked = await ada.submit(page, { user_code: code });
+    expect(await textOf(asked)).toContain('Allow Television to use your Portal account?');
+  });
+
+  // @shows AS-48.5
+  test('says who asks, when and from where it began, and that no one else may have sent the code', async () => {
+    const begun = await begin(portal, tv);
+    pass(130);
+    const asked = await enter(ada, ` ${begun.user_code.toLowerCase().replaceAll('-', ' ')} `);
+    const text = await textOf(asked);
+    expect(text).toContain('Continue only if you started this on your own device.');
+    expect(text).toMatch(/It was started 2 minutes ago ?, from the address (?:127\.0\.0\.1|::1) ?\./);
+    expect(text).toContain(begun.user_code);
+    expect(text).toMatch(/Signed in as .*Ada/);
+    expect(text).toContain('Read your notes');
+    expect(text).not.toMatch(/Either way, you are sent/);
+    for (const page of [asked, await ada.get('/oauth/device')]) {
+      expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
+      expect(page.headers.get('content-security-policy')).not.toMatch(/script-src/);
+      expect(page.headers.get('x-frame-options')).toBe('DENY');
+      expect(page.headers.get('cache-control')).toBe('no-store');
+      expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    }
+  });
+
+  // @shows AS-48.5
+  test('accepts an answer only with the token of this form, person, browser, code and scopes', async () => {
+    const begun = await begin(portal, tv, { scope: 'notes:read' });
+    const other = await begin(portal, tv, { scope: 'notes:write' });
+    const asked = await enter(ada, begun.user_code);
+    const { action, fields } = formOf(await asked.clone().text());
+    const elsewhere = await portal.signedIn(ADA);
+    const grace = await portal.signedIn(GRACE);
+    const answers: readonly (readonly [Visitor, Record<string, string>])[] = [
+      [ada, { csrf_token: '' }],
+      [ada, { scope: 'notes:read notes:write' }],
+      [ada, { user_code: other.user_code }],
+      [elsewhere, {}],
+      [grace, {}],
+    ];
+    for (const [visitor, changes] of answers) {
+      const answer = await visitor.post(action, { ...fields, decision: 'allow', ...changes });
+      expect(answer.status).toBe(400);
+    }
+    const unsigned = await portal.visitor().post(action, { ...fields, decision: 'allow' });
+    expect(unsigned.status).toBe(303);
+    const codes = await ada.post('/oauth/device', { user_code: begun.user_code, csrf_token: 'x' });
+    expect(codes.status).toBe(400);
+    expect(await errorOf(await poll(portal, tv, begun))).toBe('authorization_pending');
+    const twice = await Promise.all([1, 2].map(() => ada.submit(asked, { decision: 'allow' })));
+    for (const each of twice) expect(await textOf(each)).toContain('Your device is connected');
+    expect(events.filter(({ type }) => type === 'consent_granted')).toHaveLength(1);
+    expect((await ada.submit(asked, { decision: 'deny' })).status).toBe(400);
+    expect((await tokensOf(await poll(portal, tv, begun))).scope).toBe('notes:read');
+  });
+
+  // @shows AS-48.5
+  test('"Not you?" signs out, and the next person who signs in sees the code', async () => {
+    const begun = await begin(portal, tv);
+    for (const page of [await enter(await portal.signedIn(GRACE), begun.user_code)])
+      expect(page.status).toBe(200);
+    const grace = await portal.signedIn(GRACE);
+    const away = await grace.submit(await enter(grace, begun.user_code), { decision: 'switch' });
+    expect(away.status).toBe(303);
+    expect(decodeURIComponent(locationOf(away).href)).toContain(`user_code=${begun.user_code}`);
+    expect((await grace.get('/oauth/device')).status).toBe(302);
+    expect(await errorOf(await poll(portal, tv, begun))).toBe('authorization_pending');
+  });
+
+  // @shows AS-48.5
+  test('asks for nothing if the person holds none of the permissions, and another person can allow it', async () => {
+    const begun = await begin(portal, tv, { scope: 'notes:write' });
+    const grace = await portal.signedIn(GRACE);
+    await portal.deny(GRACE, 'notes:write');
+    const page = await enter(grace, begun.user_code);
+    expect([page.status, await textOf(page)]).toEqual([
+      400,
+      expect.stringContaining('none of the permissions'),
+    ]);
+    await decide(ada, begun);
+    await tokensOf(await poll(portal, tv, begun));
+  });
+
+  // @shows AS-48.3
+  test('a mistyped code is told apart from an unknown one, and neither says more', async () => {
+    const mistyped = await enter(ada, 'BBB-BBB-BBC');
+    expect([mistyped.status, await textOf(mistyped)]).toEqual([
+      400,
+      expect.stringContaining('not a valid code'),
+    ]);
+    const unknown = await enter(ada, 'BBB-BBB-BBB');
+    expect([unknown.status, await textOf(unknown)]).toEqual([
+      400,
+      expect.stringContaining('unknown or has expired'),
+    ]);
+    const odd = await enter(ada, '"><script>alert(1)</script>');
+    expect(await odd.text()).not.toContain('<script');
+  });
+});
+
+// @shows AS-48.3
+test('a person who guesses gets fewer than 50 attempts in ten minutes, and others are not slowed', async () => {
+  const grace = await portal.signedIn(GRACE);
+  const begun = await begin(portal, tv);
+  const form = await grace.get('/oauth/device');
+  let judged = 0;
+  for (let second = 0; second < 600; second += 2) {
+    pass(2);
+    const answer = await grace.submit(form, { user_code: 'BBB-BBB-BBB' });
+    if (answer.status === 400) judged += 1;
+    else
+      expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  }
+  expect(judged).toBeGreaterThan(10);
+  expect(judged).toBeLessThan(50);
+  ahead -= 600_000;
+  await decide(ada, begun);
+  await tokensOf(await poll(portal, tv, begun));
+});
+
+// @shows AS-48.1
+test('openid-client signs in with a device code', async () => {
+  const config = await openid.discovery(
+    new URL(portal.url),
+    tv.id,
+    undefined,
+    openid.ClientSecretBasic(tv.secret),
+    { execute: [openid.allowInsecureRequests] },
+  );
+  const begun = await openid.initiateDeviceAuthorization(config, { scope: 'openid notes:read' });
+  const polling = openid.pollDeviceAuthorizationGrant(config, { ...begun, interval: 1 });
+  await decide(ada, begun as Awaited<ReturnType<typeof begin>>);
+  const tokens = await polling;
+  expect(tokens.claims()?.iss).toBe(portal.url);
+  expect(tokens.refresh_token).toBeTypeOf('string');
+});
+
+// @shows AS-48.6
+test('without the switch there is no table, endpoint, metadata member or grant', async () => {
+  const without = await startPortal();
+  onTestFinished(() => without.close());
+  for (const path of ['/oauth/device', '/oauth/device_authorization'])
+    expect((await fetch(`${without.url}${path}`, { method: 'POST' })).status).toBe(404);
+  const metadata = await fetch(`${without.url}/.well-known/oauth-authorization-server`);
+  expect(await metadata.text()).not.toContain('device');
+  await expect(registerDevice(without)).rejects.toThrow('is unknown');
+  await expect(without.application.database.execute('SELECT 1 FROM oauth_device_codes')).rejects.toThrow();
+});
