@@ -61,7 +61,7 @@ const textOf = async (response: Response) =>
 const refusalOf = async (response: Response) => [response.status, await errorOf(response)];
 
 describe('a device', () => {
-  // @shows AS-48.1, AS-48.2
+  // @shows AS-48.1, AS-48.2, RFC8628-3.2, RFC8628-4
   test('gets codes, waits for the person, and then gets tokens once', async () => {
     const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).toMatchObject({
@@ -101,7 +101,7 @@ describe('a device', () => {
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
   });
 
-  // @shows AS-48.2
+  // @shows AS-48.2, RFC8628-3.5a
   test('gets access_denied after the person denies it', async () => {
     const begun = await begin(portal, tv);
     expect(await textOf(await decide(ada, begun, 'deny'))).toContain('Access denied');
@@ -110,7 +110,7 @@ describe('a device', () => {
     expect(events.map(({ type }) => type)).toEqual(['consent_denied']);
   });
 
-  // @shows AS-48.2
+  // @shows AS-48.2, RFC8628-3.5b
   test('that asks too early waits five seconds longer from then on', async () => {
     const begun = await begin(portal, tv);
     const answers = [];
@@ -136,9 +136,9 @@ describe('a device', () => {
   });
 
   // @shows AS-48.2
-  test('has a minute to fetch its tokens, even if the person allows it in the last second', async () => {
+  test('has a minute to fetch its tokens, even if the person allows it late', async () => {
     const [first, second] = [await begin(portal, tv), await begin(portal, tv)];
-    pass(599);
+    pass(570);
     await decide(ada, first);
     await decide(ada, second);
     pass(50);
@@ -147,7 +147,7 @@ describe('a device', () => {
     expect(await refusalOf(await poll(portal, tv, second))).toEqual([400, 'expired_token']);
   });
 
-  // @shows AS-48.1
+  // @shows AS-48.1, RFC8628-3.1
   test('may be a public client, and may name the resource', async () => {
     const box = await registerDevice(portal, { public: true });
     const begun = await begin(portal, box, {});
@@ -215,7 +215,7 @@ describe('a client gets no codes', () => {
 });
 
 describe('a device code', () => {
-  // @shows AS-48.4
+  // @shows AS-48.4, RFC8628-3.4
   test('is refused to another client, and stays good for its own', async () => {
     const other = await registerDevice(portal);
     const begun = await begin(portal, tv);
@@ -313,7 +313,7 @@ describe('a device code', () => {
 });
 
 describe('the page', () => {
-  // @shows AS-48.5
+  // @shows AS-48.5, RFC8628-3.3, RFC8628-3.3.1
   test('needs a signed-in person, and keeps the code of a link until then', async () => {
     const { user_code: code } = await begin(portal, tv);
     const away = await portal.visitor().get(`/oauth/device?user_code=${code}`);
@@ -328,7 +328,7 @@ describe('the page', () => {
     expect(await textOf(asked)).toContain('Allow Television to use your Portal account?');
   });
 
-  // @shows AS-48.5
+  // @shows AS-48.5, RFC8628-5.4
   test('says who asks, when and from where it began, and that no one else may have sent the code', async () => {
     const begun = await begin(portal, tv);
     pass(130);
@@ -424,19 +424,20 @@ describe('the page', () => {
   });
 });
 
-// @shows AS-48.3
+// @shows AS-48.3, RFC8628-5.1
 test('a person who guesses gets fewer than 50 attempts in ten minutes, and others are not slowed', async () => {
   const grace = await portal.signedIn(GRACE);
   const begun = await begin(portal, tv);
   const form = await grace.get('/oauth/device');
   let judged = 0;
+  const slowed = new Set<string>();
   for (let second = 0; second < 600; second += 2) {
     pass(2);
     const answer = await grace.submit(form, { user_code: 'BBB-BBB-BBB' });
     if (answer.status === 400) judged += 1;
-    else
-      expect([answer.status, Number(answer.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+    else slowed.add(`${answer.status} ${Number(answer.headers.get('retry-after')) > 0}`);
   }
+  expect([...slowed]).toEqual(['429 true']);
   expect(judged).toBeGreaterThan(10);
   expect(judged).toBeLessThan(50);
   ahead -= 600_000;
@@ -461,7 +462,7 @@ test('openid-client signs in with a device code', async () => {
   expect(tokens.refresh_token).toBeTypeOf('string');
 });
 
-// @shows AS-48.6
+// @shows AS-48.6, AS-2.48
 test('without the switch there is no table, endpoint, metadata member or grant', async () => {
   const without = await startPortal();
   onTestFinished(() => without.close());
@@ -470,5 +471,7 @@ test('without the switch there is no table, endpoint, metadata member or grant',
   const metadata = await fetch(`${without.url}/.well-known/oauth-authorization-server`);
   expect(await metadata.text()).not.toContain('device');
   await expect(registerDevice(without)).rejects.toThrow('is unknown');
-  await expect(without.application.database.execute('SELECT 1 FROM oauth_device_codes')).rejects.toThrow();
+  await expect(without.application.database.execute('SELECT 1 FROM oauth_device_codes')).rejects.toThrow(
+    /oauth_device_codes/,
+  );
 });

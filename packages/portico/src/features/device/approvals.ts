@@ -46,7 +46,7 @@ export class Approvals {
 
   /**
    * Allows the request for these scopes, as far as the person can allow them now. Returns false if
-   * nobody can answer it any more, unless this visitor has just allowed it.
+   * it can no longer be answered, unless this visitor has just allowed it.
    */
   async allow(userCode: string, shown: readonly string[], visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -59,7 +59,7 @@ export class Approvals {
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const now = clock();
     const id = orderedIdentifier(now);
-    // Only the two hashes connect the device code with the authorization. So nobody can present
+    // Only the two hashes connect the device code with the authorization. So no one can present
     // the device code, or anything else, as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
@@ -76,7 +76,7 @@ export class Approvals {
     return true;
   }
 
-  /** Denies the request. Returns false if nobody can answer it any more, or if it was allowed. */
+  /** Denies the request. Returns false if it can no longer be answered, or if it was allowed. */
   async deny(userCode: string, visitor: Visitor): Promise<boolean> {
     const { audit, clock } = this.#server;
     const request = await this.#codes.findByUser(tokenHash(userCode));

@@ -94,7 +94,7 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /** Returns the scopes whose permission the person still has. Throws if there is none left. */
+  /** Returns the scopes whose permission the person still has. Throws if no scope is left. */
   async #held({ family }: AuthorizationCode, inForce: readonly string[]): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, inForce, family.person);

@@ -3,7 +3,7 @@ import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 
 /** How many wrong codes a person may send within a quarter of an hour before they have to wait. */
 const FREE = 10;
-/** Lets no attempt go ahead that has to wait. Only the person themselves can lock themselves out. */
+/** Lets no attempt go ahead that has to wait. A person can only slow down themselves. */
 const NEVER = () => 1;
 
 /** Slows down a person who guesses codes (RFC 8628 section 5.1). */

@@ -8,7 +8,7 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 /** The random characters. There are 20^8 codes, about 2^34.6. */
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
-/** None has a factor in common with 20, so one wrong character always changes the check character. */
+/** None has a factor in common with 20, so each wrong character changes the check character. */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
 /** Returns a new user code with its check character, without separators. */
@@ -27,7 +27,9 @@ export function shownUserCode(code: string): string {
  * if it cannot be a code, for example because one character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
-  const characters = [...typed.normalize('NFKC').toUpperCase()].filter((each) => !SEPARATOR.test(each));
+  const characters = Array.from(typed.normalize('NFKC').toUpperCase()).filter(
+    (each) => !SEPARATOR.test(each),
+  );
   const isWhole =
     characters.length === RANDOM_LENGTH + 1 && characters.every((each) => ALPHABET.includes(each));
   if (!isWhole) return null;

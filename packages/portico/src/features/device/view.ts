@@ -1,7 +1,7 @@
 import type { AccessLasts } from '../../authorization/consent-page.ts';
 import type { ShownLook, ShownPerson, ShownScopeGroup } from '../../authorization/page-data.ts';
 
-/** The data for the view `oauth/device` (docs/pages.md). Escape all of it. */
+/** The data for the view `oauth/device` (docs/consent-page.md). Escape all of it. */
 export interface DeviceView {
   /** `oauth_server:name`. */
   readonly serverName: string;
