@@ -215,7 +215,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/consent.ts',
       'packages/portico/src/authorization/consent-errors.ts',
       'packages/portico/src/authorization/consent-page.ts',
-      'packages/portico/src/authorization/granted-before.ts',
+      'packages/portico/src/features/step-up/granted-before.ts',
       'packages/portico/src/authorization/request-parameters.ts',
       'packages/portico/src/authorization/checks.ts',
       'packages/portico/src/authorization/request.ts',

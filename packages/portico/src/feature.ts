@@ -2,6 +2,7 @@ import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sq
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestCheck } from './authorization/request-check.ts';
 import type { Interaction } from './authorization/interaction.ts';
+import type { EarlierScopes } from './authorization/additions.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { ScopeChoices } from './authorization/scope-choices.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
@@ -192,6 +193,12 @@ export interface Contribution {
   readonly describe?: DescribesDetails;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
+  /**
+   * Finds the scopes that a person has allowed a client before. A new authorization also contains
+   * them, if the protected API asks for that (`ResourceNeeds.stepUp`). At most one feature can
+   * provide this.
+   */
+  readonly earlierScopes?: EarlierScopes;
   /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
   /**

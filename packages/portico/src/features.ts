@@ -20,6 +20,7 @@ import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
 import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
+import { stepUp } from './features/step-up/index.ts';
 import { telemetry } from './features/telemetry/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
 
@@ -31,6 +32,7 @@ export const FEATURES: readonly Feature[] = [
   logos,
   branding,
   challenges,
+  stepUp,
   privateKeyJwt,
   pushedRequests,
   formPost,

@@ -116,6 +116,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),
     scopeChoices: only(started, 'scopeChoices'),
+    earlierScopes: only(started, 'earlierScopes'),
     resource: only(started, 'resource'),
     logos: only(started, 'logos'),
     secretHasher: only(started, 'secretHasher'),

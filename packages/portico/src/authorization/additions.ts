@@ -1,3 +1,5 @@
+import type { Client } from '../store/client.ts';
+import type { PersonReference } from '../person.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';
@@ -8,6 +10,13 @@ import type { Interaction } from './interaction.ts';
 import type { RequestReading } from './request-check.ts';
 import type { ResponseModes } from './response-modes.ts';
 import type { ScopeChoices } from './scope-choices.ts';
+
+/** Finds the scopes that this person has allowed this client before, for this audience. */
+export type EarlierScopes = (
+  client: Client,
+  person: PersonReference,
+  audience: string | null,
+) => Promise<readonly string[]>;
 
 /** What features add to authorization requests and responses. */
 export interface AuthorizationAdditions {
@@ -28,6 +37,8 @@ export interface AuthorizationAdditions {
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */
   readonly scopeChoices: ScopeChoices | null;
+  /** Null if a new authorization contains only the requested scopes. */
+  readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /** Client logos. Null if no feature provides them. */

@@ -19,7 +19,6 @@ import type { AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
-import { grantedBefore } from './granted-before.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 import { addedScopes, choicesFor, chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
 
@@ -410,8 +409,9 @@ export class Consent {
     person: PersonReference,
     audience: string | null,
   ): Promise<readonly string[]> {
-    const isAsked = this.#resource.needs().stepUp === true;
-    return isAsked ? grantedBefore(this.#server, client, person, audience) : NOTHING;
+    const { earlierScopes } = this.#additions;
+    const isAsked = earlierScopes !== null && this.#resource.needs().stepUp === true;
+    return isAsked ? earlierScopes(client, person, audience) : NOTHING;
   }
 
   /** Ends the request without an answer. */

@@ -84,6 +84,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     logos: null,
     accessPath: null,
     scopeChoices: null,
+    earlierScopes: null,
   });
   const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);

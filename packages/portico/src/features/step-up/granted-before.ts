@@ -1,8 +1,8 @@
-import { samePerson, type PersonReference } from '../person.ts';
-import { hasOneDestination, isVerified } from '../clients/who-asks.ts';
-import type { Server } from '../server.ts';
-import type { Client } from '../store/client.ts';
-import { scopesInForce } from '../tokens/scopes.ts';
+import { samePerson, type PersonReference } from '../../person.ts';
+import { hasOneDestination, isVerified } from '../../clients/who-asks.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+import { scopesInForce } from '../../tokens/scopes.ts';
 
 /**
  * Returns the scopes that this person has allowed this client before, for this audience. They come
