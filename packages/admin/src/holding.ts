@@ -5,21 +5,16 @@ import type { Asked } from './page.ts';
 import type { KnownPerson } from './people.ts';
 import { clientName, code, moment, personRow } from './formatting.ts';
 
-export interface HoldingOptions {
-  /** The URL that the forms post to. */
-  readonly action: string;
-  /**
-   * Returns what is known about a person. Null when all rows belong to one person. In this case,
-   * the name is above the list.
-   */
-  readonly known: ((person: PersonReference) => KnownPerson) | null;
-}
-
-/** Returns a row for each person and application, with a form that ends the access. */
+/**
+ * Returns a row for each person and application, with a form that ends the access and posts to
+ * `action`. `known` returns what is known about a person. Null when all rows belong to one person,
+ * whose name is above the list.
+ */
 export function holdingRows(
   groups: readonly HeldGroup[],
   asked: Asked,
-  { action, known }: HoldingOptions,
+  action: string,
+  known: ((person: PersonReference) => KnownPerson) | null,
 ): Html {
   return markup`<ul class="rows" role="list">${groups.map((group) => {
     const [{ client, person }] = group.authorizations;

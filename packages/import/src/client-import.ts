@@ -3,12 +3,6 @@ import { orFail } from 'portico/extension';
 import type { ImportedClient } from './contract.ts';
 import { readRecords } from './import-file.ts';
 
-interface Options {
-  readonly dryRun?: boolean;
-  readonly newSecrets?: boolean;
-  readonly json?: boolean;
-}
-
 export const addClientImport: AddCommands = (program, context) => {
   program
     .command('oauth:client:import')
@@ -18,27 +12,36 @@ export const addClientImport: AddCommands = (program, context) => {
     .option('--new-secrets', 'create and print a secret for each application that needs one and has none')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
-    .action(async (file: string, { dryRun = false, newSecrets = false, json = false }: Options) => {
-      const records = await readRecords(context, file);
-      const { importing } = authorizationServerOf(await context.application());
-      const { written, clients } = await context.progress('Importing applications', (report) =>
-        orFail(
-          context,
-          importing.clients(records, {
-            dryRun,
-            newSecrets,
-            by: 'console',
-            report: (count) => report(`${count} of ${records.length}`),
-          }),
-        ),
-      );
-      if (json) context.printJson({ written, clients: clients.map(asJson) });
-      else for (const client of clients) for (const line of describe(client, dryRun)) context.print(line);
-      const refused = clients.filter(({ outcome }) => outcome === 'refused').length;
-      if (refused > 0)
-        context.fail(`${refused} of ${clients.length} applications were refused, so nothing was imported`);
-      if (dryRun) context.note('Dry run: nothing was written.');
-    });
+    .action(
+      async (
+        file: string,
+        {
+          dryRun = false,
+          newSecrets = false,
+          json = false,
+        }: { readonly dryRun?: boolean; readonly newSecrets?: boolean; readonly json?: boolean },
+      ) => {
+        const records = await readRecords(context, file);
+        const { importing } = authorizationServerOf(await context.application());
+        const { written, clients } = await context.progress('Importing applications', (report) =>
+          orFail(
+            context,
+            importing.clients(records, {
+              dryRun,
+              newSecrets,
+              by: 'console',
+              report: (count) => report(`${count} of ${records.length}`),
+            }),
+          ),
+        );
+        if (json) context.printJson({ written, clients: clients.map(asJson) });
+        else for (const client of clients) for (const line of describe(client, dryRun)) context.print(line);
+        const refused = clients.filter(({ outcome }) => outcome === 'refused').length;
+        if (refused > 0)
+          context.fail(`${refused} of ${clients.length} applications were refused, so nothing was imported`);
+        if (dryRun) context.note('Dry run: nothing was written.');
+      },
+    );
 };
 
 function asJson({ record, clientId, outcome, problem, changes, secret }: ImportedClient) {

@@ -32,7 +32,7 @@ async function tooSlow(server: AuthorizationServer): Promise<readonly Finding[]>
 
 async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
   const { imported_pbkdf2_iterations: iterations = 0 } = server.config;
-  const hasher = createImportedSecrets({ passwordHasher: server.host.passwordHasher, iterations });
+  const hasher = createImportedSecrets(server.host.passwordHasher, iterations);
   const open: string[] = [];
   for (const { id, secretHash } of await likelyImported(server)) {
     if (secretHash !== null && (await hasher.verify('', secretHash))) open.push(id);

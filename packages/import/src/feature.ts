@@ -33,7 +33,7 @@ export const importing = defineFeature({
   commands: async () => (await import('./commands.ts')).addImportCommands,
   start(server, { imported_pbkdf2_iterations: iterations = 0 }) {
     const { passwordHasher } = server.host;
-    const secretHasher = createImportedSecrets({ passwordHasher, iterations });
+    const secretHasher = createImportedSecrets(passwordHasher, iterations);
     return {
       secretHasher,
       members: () => ({

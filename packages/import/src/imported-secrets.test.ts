@@ -41,7 +41,7 @@ describe('verifying a secret', () => {
   // @shows AS-41.4
   test('costs the same iterations, in two parts, and one verification, whatever the hash, right or wrong', async () => {
     const { counted, passwordHasher, derive } = createCounting();
-    const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
+    const hasher = createImportedSecrets(passwordHasher, 100, derive);
     const hashes = [
       await hasher.hash('right'),
       await wrapHash({ kind: 'sha256', digest: '0'.repeat(64) }, hasher),
@@ -64,7 +64,7 @@ describe('verifying a secret', () => {
       begun.push(`${secret} ${iterations}`);
       return pbkdf2Sync(secret, salt, iterations, 32, 'sha256');
     };
-    const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
+    const hasher = createImportedSecrets(passwordHasher, 100, derive);
     const hash = await wrapHash(derived(40), hasher);
     await Promise.all(['a', 'b', 'c', 'd'].map((secret) => hasher.verify(secret, hash)));
     expect(begun.slice(0, 4).toSorted()).toEqual(['a 40', 'a 61', 'b 40', 'b 61']);
@@ -74,7 +74,7 @@ describe('verifying a secret', () => {
   // @shows AS-41.4
   test('derives nothing where no such hash is accepted, and then none is right', async () => {
     const { counted, passwordHasher, derive } = createCounting();
-    const hasher = createImportedSecrets({ passwordHasher, iterations: 0, derive });
+    const hasher = createImportedSecrets(passwordHasher, 0, derive);
     const hash = await wrapHash(derived(1), hasher);
     const { digest } = derived(1);
     expect([await hasher.verify('right', hash), await hasher.verify(digest, hash)]).toEqual([false, false]);
@@ -84,7 +84,7 @@ describe('verifying a secret', () => {
   // @shows AS-41.3
   test('checks the secret against a hash within the allowed iterations, and no other', async () => {
     const { passwordHasher } = createCounting();
-    const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
+    const hasher = createImportedSecrets(passwordHasher, 100);
     for (const [iterations, isRight] of [
       [1, true],
       [100, true],
@@ -106,7 +106,7 @@ describe('a hash of another server', () => {
     const kept = await wrapHash({ kind: 'sha256', digest: sha256('right') }, passwordHasher);
     expect(kept).toBe(`imported$sha256$$plain$${sha256('right')}`);
     for (const iterations of [0, 100]) {
-      const hasher = createImportedSecrets({ passwordHasher, iterations });
+      const hasher = createImportedSecrets(passwordHasher, iterations);
       const secrets = ['right', 'wrong', sha256('right')];
       expect(await Promise.all(secrets.map((secret) => hasher.verify(secret, kept)))).toEqual([
         true,
@@ -118,7 +118,7 @@ describe('a hash of another server', () => {
 
   // @shows AS-41.3
   test('with too many iterations or none matches nothing: neither the secret nor the hash', async () => {
-    const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
+    const hasher = createImportedSecrets(passwordHasher, 100);
     for (const iterations of [101, 0]) {
       const inner = { ...derived(Math.max(iterations, 1)), iterations };
       const kept = await wrapHash(inner, passwordHasher);

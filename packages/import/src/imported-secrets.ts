@@ -28,7 +28,7 @@ export type ForeignHash =
     };
 
 /** Hashes a foreign hash. Returns the stored form. */
-export async function wrapHash(foreign: ForeignHash, hasher: Pick<PasswordHasher, 'hash'>): Promise<string> {
+export async function wrapHash(foreign: ForeignHash, hasher: PasswordHasher): Promise<string> {
   const inner = await hasher.hash(foreign.digest);
   if (foreign.kind === 'sha256') return `${SHA256}${inner}`;
   return `${IMPORTED}pbkdf2_sha256$${foreign.iterations}$${foreign.salt.toString('base64url')}$${inner}`;
@@ -38,7 +38,7 @@ export async function wrapHash(foreign: ForeignHash, hasher: Pick<PasswordHasher
 export async function isWrapped(
   foreign: ForeignHash,
   kept: string,
-  hasher: Pick<PasswordHasher, 'verify'>,
+  hasher: PasswordHasher,
 ): Promise<boolean> {
   if (foreign.kind === 'sha256') {
     return kept.startsWith(SHA256) && hasher.verify(foreign.digest, kept.slice(SHA256.length));
@@ -58,19 +58,6 @@ export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
 /** Returns 32 bytes, derived with PBKDF2-HMAC-SHA256. */
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
-export interface ImportedSecretsOptions {
-  /** The host's password hasher. */
-  readonly passwordHasher: PasswordHasher;
-  /**
-   * The most PBKDF2 iterations that an imported hash may have
-   * (`oauth_server:imported_pbkdf2_iterations`). Every secret that is not known yet takes this
-   * many. 0 if no imported hash uses PBKDF2.
-   */
-  readonly iterations: number;
-  /** Defaults to Node's PBKDF2. Tests replace it to count calls. */
-  readonly derive?: Derive;
-}
-
 /** The same limits as for password hashes, because PBKDF2 also uses a thread from Node's pool. */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
@@ -79,9 +66,16 @@ const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
  * every hash: the same number of iterations, and one host hash. So the time does not reveal
  * anything about the client, or whether it exists. A hash that needs more iterations is always
  * wrong.
+ *
+ * `iterations` is the most PBKDF2 iterations that an imported hash may have
+ * (`oauth_server:imported_pbkdf2_iterations`). Every secret that is not known yet takes this many.
+ * 0 if no imported hash uses PBKDF2. Tests replace `derive` to count calls.
  */
-export function createImportedSecrets(options: ImportedSecretsOptions): PasswordHasher {
-  const { passwordHasher, iterations, derive = deriveWithNode } = options;
+export function createImportedSecrets(
+  passwordHasher: PasswordHasher,
+  iterations: number,
+  derive: Derive = deriveWithNode,
+): PasswordHasher {
   const line = new FairQueue(LINE);
 
   /**

@@ -2,11 +2,6 @@ import { authorizationServerOf, type AddCommands } from 'portico';
 import { orFail } from 'portico/extension';
 import { readRecords } from './import-file.ts';
 
-interface Options {
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
-
 /** The most rejected records that are printed: enough to see what is wrong in a large file. */
 const MOST_SHOWN = 20;
 
@@ -23,37 +18,42 @@ export const addSubjectImport: AddCommands = (program, context) => {
     .option('--dry-run', 'show what would be imported; write nothing')
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
-    .action(async (file: string, { dryRun = false, json = false }: Options) => {
-      const records = await readRecords(context, file);
-      const { importing } = authorizationServerOf(await context.application());
-      const { written, subjects } = await context.progress('Importing subjects', (report) =>
-        orFail(
-          context,
-          importing.subjects(records, {
-            dryRun,
-            by: 'console',
-            report: (count) => report(`${count} of ${records.length}`),
-          }),
-        ),
-      );
-      const refused = subjects.filter(({ outcome }) => outcome === 'refused');
-      const count = (wanted: string) => subjects.filter(({ outcome }) => outcome === wanted).length;
-      const [imported, unchanged] = [count('imported'), count('unchanged')];
-      if (json) context.printJson({ written, imported, unchanged, refused });
-      else {
-        for (const { record, problem } of refused.slice(0, MOST_SHOWN)) {
-          context.print(`record ${record}  refused: ${problem ?? ''}`);
-        }
-        context.print(
-          `${imported} ${written ? 'imported' : 'to import'}, ${unchanged} unchanged, ${refused.length} refused`,
+    .action(
+      async (
+        file: string,
+        { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean },
+      ) => {
+        const records = await readRecords(context, file);
+        const { importing } = authorizationServerOf(await context.application());
+        const { written, subjects } = await context.progress('Importing subjects', (report) =>
+          orFail(
+            context,
+            importing.subjects(records, {
+              dryRun,
+              by: 'console',
+              report: (count) => report(`${count} of ${records.length}`),
+            }),
+          ),
         );
-      }
-      if (refused.length > 0) {
-        const end = written ? 'the others were imported' : 'nothing was written';
-        context.fail(`${refused.length} of ${subjects.length} records were refused; ${end}`);
-      }
-      if (dryRun) context.note('Dry run: nothing was written.');
-    });
+        const refused = subjects.filter(({ outcome }) => outcome === 'refused');
+        const count = (wanted: string) => subjects.filter(({ outcome }) => outcome === wanted).length;
+        const [imported, unchanged] = [count('imported'), count('unchanged')];
+        if (json) context.printJson({ written, imported, unchanged, refused });
+        else {
+          for (const { record, problem } of refused.slice(0, MOST_SHOWN)) {
+            context.print(`record ${record}  refused: ${problem ?? ''}`);
+          }
+          context.print(
+            `${imported} ${written ? 'imported' : 'to import'}, ${unchanged} unchanged, ${refused.length} refused`,
+          );
+        }
+        if (refused.length > 0) {
+          const end = written ? 'the others were imported' : 'nothing was written';
+          context.fail(`${refused.length} of ${subjects.length} records were refused; ${end}`);
+        }
+        if (dryRun) context.note('Dry run: nothing was written.');
+      },
+    );
 };
 
 const HELP = `

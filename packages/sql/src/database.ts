@@ -138,7 +138,7 @@ function refusingInside(engine: Engine, store: object): Engine {
 }
 
 /** Runs a statement outside transactions again after a conflict. */
-function retryingStatements(engine: Engine, onRetry: () => void): Pick<Engine, 'execute'> {
+function retryingStatements(engine: Engine, onRetry: () => void): { execute: Engine['execute'] } {
   return {
     execute: (sql, parameters, onUnknown) =>
       retrying(() => engine.execute(sql, parameters, onUnknown), onRetry),

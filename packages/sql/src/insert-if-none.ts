@@ -6,7 +6,7 @@ import { getDialect } from './dialects.ts';
  * exists. Returns whether it inserted the row. Throws if the answer was lost.
  */
 export async function insertIfNone(
-  database: Pick<Database, 'dialect' | 'execute'>,
+  database: Database,
   row: string,
   key: string,
   values: readonly SqlParameter[],

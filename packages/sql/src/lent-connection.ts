@@ -22,17 +22,11 @@ export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
-interface LentOptions {
-  /** Whether this error means that the connection must not be used again. */
-  readonly breaks: (error: unknown) => boolean;
-  readonly giveBack: (connection: PooledConnection, broken: boolean) => void;
-}
-
 /** A connection for one transaction. */
 export class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
-  readonly #breaks: LentOptions['breaks'];
-  readonly #giveBack: LentOptions['giveBack'];
+  readonly #breaks: (error: unknown) => boolean;
+  readonly #giveBack: (connection: PooledConnection, broken: boolean) => void;
   #broken = false;
   #inTransaction = false;
   /**
@@ -41,7 +35,12 @@ export class LentConnection implements EngineConnection {
    */
   #undone: { readonly error: unknown } | null = null;
 
-  constructor(connection: PooledConnection, { breaks, giveBack }: LentOptions) {
+  /** `breaks` says whether an error means that the connection must not be used again. */
+  constructor(
+    connection: PooledConnection,
+    breaks: (error: unknown) => boolean,
+    giveBack: (connection: PooledConnection, broken: boolean) => void,
+  ) {
     this.#connection = connection;
     this.#breaks = breaks;
     this.#giveBack = giveBack;

@@ -14,11 +14,11 @@ function openFailing(error: Error, isStatementError: (error: unknown) => boolean
     isIdle: () => null,
     release: () => {},
   };
-  const engine = new PoolEngine({
-    open: async () => ({ connect: async () => connection, end: async () => {} }),
+  const engine = new PoolEngine(
+    async () => ({ connect: async () => connection, end: async () => {} }),
     isStatementError,
-    limits: { statementTimeout: null, idleTimeout: null, connectionLifetime: null, timer },
-  });
+    { statementTimeout: null, idleTimeout: null, connectionLifetime: null, timer },
+  );
   return createDatabase({
     dialect: 'postgres',
     schema: null,

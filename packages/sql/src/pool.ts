@@ -40,17 +40,6 @@ export interface PoolLimits {
   readonly timer: Timer;
 }
 
-export interface PoolOptions {
-  /** Creates the pool at the first statement. */
-  readonly open: () => Promise<Pool>;
-  /**
-   * Whether the server rejected the statement. In this case it did nothing, and the connection can
-   * still be used.
-   */
-  readonly isStatementError: (error: unknown) => boolean;
-  readonly limits: PoolLimits;
-}
-
 /**
  * Returns the value if it is a number, otherwise null. For properties that the driver's types do
  * not declare.
@@ -70,7 +59,9 @@ export const LONGER_THAN_THE_SERVER = 1000;
  * connection.
  */
 export class PoolEngine implements Engine {
-  readonly #options: PoolOptions;
+  readonly #openPool: () => Promise<Pool>;
+  readonly #isStatementError: (error: unknown) => boolean;
+  readonly #limits: PoolLimits;
   #opening: Promise<Pool> | null = null;
   #opened: Pool | null = null;
   #closed = false;
@@ -81,8 +72,14 @@ export class PoolEngine implements Engine {
   /** For each connection: the time until which it is used, and its generation. */
   readonly #uses = new WeakMap<PooledConnection, { readonly until: number; readonly generation: number }>();
 
-  constructor(options: PoolOptions) {
-    this.#options = options;
+  /**
+   * `open` creates the pool at the first statement. `isStatementError` says whether the server
+   * rejected the statement. In this case it did nothing, and the connection can still be used.
+   */
+  constructor(open: () => Promise<Pool>, isStatementError: (error: unknown) => boolean, limits: PoolLimits) {
+    this.#openPool = open;
+    this.#isStatementError = isStatementError;
+    this.#limits = limits;
   }
 
   async execute(
@@ -149,7 +146,7 @@ export class PoolEngine implements Engine {
 
   async #open(): Promise<Pool> {
     // If the driver could not be loaded, it may be installed before the next attempt.
-    this.#opening ??= this.#options.open().catch((error: unknown) => {
+    this.#opening ??= this.#openPool().catch((error: unknown) => {
       this.#opening = null;
       throw error;
     });
@@ -162,7 +159,7 @@ export class PoolEngine implements Engine {
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');
-    const { connectionLifetime, timer } = this.#options.limits;
+    const { connectionLifetime, timer } = this.#limits;
     const pool = this.#opened ?? (await this.#open());
     for (;;) {
       const connection = await this.#take(pool);
@@ -198,10 +195,11 @@ export class PoolEngine implements Engine {
   }
 
   async #begin(): Promise<LentConnection> {
-    const connection = new LentConnection(await this.#lend(), {
-      breaks: (error) => this.#breaks(error),
-      giveBack: (lent, broken) => this.#giveBack(lent, broken),
-    });
+    const connection = new LentConnection(
+      await this.#lend(),
+      (error) => this.#breaks(error),
+      (lent, broken) => this.#giveBack(lent, broken),
+    );
     try {
       await connection.begin();
       return connection;
@@ -232,12 +230,12 @@ export class PoolEngine implements Engine {
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
-    return !this.#options.isStatementError(error) || isUnavailable(error);
+    return !this.#isStatementError(error) || isUnavailable(error);
   }
 
   /** Whether the outcome is unknown because the error did not come from the server. */
   #tellsNothing(error: unknown): boolean {
-    return !this.#options.isStatementError(error) && !isFoundUndone(error);
+    return !this.#isStatementError(error) && !isFoundUndone(error);
   }
 }
 

@@ -79,7 +79,7 @@ async function held(asked: Asked): Promise<Html> {
   const people = groups.map(({ authorizations: [{ person }] }) => person);
   const known = await knownPeople(parts.server.host, people);
   const none = next === null ? 'No active authorization matches.' : NONE_YET;
-  const rows = holdingRows(groups, asked, { action: here(asked, {}), known });
+  const rows = holdingRows(groups, asked, here(asked, {}), known);
   return markup`
       ${groups.length === 0 ? markup`<p class="empty">${none}</p>` : rows}
       ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...readFilters(asked, FILTERS), after: next })}">Show older ones</a></p>`}`;

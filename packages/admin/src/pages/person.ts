@@ -112,7 +112,7 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlConten
   if (groups.length === 0 && next === null)
     return markup`<p class="empty">This person has no active access.</p>`;
   const action = links.person(of.provider, of.id);
-  return markup`<h2>Access that this person allowed</h2>${holdingRows(groups, asked, { action, known: null })}
+  return markup`<h2>Access that this person allowed</h2>${holdingRows(groups, asked, action, null)}
       ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Show older ones</a></p>`}`;
 }
 

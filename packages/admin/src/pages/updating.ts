@@ -98,7 +98,7 @@ function linesIn(form: Parameters): readonly string[] {
 /** Returns how the form's values differ from the application's current values. */
 export function changesIn(
   form: Parameters,
-  known: Client,
+  known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
   { parts: { scopes, server } }: Asked,
 ): ClientChanges {
   const name = form.get('name') ?? '';

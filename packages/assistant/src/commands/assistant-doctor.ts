@@ -3,12 +3,6 @@ import { configurationChecks, failing, printReport } from 'portico/extension';
 import { DIRECTORY_NAMES, type DirectoryName } from '../directories.ts';
 import { examineAssistant } from '../doctor.ts';
 
-interface Options {
-  readonly serverOnly?: boolean;
-  readonly directory?: readonly DirectoryName[];
-  readonly json?: boolean;
-}
-
 export const addAssistantDoctor: AddCommands = (program, context) => {
   program
     .command('assistant:doctor')
@@ -25,19 +19,29 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
       '\nExits with 1 when a check fails. It starts no server and changes nothing. It does not check the network between the vendor and ' +
         'this server: whether it can be reached, how fast it responds, hosted images, certification.',
     )
-    .action(async ({ serverOnly = false, directory: directories = [], json = false }: Options) => {
-      const examination = async () =>
-        examineAssistant(await context.application(), { serverOnly, directories });
-      const { checks } = await examination().catch((error: unknown) => {
-        const problems = configurationChecks(error);
-        if (problems !== null) return { checks: problems };
-        if (!json) throw error;
-        // With --json, standard output is always JSON. The stack goes to standard error.
-        context.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
-        return { checks: [notStarted(error)] };
-      });
-      printReport(context, { checks }, { json });
-    });
+    .action(
+      async ({
+        serverOnly = false,
+        directory: directories = [],
+        json = false,
+      }: {
+        readonly serverOnly?: boolean;
+        readonly directory?: readonly DirectoryName[];
+        readonly json?: boolean;
+      }) => {
+        const examination = async () =>
+          examineAssistant(await context.application(), { serverOnly, directories });
+        const { checks } = await examination().catch((error: unknown) => {
+          const problems = configurationChecks(error);
+          if (problems !== null) return { checks: problems };
+          if (!json) throw error;
+          // With --json, standard output is always JSON. The stack goes to standard error.
+          context.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+          return { checks: [notStarted(error)] };
+        });
+        printReport(context, { checks }, { json });
+      },
+    );
 };
 
 function notStarted(error: unknown): Check {

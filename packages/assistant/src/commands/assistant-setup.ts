@@ -12,12 +12,6 @@ import {
   type ManifestDraft,
 } from '../setup.ts';
 
-interface Options {
-  readonly migrate?: boolean;
-  readonly manifest?: string;
-  readonly json?: boolean;
-}
-
 export const addAssistantSetup: AddCommands = (program, context) => {
   program
     .command('assistant:setup')
@@ -25,42 +19,53 @@ export const addAssistantSetup: AddCommands = (program, context) => {
     .option('--migrate', "first apply the authorization server's schema (and no other)")
     .option('--manifest <path>', 'write the listing export to this file; never replaces a file')
     .option('--json', 'print only JSON to standard output')
-    .action(async ({ migrate, manifest, json }: Options) => {
-      const application = await context.application();
-      // First do everything that can fail without changing anything.
-      const file = manifest === undefined ? null : path.resolve(manifest);
-      if (file !== null && existsSync(file)) context.fail(`${file} already exists; choose another file name`);
-      const draft =
-        file === null ? null : await writeDraft(context, file, exportListing(context, application));
-      try {
-        if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
-        await requireSchema(context, application);
-        const clients = await registerClients(
-          context,
-          application,
-          json === true ? null : (line) => context.print(line),
-        );
-        // The secrets are shown only now, so print them even if the file cannot be published.
-        let written: string | null = null;
+    .action(
+      async ({
+        migrate,
+        manifest,
+        json,
+      }: {
+        readonly migrate?: boolean;
+        readonly manifest?: string;
+        readonly json?: boolean;
+      }) => {
+        const application = await context.application();
+        // First do everything that can fail without changing anything.
+        const file = manifest === undefined ? null : path.resolve(manifest);
+        if (file !== null && existsSync(file))
+          context.fail(`${file} already exists; choose another file name`);
+        const draft =
+          file === null ? null : await writeDraft(context, file, exportListing(context, application));
         try {
-          if (draft !== null && (await publish(context, draft, file))) written = file;
-        } finally {
-          if (json === true) {
-            const { resource } = mcpServerOf(application);
-            context.printJson({ resource, clients, manifest: written });
-          }
-        }
-        if (written !== file) context.fail(`${file} already exists; choose another file name`);
-        if (written !== null && json !== true) context.print(`Wrote ${written}.`);
-        if (clients.some(({ state }) => state === 'differs')) {
-          context.fail(
-            'At least one registered client differs from the configuration. It was not changed; see above.',
+          if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
+          await requireSchema(context, application);
+          const clients = await registerClients(
+            context,
+            application,
+            json === true ? null : (line) => context.print(line),
           );
+          // The secrets are shown only now, so print them even if the file cannot be published.
+          let written: string | null = null;
+          try {
+            if (draft !== null && (await publish(context, draft, file))) written = file;
+          } finally {
+            if (json === true) {
+              const { resource } = mcpServerOf(application);
+              context.printJson({ resource, clients, manifest: written });
+            }
+          }
+          if (written !== file) context.fail(`${file} already exists; choose another file name`);
+          if (written !== null && json !== true) context.print(`Wrote ${written}.`);
+          if (clients.some(({ state }) => state === 'differs')) {
+            context.fail(
+              'At least one registered client differs from the configuration. It was not changed; see above.',
+            );
+          }
+        } finally {
+          await draft?.discard();
         }
-      } finally {
-        await draft?.discard();
-      }
-    });
+      },
+    );
 };
 
 async function requireSchema(context: ConsoleContext, application: Application): Promise<void> {

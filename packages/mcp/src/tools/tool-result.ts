@@ -83,7 +83,9 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
 }
 
 /** Removes the key `__proto__`. It could replace a copied object's prototype. */
-function structured(content: Record<string, unknown>): Pick<CallToolResult, 'structuredContent'> {
+function structured(content: Record<string, unknown>): {
+  readonly structuredContent?: Record<string, unknown>;
+} {
   Reflect.deleteProperty(content, '__proto__');
   return { structuredContent: content };
 }

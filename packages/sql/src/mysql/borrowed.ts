@@ -86,15 +86,15 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
     end: () => borrowing.allBack(),
     figures: () => getFigures(pool),
   };
-  return new PoolEngine({
-    async open() {
+  return new PoolEngine(
+    async () => {
       const old = await refusalOfOld(MYSQL2, () => import('mysql2'), pool);
       if (old !== null) refuse(old);
       return lending;
     },
     isStatementError,
     limits,
-  });
+  );
 }
 
 const isConfiguration = (error: unknown) => error instanceof ConfigurationError;

@@ -83,8 +83,8 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   const session = getSession(limits);
   const address = withoutReset(url);
   refuseOldDriver(MYSQL2);
-  return new PoolEngine({
-    async open() {
+  return new PoolEngine(
+    async () => {
       const { createPool } = await loadDriver(MYSQL2, () => import('mysql2'));
       const pool = createPool({
         uri: address,
@@ -116,7 +116,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
     },
     isStatementError,
     limits,
-  });
+  );
 }
 
 /** Returns a `mysql2` pool's figures. The pool's types do not declare these properties. */

@@ -72,15 +72,15 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
     end: () => borrowing.allBack(),
     figures: () => getFigures(pool),
   };
-  return new PoolEngine({
-    async open() {
+  return new PoolEngine(
+    async () => {
       const old = await refusalOfOld(PG, () => import('pg'), pool);
       if (old !== null) refuse(old);
       return lending;
     },
     isStatementError,
     limits,
-  });
+  );
 }
 
 function refuse(reason: string): never {

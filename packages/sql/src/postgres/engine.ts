@@ -55,33 +55,31 @@ export function openPostgres(
     limitsTransactions: false,
   };
   const patience = hosts.length === 1 ? CONNECTION_TIMEOUT : TIME_OF_A_HOST;
-  return new PoolEngine({
-    async open() {
+  return new PoolEngine(
+    async () => {
       const { default: driver } = await loadDriver(PG, () => import('pg'));
       const pools = hosts.map((host) => ({
         name: host.name,
-        pool: openHost(driver, host, { settings, wanted, size: limits.size, patience }),
+        pool: openHost(driver, host, settings, wanted, limits.size, patience),
       }));
       return pools.length === 1 ? (pools[0] as { readonly pool: Pool }).pool : new HostsPool(pools);
     },
     isStatementError,
     limits,
-  });
+  );
 }
 
-interface HostOptions {
-  readonly settings: Settings;
-  readonly wanted: Wanted;
-  readonly size: number;
-  /** How long the server may take to accept a connection, in milliseconds. */
-  readonly patience: number;
-}
-
-/** Opens the connections to one server. Each connection configures its session once. */
+/**
+ * Opens the connections to one server. Each connection configures its session once. `patience` is
+ * how long the server may take to accept a connection, in milliseconds.
+ */
 function openHost(
   driver: typeof pg,
   { url }: PostgresHost,
-  { settings, wanted, size, patience }: HostOptions,
+  settings: Settings,
+  wanted: Wanted,
+  size: number,
+  patience: number,
 ): Pool {
   const pool = new driver.Pool({
     connectionString: url,

@@ -21,19 +21,8 @@ function getNamedStatements(connection: Connection): Map<string, Columns | null>
   return named;
 }
 
-/** The parts of a statement. */
-export interface PostgresStatementOptions {
-  readonly text: string;
-  /** The statement's name. Empty if the server must not keep the statement. */
-  readonly name: string;
-  readonly parameters: readonly SqlParameter[];
-  /** Returns how to read a column with this type. */
-  readonly parserOf: (type: number) => (text: string) => unknown;
-  /** The `search_path` for this statement only. With null, the session's is used. */
-  readonly searchPath: string | null;
-  /** The time limit in milliseconds. `pg` reads it from here. */
-  readonly query_timeout: number;
-}
+/** Returns how to read a column with this type. */
+type ParserOf = (type: number) => (text: string) => unknown;
 
 /**
  * Runs in the statement's own transaction. `SET LOCAL` would also work, but it writes a warning to
@@ -53,7 +42,7 @@ export class PostgresStatement {
   readonly name: string;
   readonly query_timeout: number;
   readonly #values: readonly (string | null)[];
-  readonly #parserOf: PostgresStatementOptions['parserOf'];
+  readonly #parserOf: ParserOf;
   readonly #searchPath: string | null;
   /** Whether the current answer belongs to the SET before the statement. */
   #isSetting = false;
@@ -68,7 +57,24 @@ export class PostgresStatement {
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(
-    { text, name, parameters, parserOf, searchPath, query_timeout }: PostgresStatementOptions,
+    {
+      text,
+      name,
+      parameters,
+      parserOf,
+      searchPath,
+      query_timeout,
+    }: {
+      readonly text: string;
+      /** The statement's name. Empty if the server must not keep the statement. */
+      readonly name: string;
+      readonly parameters: readonly SqlParameter[];
+      readonly parserOf: ParserOf;
+      /** The `search_path` for this statement only. With null, the session's is used. */
+      readonly searchPath: string | null;
+      /** The time limit in milliseconds. `pg` reads it from here. */
+      readonly query_timeout: number;
+    },
     callback: (error: unknown, result?: StatementResult) => void,
   ) {
     this.text = text;

@@ -28,7 +28,7 @@ class SqliteEngine implements Engine {
   #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
   constructor(file: string, isBorrowed: boolean) {
-    this.#statements = new Statements(file, { wait: LONGEST_WAIT, isBorrowed });
+    this.#statements = new Statements(file, LONGEST_WAIT, isBorrowed);
     this.#queue = new WriteQueue(this.#statements, this.#endReading);
   }
 

@@ -3,19 +3,13 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder, openToAppend } from '../owned-files.ts';
 
-/** How to open a file. */
-export interface FileOptions {
-  /** How long to wait while another process also opens the file, in milliseconds. */
-  readonly wait: number;
-  /**
-   * Whether the application uses the file too. If true, the journal mode stays unchanged, because
-   * it belongs to the file and not to the connection.
-   */
-  readonly isBorrowed: boolean;
-}
-
-/** Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. */
-export function openFile(file: string, { wait, isBorrowed }: FileOptions): DatabaseSync {
+/**
+ * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
+ * long to wait while another process also opens the file, in milliseconds. If the application uses
+ * the file too (`isBorrowed`), the journal mode stays unchanged, because it belongs to the file and
+ * not to the connection.
+ */
+export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
   const sqlite = process.getBuiltinModule('node:sqlite');
   const database = new sqlite.DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });

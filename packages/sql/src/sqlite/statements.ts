@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
 import { isSqliteReadOnly } from './failures.ts';
-import { openFile, type FileOptions } from './file.ts';
+import { openFile } from './file.ts';
 
 /** The most prepared statements that are kept. */
 const KEPT_STATEMENTS = 256;
@@ -33,15 +33,18 @@ export interface Prepared {
 /** A connection to a file, with its prepared statements. Opens the file at the first statement. */
 export class Statements {
   readonly #file: string;
-  readonly #options: FileOptions;
+  readonly #wait: number;
+  readonly #isBorrowed: boolean;
   #database: DatabaseSync | null = null;
   readonly #prepared = new Map<string, Prepared>();
   #closed = false;
   #isReadOnly = false;
 
-  constructor(file: string, options: FileOptions) {
+  /** The parameters are those of `openFile`. */
+  constructor(file: string, wait: number, isBorrowed: boolean) {
     this.#file = file;
-    this.#options = options;
+    this.#wait = wait;
+    this.#isBorrowed = isBorrowed;
   }
 
   /** Whether a read or write transaction is open. */
@@ -63,7 +66,7 @@ export class Statements {
     if (this.#closed) throw new Error('The database is closed');
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
-    this.#database ??= openFile(this.#file, this.#options);
+    this.#database ??= openFile(this.#file, this.#wait, this.#isBorrowed);
     const prepared = prepareOn(this.#database, sql);
     if (this.#prepared.size >= KEPT_STATEMENTS) this.#prepared.clear();
     this.#prepared.set(sql, prepared);

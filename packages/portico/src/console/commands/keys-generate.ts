@@ -6,12 +6,6 @@ import type { ClientChoices } from './client-create.ts';
 import { joinAlternatives } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
-interface Options {
-  /** The key ring rejects any other value. */
-  readonly alg?: SigningAlgorithm;
-  readonly json?: boolean;
-}
-
 export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     program
@@ -23,7 +17,7 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
           'applications created with --id-token-alg',
       )
       .option('--json', 'print only JSON to standard output')
-      .action(async ({ alg, json }: Options) => {
+      .action(async ({ alg, json }: { readonly alg?: SigningAlgorithm; readonly json?: boolean }) => {
         const server = await openServer(context);
         const { keys } = server;
         const isInPlaceOfLost =

@@ -9,15 +9,6 @@ import type { ClientChoices } from './client-create.ts';
 import { joinAlternatives } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
-interface Options {
-  /** The key ring rejects any other value. */
-  readonly alg?: SigningAlgorithm;
-  readonly now?: boolean;
-  readonly ifOlderThan?: string;
-  readonly stagedFor?: string;
-  readonly json?: boolean;
-}
-
 const NOW_MEANS =
   'Applications refuse ID tokens from the old keys as soon as they fetch the key set again. Applications that ' +
   'cache the key set refuse new ID tokens until then. Access tokens and refresh tokens stay valid.';
@@ -48,22 +39,36 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
           NOW_MEANS,
       )
       .option('--json', 'print only JSON to standard output')
-      .action(async ({ alg, now, ifOlderThan, stagedFor, json }: Options) => {
-        const options = {
-          ...(alg === undefined ? {} : { algorithm: alg }),
-          ...(now === true ? { now } : {}),
-          ...(ifOlderThan === undefined
-            ? {}
-            : { ifOlderThan: readSpan(context, '--if-older-than', ifOlderThan) }),
-          ...(stagedFor === undefined ? {} : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
-        };
-        const { keys } = await openServer(context);
-        const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
-        if (now === true && !isRefused) context.note(NOW_MEANS);
-        const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
-        if (json === true) return context.printJson(rotationRow(rotation));
-        for (const line of getLines(rotation)) context.print(line);
-      });
+      .action(
+        async ({
+          alg,
+          now,
+          ifOlderThan,
+          stagedFor,
+          json,
+        }: {
+          readonly alg?: SigningAlgorithm;
+          readonly now?: boolean;
+          readonly ifOlderThan?: string;
+          readonly stagedFor?: string;
+          readonly json?: boolean;
+        }) => {
+          const options = {
+            ...(alg === undefined ? {} : { algorithm: alg }),
+            ...(now === true ? { now } : {}),
+            ...(ifOlderThan === undefined
+              ? {}
+              : { ifOlderThan: readSpan(context, '--if-older-than', ifOlderThan) }),
+            ...(stagedFor === undefined ? {} : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
+          };
+          const { keys } = await openServer(context);
+          const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
+          if (now === true && !isRefused) context.note(NOW_MEANS);
+          const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
+          if (json === true) return context.printJson(rotationRow(rotation));
+          for (const line of getLines(rotation)) context.print(line);
+        },
+      );
   };
 }
 

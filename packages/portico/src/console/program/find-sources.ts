@@ -83,10 +83,7 @@ function isFile(file: string): boolean {
 
 // --- paths of tsconfig.json ----------------------------------------------------------------------
 
-interface CompilerOptions {
-  readonly paths?: Readonly<Record<string, readonly string[]>>;
-  readonly baseUrl?: string;
-}
+type Paths = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the targets of `paths` in the nearest tsconfig.json. */
 function aliased(specifier: string, folder: string): readonly string[] {
@@ -112,10 +109,10 @@ function aliased(specifier: string, folder: string): readonly string[] {
   });
 }
 
-function listPaths(file: string): { readonly paths?: CompilerOptions['paths']; readonly from: string } {
+function listPaths(file: string): { readonly paths?: Paths; readonly from: string } {
   const folder = path.dirname(file);
   const { compilerOptions = {}, extends: bases = [] } = readJson(file) as {
-    readonly compilerOptions?: CompilerOptions;
+    readonly compilerOptions?: { readonly paths?: Paths; readonly baseUrl?: string };
     readonly extends?: string | readonly string[];
   };
   const { paths, baseUrl = '.' } = compilerOptions;

@@ -22,9 +22,9 @@ const CHANGED_BY_FORMS = /[\0\r\n]/;
 /** Posts the response as a form (OAuth 2.0 Form Post Response Mode section 2). */
 export class FormPostMode implements SendingMode {
   readonly name = 'form_post';
-  readonly #speaking: Pick<Speaking, 'of' | 'headers'>;
+  readonly #speaking: Speaking;
 
-  constructor(speaking: Pick<Speaking, 'of' | 'headers'>) {
+  constructor(speaking: Speaking) {
     this.#speaking = speaking;
   }
 

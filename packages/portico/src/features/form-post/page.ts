@@ -17,7 +17,7 @@ const STYLES = `
 
 /** The contents of the page and its form. */
 export interface FormPage {
-  readonly words: Pick<Words, 'locale' | 'direction'>;
+  readonly words: Words;
   /** The nonce of the styles. */
   readonly nonce: string;
   /** The URL that receives the form. */

@@ -4,13 +4,6 @@ import type { InitialAccessToken } from '../../store/client.ts';
 import { openServer } from '../../console/open-server.ts';
 import { orFail } from '../../console/commands/or-fail.ts';
 
-interface Options {
-  readonly uses?: string;
-  readonly lifetime?: string;
-  readonly note?: string;
-  readonly json?: boolean;
-}
-
 const addInitialAccessTokenCreate: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:create')
@@ -19,28 +12,40 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
     .option('--lifetime <span>', 'how long it is valid, such as 12h (default: one day)')
     .option('--note <text>', 'who it is for, shown in the list')
     .option('--json', 'print only JSON to standard output')
-    .action(async ({ uses, lifetime, note, json }: Options) => {
-      const { initialAccessTokens, config } = await openServer(context);
-      const created = await orFail(
-        context,
-        initialAccessTokens.create(
-          {
-            ...(uses === undefined ? {} : { uses: Number(uses) }),
-            ...(lifetime === undefined ? {} : { lifetime: readSpan(context, '--lifetime', lifetime) }),
-            ...(note === undefined ? {} : { note }),
-          },
-          { by: 'console' },
-        ),
-      );
-      if (json === true) {
-        return context.printJson({ initial_access_token: created.token, ...asJson(created) });
-      }
-      context.print(`initial access token: ${created.token}`);
-      context.note(`Copy it now. It is not shown again: only its hash is stored. Its id is ${created.id}.`);
-      if ((config.registration ?? 'off') === 'off') {
-        context.note('oauth_server:registration is off, so no client can register with it yet.');
-      }
-    });
+    .action(
+      async ({
+        uses,
+        lifetime,
+        note,
+        json,
+      }: {
+        readonly uses?: string;
+        readonly lifetime?: string;
+        readonly note?: string;
+        readonly json?: boolean;
+      }) => {
+        const { initialAccessTokens, config } = await openServer(context);
+        const created = await orFail(
+          context,
+          initialAccessTokens.create(
+            {
+              ...(uses === undefined ? {} : { uses: Number(uses) }),
+              ...(lifetime === undefined ? {} : { lifetime: readSpan(context, '--lifetime', lifetime) }),
+              ...(note === undefined ? {} : { note }),
+            },
+            { by: 'console' },
+          ),
+        );
+        if (json === true) {
+          return context.printJson({ initial_access_token: created.token, ...asJson(created) });
+        }
+        context.print(`initial access token: ${created.token}`);
+        context.note(`Copy it now. It is not shown again: only its hash is stored. Its id is ${created.id}.`);
+        if ((config.registration ?? 'off') === 'off') {
+          context.note('oauth_server:registration is off, so no client can register with it yet.');
+        }
+      },
+    );
 };
 
 const addInitialAccessTokenList: AddCommands = (program, context) => {
@@ -48,7 +53,7 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
     .command('oauth:initial-access-token:list')
     .description('list the tokens with which clients register themselves')
     .option('--json', 'print only JSON to standard output')
-    .action(async ({ json }: Options) => {
+    .action(async ({ json }: { readonly json?: boolean }) => {
       const tokens = await (await openServer(context)).initialAccessTokens.list();
       if (json === true) return context.printJson(tokens.map(asJson));
       if (tokens.length === 0) {

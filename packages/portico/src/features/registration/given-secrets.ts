@@ -18,14 +18,14 @@ export interface GivenSecret {
 /** Gives secrets to clients that register themselves, and replaces them before they expire. */
 export class GivenSecrets {
   readonly #server: Server;
-  readonly #secrets: Pick<ClientSecrets, 'verify'>;
+  readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
   /** How long before its end a secret is replaced, in milliseconds. */
   readonly #window: number;
   /** Whether a client without an initial access token can have a secret. */
   readonly toStrangers: boolean;
 
-  constructor(server: Server, secrets: Pick<ClientSecrets, 'verify'>) {
+  constructor(server: Server, secrets: ClientSecrets) {
     const { registration_secret_ttl: ttl } = server.config;
     this.#server = server;
     this.#secrets = secrets;

@@ -65,12 +65,12 @@ const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
  */
 export class Registrations {
   readonly #server: Server;
-  readonly #parts: Pick<Parts, 'clients' | 'secrets'>;
+  readonly #parts: Parts;
   readonly #limits: RegistrationLimits;
   readonly #replacing: Replacing;
   readonly #given: GivenSecrets;
 
-  constructor(server: Server, parts: Pick<Parts, 'clients' | 'secrets'>) {
+  constructor(server: Server, parts: Parts) {
     const { registrations_per_hour: ofOneNetwork = REGISTRATION_LIMITS.ofOneNetwork } = server.config;
     this.#server = server;
     this.#parts = parts;
@@ -263,7 +263,7 @@ export class Registrations {
 /** Checked here, because the message for operators does not name the field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
-  keys: Pick<KeyRing, 'all'>,
+  keys: KeyRing,
   grantTypes: GrantTypes,
 ): Promise<void> {
   if (algorithm === undefined) return;
