@@ -1,5 +1,4 @@
 import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } from 'portico';
-import { MOST_LISTED } from 'portico/extension';
 
 /** All authorizations that one person gave to one application. */
 export interface HeldGroup {
@@ -19,6 +18,9 @@ export interface HeldGroups {
 /** Rows per page. */
 const SHOWN = 50;
 
+/** The most authorizations in one page of `access.list`. */
+const MOST_READ = 1000;
+
 /**
  * Returns the next groups, sorted by their newest authorization, newest first. Each group appears
  * on only one page. Each page reads 1,000 authorizations. If there are more, it looks up each
@@ -30,7 +32,7 @@ export async function heldGroups(
   after: string | undefined,
 ): Promise<HeldGroups> {
   const from = after === undefined ? {} : { after };
-  const { items, next } = await access.list(filter, { limit: MOST_LISTED, ...from });
+  const { items, next } = await access.list(filter, { limit: MOST_READ, ...from });
   const all = grouped(items);
   const shown = all.slice(0, SHOWN);
   const last = shown.at(-1);
@@ -54,7 +56,7 @@ export async function heldBy(
   access: Access,
   filter: AuthorizationFilter & { readonly person: PersonReference; readonly clientId: string },
 ): Promise<HeldGroup | null> {
-  const { items, next } = await access.list(filter, { limit: MOST_LISTED });
+  const { items, next } = await access.list(filter, { limit: MOST_READ });
   const [first, ...others] = items;
   return first === undefined ? null : { authorizations: [first, ...others], more: next !== null };
 }

@@ -2,7 +2,6 @@ import { RegistrationError, type Client, type PasswordHasher, type Server } from
 import {
   checkNewClient,
   hasExpired,
-  hasSecret,
   isClientUrl,
   newClient,
   randomToken,
@@ -145,7 +144,7 @@ function needsNewSecret(
   checked: ClientMetadata,
   { newSecrets = false }: ClientImportOptions,
 ): boolean {
-  if (!hasSecret(checked) || secret !== null || secretHash !== null) return false;
+  if (checked.public || checked.keys !== null || secret !== null || secretHash !== null) return false;
   if (newSecrets) return true;
   throw new RegistrationError(
     'client_secret and client_secret_hash are missing; add one of them, or use --new-secrets',

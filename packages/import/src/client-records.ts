@@ -1,12 +1,10 @@
 import { RegistrationError, type ClientRegistration } from 'portico';
 import {
   CLIENT_AUTHENTICATION_METHODS,
-  PRIVATE_KEY_JWT,
   applicationTypeFor,
-  demandsSet,
+  askedDemands,
   quoted,
   quotedList,
-  registrationOfDemands,
   type ClientDemand,
 } from 'portico/extension';
 
@@ -107,7 +105,7 @@ export function readClientRecord(
   if (redirects.length > 0 && !grants.includes('authorization_code')) {
     changes.push('redirect_uris are not imported, because none of its grants uses them');
   }
-  const hasKeys = method === PRIVATE_KEY_JWT;
+  const hasKeys = method === 'private_key_jwt';
   const [secret, secretHash] = [text(fields, 'client_secret'), text(fields, 'client_secret_hash')];
   const takesSecret = method !== 'none' && !hasKeys;
   if (!takesSecret && (secret !== null || secretHash !== null)) {
@@ -124,7 +122,7 @@ export function readClientRecord(
       grants,
       public: method === 'none',
       applicationType,
-      ...registrationOfDemands(demandsSet(demands, ({ metadata }) => flag(fields, metadata))),
+      ...askedDemands(demands, ({ metadata }) => flag(fields, metadata)),
       ...(hasKeys ? readKeys(fields) : {}),
       ...readAlgorithm(fields, grants),
     },
@@ -179,7 +177,7 @@ function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void
 
 function readMethod(fields: Fields): string {
   const method = text(fields, 'token_endpoint_auth_method') ?? 'client_secret_basic';
-  const offered: readonly string[] = [...CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT];
+  const offered: readonly string[] = [...CLIENT_AUTHENTICATION_METHODS, 'private_key_jwt'];
   if (offered.includes(method)) return method;
   throw new RegistrationError(
     `token_endpoint_auth_method is ${quoted(method)}; it must be one of ${offered.join(', ')}`,

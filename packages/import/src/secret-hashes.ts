@@ -1,5 +1,5 @@
 import { RegistrationError, type PasswordHasher } from 'portico';
-import { isBlank, randomToken } from 'portico/extension';
+import { randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
 /** A record's secret. Returns the form to store, and whether it is already stored. */
@@ -37,7 +37,7 @@ export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSec
       `client_secret must have at least ${SHORTEST} characters; remove it and use --new-secrets`,
     );
   }
-  if (isBlank(secret))
+  if (secret.trim() === '')
     throw new RegistrationError('client_secret is blank; set a secret, or remove the field');
   return {
     hash: () => hasher.hash(secret),

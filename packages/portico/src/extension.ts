@@ -3,25 +3,22 @@
  * rules. Stable within a minor version.
  */
 export { CodeExchange, type CodeRules } from './grants/code-exchange.ts';
-export { MOST_LISTED } from './grants/held-access.ts';
 export { requirePerson } from './grants/held-access.ts';
 export { isYes, type Visitor } from './accounts.ts';
 export { StartedApplication } from './application/application.ts';
 export { STANDARD_OUTPUT, applicationName } from './application/configuration.ts';
 export { Event, type HostEvents } from './application/events.ts';
 export type { SignInLinks } from './application/sign-in-links.ts';
-export { EVENT_TYPES, isEventType } from './auditing/event-types.ts';
+export { EVENT_TYPES } from './auditing/event-types.ts';
 export { shownPerson } from './authorization/page-data.ts';
 export { checkNewClient } from './clients/checking.ts';
 export { authenticationMetadata } from './clients/client-metadata.ts';
 export { isClientUrl, getTokens } from './clients/client-source.ts';
-export { DEFAULT_OVERLAP } from './clients/clients.ts';
-export { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
+export { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
 export { clientPages } from './clients/listing.ts';
 export { applicationTypeFor } from './clients/metadata.ts';
-export { hasSecret, newClient } from './clients/registration.ts';
+export { newClient } from './clients/registration.ts';
 export { redirectUriProblem } from './clients/redirect-uris.ts';
-export { isBlank } from './clients/secrets.ts';
 export { comesFrom, isVerified } from './clients/who-asks.ts';
 export { withReturn } from './complete-host.ts';
 export { check, failing, isHealthy, ok, skipped, warning } from './console/checks.ts';
@@ -42,7 +39,7 @@ export { prefersPage } from './http/accept.ts';
 export { EXPOSED_HEADERS } from './http/added-headers.ts';
 export { canonicalAddress, findNetwork } from './http/addresses.ts';
 export { cookieNameBelow } from './http/base-path.ts';
-export { readAuthorization, isBearerRequest, parseBearer, parseScheme } from './http/bearer.ts';
+export { readAuthorization, isBearerRequest, parseScheme } from './http/bearer.ts';
 export { readBytes } from './http/body.ts';
 export { currentCaller, runAsCaller } from './http/caller.ts';
 export {
@@ -74,17 +71,12 @@ export {
 export { isLiteralTarget, readPath } from './http/request-target.ts';
 export { comesFromHere, isSentFromHere } from './http/same-origin.ts';
 export { throttleLog } from './http/throttle-log.ts';
-export {
-  type DpopProof,
-  DpopProofError,
-  type DpopProofProblem,
-  checkDpopProof,
-} from './keys/jws/dpop-proof.ts';
+export { type DpopProof, DpopProofError, checkDpopProof } from './keys/jws/dpop-proof.ts';
 export { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 export { formParameters, queryParameters, type Parameters } from './parameters.ts';
 export { quoted, quotedList, quotedPublic } from './quoting.ts';
 export { ownPageReply, redirectReply } from './replies/pages.ts';
-export { demandsSet, registrationOfDemands, type ClientDemand } from './store/client-demands.ts';
+export { askedDemands, type ClientDemand } from './store/client-demands.ts';
 export { hasExpired } from './store/client-expiry.ts';
 export type { ClientMetadata } from './store/client.ts';
 export { countRows } from './store/sql/counting.ts';

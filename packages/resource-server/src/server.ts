@@ -1,4 +1,4 @@
-import { DPOP_SCHEME, parseBearer, parseScheme } from 'portico/extension';
+import { DPOP_SCHEME, parseScheme } from 'portico/extension';
 import { getName } from './causes.ts';
 import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
 import type { DpopOptions, Refusal, SentRequest } from './contract.ts';
@@ -165,7 +165,7 @@ interface Presented {
 
 function presentedIn(authorization: string | null, takesDpop: boolean): Presented | Grounds {
   if (authorization === null || /^\s*$/.test(authorization)) return { reason: 'no_token' };
-  const bearer = parseBearer(authorization);
+  const bearer = parseScheme('Bearer', authorization);
   const bound = parseScheme(DPOP_SCHEME, authorization);
   if (bound !== null && !takesDpop) return { reason: 'dpop_not_taken' };
   const token = (bearer ?? bound)?.token;

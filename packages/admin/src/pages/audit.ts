@@ -1,5 +1,5 @@
 import { AccessError, type AuditFilter, type AuditRecord, type PersonReference } from 'portico';
-import { EVENT_TYPES, OutOfRangeError, isEventType } from 'portico/extension';
+import { EVENT_TYPES, OutOfRangeError } from 'portico/extension';
 import { filterForm, readFilters, personIn, type Filter } from '../filters.ts';
 import { withQuery } from '../links.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
@@ -48,10 +48,11 @@ export const audit: Page = {
 
 function readFilter(asked: Asked): AuditFilter {
   const { query } = asked;
-  const [clientId, type] = [query.get('client'), query.get('type')];
+  const [clientId, asType] = [query.get('client'), query.get('type')];
+  const type = EVENT_TYPES.find((each) => each === asType);
   const authorization = query.get('authorization');
   const [person, since, until] = [personIn(asked), dayIn(asked, 'since'), dayIn(asked, 'until')];
-  if (type !== undefined && !isEventType(type)) throw new AccessError('Unknown event type');
+  if (type === undefined && asType !== undefined) throw new AccessError('Unknown event type');
   return {
     ...(clientId === undefined ? {} : { clientId }),
     ...(authorization === undefined ? {} : { authorization }),

@@ -1,5 +1,7 @@
-import { DEFAULT_OVERLAP } from 'portico/extension';
 import { markup, type Html } from '../html.ts';
+
+/** The default of the CLI and of `rotateSecret`, in seconds. */
+const DEFAULT = 86_400;
 
 /**
  * How long the previous secret stays accepted, in seconds. The choices match the CLI options
@@ -7,7 +9,7 @@ import { markup, type Html } from '../html.ts';
  */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [3600, 'for one hour'],
-  [DEFAULT_OVERLAP, 'for one day'],
+  [DEFAULT, 'for one day'],
   [7 * 86_400, 'for one week'],
   [30 * 86_400, 'for 30 days'],
   [0, 'not at all: the application fails until it has the new secret'],
@@ -17,7 +19,7 @@ export function rotationFields(): Html {
   return markup`<fieldset><legend>Accept the previous secret</legend>${OVERLAPS.map(
     ([seconds, text]) => markup`
       <label class="choice"><input type="radio" name="overlap" value="${seconds}"${
-        seconds === DEFAULT_OVERLAP ? markup` checked` : null
+        seconds === DEFAULT ? markup` checked` : null
       }> ${text}</label>`,
   )}</fieldset>`;
 }

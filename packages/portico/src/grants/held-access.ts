@@ -25,7 +25,7 @@ export interface AuthorizationList {
 
 export const DEFAULT_LIMIT = 50;
 /** The maximum number of authorizations on one page. */
-export const MOST_LISTED = 1000;
+const MOST_LISTED = 1000;
 
 /**
  * The maximum number of rows that one page reads. Some conditions have no index: a scope, the last

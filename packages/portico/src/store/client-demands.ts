@@ -81,6 +81,14 @@ export function registrationOfDemands(demanded: ClientDemands): AskedDemands {
   return Object.fromEntries(FIELDS.map((field) => [ASKED[field], demanded[field]]));
 }
 
+/** Returns those demands that `isSet` accepts, as registration fields. */
+export function askedDemands<Demand extends DemandDescription>(
+  demands: readonly Demand[],
+  isSet: (demand: Demand) => boolean,
+): AskedDemands {
+  return registrationOfDemands(demandsSet(demands, isSet));
+}
+
 /** Returns why the server cannot meet a client's demands. Null if it meets all of them. */
 export function unmetProblem(demands: readonly ClientDemand[], demanded: ClientDemands): string | null {
   for (const field of FIELDS.filter((each) => demanded[each])) {

@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import { demandsSet, registrationOfDemands, type DemandDescription } from '../../store/client-demands.ts';
+import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
@@ -102,9 +102,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
           public: options.public === true,
           applicationType: options.native === true ? 'native' : 'web',
           allowedSchemes: options.allowScheme ?? [],
-          ...registrationOfDemands(
-            demandsSet(demands, ({ option }) => options[optionName(option.flag)] === true),
-          ),
+          ...askedDemands(demands, ({ option }) => options[optionName(option.flag)] === true),
           ...(options.profile === undefined ? {} : { profile: options.profile }),
           ...(options.site === undefined ? {} : { siteUri: options.site }),
           ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),

@@ -1,5 +1,5 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
-import { demandsSet, registrationOfDemands, type ClientDemand } from '../../store/client-demands.ts';
+import { askedDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { applicationTypeFor, grantsNamed, saysNothing, scopesNamed } from '../../clients/metadata.ts';
@@ -70,9 +70,7 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
     applicationType,
     ...(method === PRIVATE_KEY_JWT ? readKeys(sent, rules) : {}),
     ...(algorithm === undefined ? {} : { idTokenSignedResponseAlg: algorithm }),
-    ...registrationOfDemands(
-      demandsSet(rules.demands, ({ isMet, metadata }) => isMet && readFlag(sent, metadata)),
-    ),
+    ...askedDemands(rules.demands, ({ isMet, metadata }) => isMet && readFlag(sent, metadata)),
   };
 }
 
