@@ -1,18 +1,19 @@
 // @engines sqlite: hosts see no difference
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBareHost, type BareHost } from './support/mcp/bare-host.ts';
+import { startTwoEndpoints, type BareHost } from './support/mcp/bare-host.ts';
 import { HOST_PROFILES, type HostProfile } from './support/mcp/host-profiles.ts';
 import { ReplayedHost, type HostTokens } from './support/mcp/replayed-host.ts';
 
 /**
  * Each MCP host connects to one application with one configuration, that of
- * docs/connecting-assistants.md.
+ * docs/connecting-assistants.md: a voice assistant to `/mcp`, which does not challenge, the others to
+ * an endpoint that does.
  */
 
 let host: BareHost;
 
 beforeAll(async () => {
-  host = await startBareHost();
+  host = await startTwoEndpoints();
 });
 afterAll(() => host.close());
 
@@ -43,7 +44,8 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     await replayed.removeAccess();
     const called = await replayed.call(tokens.access_token, 'my_account');
     expect(called.status).toBe(401);
-    expect(called.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    const challenge = called.headers.get('www-authenticate') ?? 'none';
+    expect(challenge).toContain(profile.path === undefined ? 'error="invalid_token"' : 'none');
     const refreshed = await replayed.token({
       grant_type: 'refresh_token',
       refresh_token: tokens.refresh_token,
@@ -54,7 +56,10 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
 });
 
 const ASKS_FOR_ALL = HOST_PROFILES.filter(({ scopes }) => scopes === 'the authorization server');
-const ASKS_FOR_SOME = HOST_PROFILES.filter((profile) => !ASKS_FOR_ALL.includes(profile));
+const ASKS_FOR_SOME = HOST_PROFILES.filter(
+  (profile) => !ASKS_FOR_ALL.includes(profile) && profile.path === undefined,
+);
+const UNCHALLENGED = HOST_PROFILES.filter(({ path }) => path !== undefined);
 
 test.each(ASKS_FOR_ALL)('$name, which asks for all scopes at once, calls every tool', async (profile) => {
   const { replayed, tokens } = await connected(profile);
@@ -78,3 +83,33 @@ test.each(ASKS_FOR_SOME.filter(({ stepsUp }) => stepsUp))(
     expect(await (await replayed.call(wider, 'my_account')).text()).toContain('Ada Lovelace');
   },
 );
+
+describe.each(UNCHALLENGED)('$name, which demands refusals without a challenge', (profile) => {
+  test('gets them: without a token, with one of another endpoint, and with too few scopes', async () => {
+    const { replayed, tokens } = await connected(profile);
+    const [challenged] = ASKS_FOR_SOME;
+    const elsewhere = await connected(challenged ?? profile);
+    const answers = [
+      await replayed.call('', 'my_account'),
+      await replayed.call(elsewhere.tokens.access_token, 'my_account'),
+      await replayed.call(tokens.access_token, 'my_orders'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 403]);
+    expect(answers.map(({ headers }) => headers.get('www-authenticate'))).toEqual([null, null, null]);
+  });
+
+  test('calls as a service, and is told that a personal tool needs a linked account', async () => {
+    const { assistant } = host;
+    const accessToken = await assistant.serviceToken();
+    const { replayed } = await connected(profile);
+    expect(await (await replayed.call(accessToken, 'service_status')).text()).toContain('result');
+    expect((await replayed.call(accessToken, 'my_account')).status).toBe(401);
+  });
+
+  test('has no use for its token at the other endpoint', async () => {
+    const { tokens } = await connected(profile);
+    const [challenged] = ASKS_FOR_SOME;
+    const other = new ReplayedHost(challenged ?? profile, host);
+    expect((await other.call(tokens.access_token, 'my_account')).status).toBe(401);
+  });
+});

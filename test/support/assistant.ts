@@ -57,10 +57,13 @@ export interface RunningAssistant {
 }
 
 export interface AssistantOptions {
-  readonly config?: ConfigMap;
+  /** Merged over the example's own; a function receives the URL of the application. */
+  readonly config?: ConfigMap | ((url: string) => ConfigMap);
   /** Registered in addition to those of the example. */
   readonly tools?: readonly ToolInterface[];
   readonly resources?: readonly ResourceInterface[];
+  /** Runs after everything else was registered. */
+  readonly register?: () => void;
   /** In addition to those of the example. */
   readonly routes?: readonly Route[];
   readonly clock?: () => number;
@@ -107,7 +110,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
         typeof kitchen.config === 'function' ? kitchen.config(given) : kitchen.config,
         { assistant: { account_linking: true, redirect_uris: [REDIRECT_URI] } },
         { log: { path: path.join(storage, 'app.log') } },
-        config,
+        typeof config === 'function' ? config(url) : config,
       ),
     plugins: [
       oauthServer({
@@ -124,6 +127,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       for (const added of tools) tool().register(added);
       for (const added of resources) resourceRegistry().register(added);
       for (const route of routes) application.route(route);
+      options.register?.();
     },
   };
   await copyTemplate(database.url, definition);

@@ -56,6 +56,7 @@ export const TOPICS: readonly Topic[] = [
     title: 'APIs and clients',
     pages: [
       'docs/protecting-an-api.md',
+      'docs/several-apis.md',
       'docs/api-in-another-process.md',
       'docs/bound-tokens.md',
       'docs/why-an-api-refuses.md',
@@ -74,6 +75,7 @@ export const TOPICS: readonly Topic[] = [
     pages: [
       'docs/mcp.md',
       'docs/mcp-resources.md',
+      'docs/several-mcp-endpoints.md',
       'docs/chatgpt-and-directories.md',
       'docs/connecting-assistants.md',
       'docs/connecting-each-assistant.md',

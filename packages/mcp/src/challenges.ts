@@ -1,4 +1,4 @@
-import { type AuthorizationServer, type BearerErrorCode, token } from 'portico';
+import { type AuthorizationServer, type BearerErrorCode, type ProtectedApi, token } from 'portico';
 import { answerFields, type BindingRefusal, challenges } from 'portico/extension';
 import type { McpConfig } from './config.ts';
 import { listedScopes, getScope, type CallRefusal, type Guarded } from './tools/tool-access.ts';
@@ -6,6 +6,13 @@ import { listedScopes, getScope, type CallRefusal, type Guarded } from './tools/
 type Fields = Readonly<Record<string, string>>;
 
 const NO_FIELDS: Fields = {};
+
+/** The endpoint whose responses carry the challenges. */
+interface Challenged {
+  readonly server: AuthorizationServer;
+  readonly api: ProtectedApi;
+  readonly config: McpConfig;
+}
 
 /**
  * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
@@ -16,16 +23,18 @@ const NO_FIELDS: Fields = {};
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
+  readonly #api: ProtectedApi;
   /** The resource metadata's URL. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
   /** The scopes in a challenge for the whole resource. */
   readonly listed: readonly string[];
 
-  constructor(server: AuthorizationServer, { oauth }: McpConfig, metadataUrl: string) {
+  constructor({ server, api, config: { oauth } }: Challenged, metadataUrl: string) {
     this.#server = server;
+    this.#api = api;
     this.#metadataUrl = oauth.challenge ? metadataUrl : null;
-    this.#supported = oauth.scopes_supported.filter((name) => server.offers(name));
+    this.#supported = oauth.scopes_supported.filter((name) => api.offers(name));
     this.listed = listedScopes(server, this.#supported);
   }
 
@@ -77,7 +86,7 @@ export class Challenges {
     const needed =
       used === null
         ? this.#supported
-        : used.flatMap((each) => getScope(each, this.#server, this.#supported) ?? []);
+        : used.flatMap((each) => getScope(each, this.#api, this.#supported) ?? []);
     const held = await this.#server.scopesHeldBy(person, needed);
     return used === null ? held.length === 0 : held.length < needed.length;
   }
@@ -107,7 +116,7 @@ export class Challenges {
    * challenge then lists both.
    */
   scopesFor(used: Guarded): readonly string[] {
-    const scope = getScope(used, this.#server, this.#supported);
+    const scope = getScope(used, this.#api, this.#supported);
     if (scope === null) return [];
     const [first] = this.#supported;
     return first === undefined || this.#supported.includes(scope) ? [scope] : [first, scope];

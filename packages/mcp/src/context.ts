@@ -1,13 +1,13 @@
-import { type AuthorizationServer, BearerError, token } from 'portico';
+import { type AuthorizationServer, BearerError, type ProtectedApi, token } from 'portico';
 import { getRequestId, withCurrentRequestId } from 'portico/extension';
-import type { Log } from '@portico/sql';
+import { ConfigurationError, type Log } from '@portico/sql';
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { refusal, getRefusal } from './refusal.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
-/** The endpoint's path, below the issuer. */
+/** The path of an application's first endpoint, below the issuer. */
 export const MCP_PATH = '/mcp';
 
 /** Options of `createMcpServer`. */
@@ -20,6 +20,11 @@ export interface McpServerOptions {
   readonly tools: ToolRegistry;
   /** The log. Tool exceptions are also written to it. */
   readonly log: Log;
+  /**
+   * The endpoint's path, below the issuer. Its resource must be in `oauth_server:resources`, if you
+   * set that. Default: `/mcp`.
+   */
+  readonly path?: string;
 }
 
 const NEEDED = 'A bearer token for this resource is needed.';
@@ -28,9 +33,13 @@ const ENDED = 'The bearer token is not valid here: unknown, expired or revoked.'
 /** The objects that the endpoint's parts share. */
 export class McpContext {
   readonly server: AuthorizationServer;
+  /** Checks the tokens for this endpoint. */
+  readonly api: ProtectedApi;
   readonly config: McpConfig;
   readonly tools: ToolRegistry;
   readonly log: Log;
+  /** The endpoint's path, below the issuer. */
+  readonly path: string;
   /** The server's name for assistants. */
   readonly name: string;
   /** The canonical resource (RFC 8707). */
@@ -40,16 +49,25 @@ export class McpContext {
   readonly versions: OfferedVersions;
   readonly challenges: Challenges;
 
-  constructor({ server, config, tools, log }: McpServerOptions) {
+  constructor({ server, config, tools, log, path = MCP_PATH }: McpServerOptions) {
     this.server = server;
-    this.config = config;
+    this.path = path;
+    this.resource = `${server.issuer}${path}`;
+    this.api = findApi(server, this.resource, path);
+    this.config = challengingAs(config, server, this.resource);
     this.tools = tools;
     this.log = withCurrentRequestId(log);
     this.name = config.name ?? server.config.name;
-    this.resource = `${server.issuer}${MCP_PATH}`;
-    this.metadataPath = `/.well-known/oauth-protected-resource${server.basePath}${MCP_PATH}`;
+    this.metadataPath = `/.well-known/oauth-protected-resource${server.basePath}${path}`;
     this.versions = offeredVersions(config.protocol_versions);
-    this.challenges = new Challenges(server, config, `${server.origin}${this.metadataPath}`);
+    this.challenges = new Challenges(this, `${server.origin}${this.metadataPath}`);
+  }
+
+  /**
+   * Returns the name of one of the endpoint's routes. Routes of further endpoints end in the path.
+   */
+  routeName(name: string): string {
+    return this.path === MCP_PATH ? name : `${name}${this.path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
   }
 
   /** The `_meta` in each result for 2026-07-28. */
@@ -84,7 +102,7 @@ export class McpContext {
    */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
-      return await this.server.withToken(request, answer);
+      return await this.api.withToken(request, answer);
     } catch (exception) {
       this.log.error('The MCP endpoint failed: {exception}', { requestId: getRequestId(request), exception });
       return refusal(500, 'The server failed to answer.');
@@ -92,7 +110,8 @@ export class McpContext {
   }
 
   /** Logs an endpoint's error response in one line, in the authorization server's format. */
-  logRefusal(endpoint: string, request: Request, response: Response, clientId: string | null): void {
+  logRefusal(route: string, request: Request, response: Response, clientId: string | null): void {
+    const endpoint = this.routeName(route);
     const refused = getRefusal(response);
     // 499 means that the caller hung up and gets no response.
     if (refused === null || refused.status === 499) return;
@@ -118,4 +137,22 @@ export class McpContext {
       return null;
     }
   }
+}
+
+/**
+ * Returns what checks the tokens for this resource. Throws a ConfigurationError if the server has
+ * several resources, and this is not one of them.
+ */
+function findApi(server: AuthorizationServer, resource: string, path: string): ProtectedApi {
+  if (server.resources.length === 0 && path === MCP_PATH) return server;
+  const isKnown = server.audience === resource || server.resources.some((each) => each.resource === resource);
+  if (isKnown) return server.resource(resource);
+  const message = `lacks ${resource}, the resource of the MCP endpoint ${path}`;
+  throw new ConfigurationError([{ key: 'oauth_server:resources', message }]);
+}
+
+/** Returns the settings. The endpoint of a resource that challenges does so, too. */
+function challengingAs(config: McpConfig, { resources }: AuthorizationServer, resource: string): McpConfig {
+  const challenges = resources.some((each) => each.resource === resource && each.challenge);
+  return challenges ? { ...config, oauth: { ...config.oauth, challenge: true } } : config;
 }

@@ -14,6 +14,8 @@ export interface McpFeature {
   readonly name: string;
   /** Its settings under `mcp`. */
   readonly config?: z.ZodRawShape;
+  /** Returns the application's further endpoints by path, each with its settings. */
+  endpoints?(config: McpConfig): Readonly<Record<string, McpConfig>>;
   /** Returns problems with settings that are valid separately but not together. */
   problems?(config: McpConfig): readonly ConfigurationProblem[];
   /**

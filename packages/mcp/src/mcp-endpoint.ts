@@ -10,6 +10,8 @@ import type { ToolRegistry } from './tools/tools.ts';
 export interface McpServer {
   /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
   readonly resource: string;
+  /** The endpoint's path, below the issuer, such as `/mcp`. */
+  readonly path: string;
   /** The validated section `mcp`, with defaults. */
   readonly config: McpConfig;
   /** The registry that the endpoint serves. */

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@portico/sql';
 import type { AuthorizationServer, Endpoint } from 'portico';
 import { getRequestId, runInContext, withRequestId } from 'portico/extension';
 import { MCP_PATH, McpContext, type McpServerOptions } from './context.ts';
@@ -12,15 +13,16 @@ import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
 import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** Creates the endpoint without listening. Its resource is the issuer plus `/mcp`. */
+/** Creates the endpoint without listening. Its resource is the issuer plus its path. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
   const contributions = new Contributions(context, FEATURES);
-  const { server, config, tools, resource } = context;
+  const { server, api, config, tools, resource } = context;
+  requireScopesOf(context);
   const document = buildMetadata(context);
   const { challenge, narrow_service_scope: narrows } = config.oauth;
-  server.serveResource({
-    ...(server.config.audience === resource ? { metadata: document } : {}),
+  api.serveResource({
+    ...(api.audience === resource ? { metadata: document } : {}),
     ...(challenge ? { stepUp: true } : {}),
     ...(narrows ? { serviceScope: SERVICE_SCOPE } : {}),
   });
@@ -29,12 +31,26 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
     resource,
+    path: context.path,
     config,
     tools,
     registries: contributions.registries,
     guarded: () => [...tools.all().map(named), ...contributions.guarded()],
     endpoints: own.map((endpoint) => measured(server, endpoint)),
   };
+}
+
+/** Throws a ConfigurationError if the endpoint lists scopes that its resource does not have. */
+function requireScopesOf({ server, api, config, resource }: McpContext): void {
+  if (server.resources.length === 0) return;
+  const others = config.oauth.scopes_supported.filter((scope) => !api.offers(scope));
+  if (others.length === 0) return;
+  throw new ConfigurationError(
+    others.map((scope) => ({
+      key: 'mcp:oauth:scopes_supported',
+      message: `names ${scope}, which is not a scope of ${resource} in oauth_server:resources`,
+    })),
+  );
 }
 
 function named({ name, personal, scope }: RegisteredTool): Named {
@@ -55,19 +71,20 @@ function buildMetadata({ server, config, resource, name }: McpContext): Readonly
 }
 
 function protocolEndpoints(context: McpContext, contributions: Contributions): readonly Endpoint[] {
-  const path = `${context.server.mountPath}${MCP_PATH}`;
+  const path = `${context.server.mountPath}${context.path}`;
+  const at = (name: string) => context.routeName(name);
   const rpc = new RpcEndpoint(context, contributions);
   return [
-    { name: RPC, path, methods: ['POST', 'OPTIONS'], handle: (request) => rpc.answer(request) },
+    { name: at(RPC), path, methods: ['POST', 'OPTIONS'], handle: (request) => rpc.answer(request) },
     {
-      name: STREAM,
+      name: at(STREAM),
       path,
       methods: ['GET', 'DELETE', 'PUT', 'PATCH'],
       refusesMethods: true,
       handle: (request) => answerStream(context, request),
     },
     ...['/', '//'].map((slashes) => ({
-      name: `${MISPLACED}${slashes.length === 1 ? '' : '_twice'}`,
+      name: at(`${MISPLACED}${slashes.length === 1 ? '' : '_twice'}`),
       path: `${path}${slashes}`,
       methods: ['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const,
       handle: (request: Request) => answerMisplaced(context, request),
@@ -77,22 +94,24 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 
 /**
  * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients omit the
- * path's last part, so this address is served too. Other base paths are not served, because they
- * may belong to another installation.
+ * path's last part, so this address is served too, for `/mcp` only. Other base paths are not
+ * served, because they may belong to another installation.
  */
-function metadataEndpoints({ server, metadataPath }: McpContext, document: object): readonly Endpoint[] {
+function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
+  const { server, metadataPath, path } = context;
   const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' };
   const handle = async (request: Request) =>
     request.method === 'OPTIONS' ? documentPreflight(request) : jsonResponse(document, 200, headers);
   const name = 'mcp_server_resource_metadata';
+  const root: Endpoint = {
+    name: `${name}_root`,
+    path: `/.well-known/oauth-protected-resource${server.basePath}`,
+    methods: ['GET', 'OPTIONS'],
+    handle,
+  };
   return [
-    { name, path: metadataPath, methods: ['GET', 'OPTIONS'], handle },
-    {
-      name: `${name}_root`,
-      path: `/.well-known/oauth-protected-resource${server.basePath}`,
-      methods: ['GET', 'OPTIONS'],
-      handle,
-    },
+    { name: context.routeName(name), path: metadataPath, methods: ['GET', 'OPTIONS'], handle },
+    ...(path === MCP_PATH ? [root] : []),
   ];
 }
 

@@ -30,20 +30,28 @@ const MCP = 'mcp';
 
 /**
  * Returns the tool registry of the application that is starting. Call `tool().register(…)` in the
- * application's `register`. Throws anywhere else.
+ * application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws anywhere else,
+ * and if no endpoint has the path.
  */
-export function tool(): ToolRegistry {
-  return getEndpoint('tool()', 'tools').tools;
+export function tool(path?: string): ToolRegistry {
+  return getEndpoint('tool', 'tools', path).tools;
 }
 
 /**
- * Returns a started application's MCP endpoint. Throws when the application does not have the
- * plugin.
+ * Returns a started application's MCP endpoint. `path` is the endpoint's path; `/mcp` by default.
+ * Throws when the application does not have the plugin, and when no endpoint has the path.
  */
-export function mcpServerOf(application: Application): McpServer {
-  const server = application.services.get(MCP);
-  if (server === undefined) throw new Error('The application has no mcp() among its plugins');
+export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
+  const { services } = application;
+  if (services.get(MCP) === undefined) throw new Error('The application has no mcp() among its plugins');
+  const server = services.get(serviceKey(path));
+  if (server === undefined)
+    throw new Error(`The application has no MCP endpoint at ${path}; add it to mcp:endpoints`);
   return server as McpServer;
+}
+
+function serviceKey(path: string): string {
+  return path === MCP_PATH ? MCP : `${MCP}:${path}`;
 }
 
 /**
@@ -60,25 +68,39 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
     views: null,
     commands: () => {},
     register(application) {
-      const server = createMcpServer({
-        server: authorizationServerOf(application),
-        config: application.config['mcp'] as McpConfig,
-        tools: createToolRegistry(),
-        log: application.log,
-      });
-      application.services.set(MCP, server);
-      for (const { handle, ...endpoint } of server.endpoints) {
-        application.route({ ...endpoint, handler: (_, request) => handle(request) });
+      for (const [path, config] of configuredEndpoints(application)) {
+        const server = createMcpServer({
+          server: authorizationServerOf(application),
+          config,
+          tools: createToolRegistry(),
+          log: application.log,
+          path,
+        });
+        application.services.set(serviceKey(path), server);
+        for (const { handle, ...endpoint } of server.endpoints) {
+          const handler = (_: unknown, request: Request) => handle(request);
+          application.route({ ...endpoint, readsNoSession: true, handler });
+        }
       }
     },
     async around(application, register) {
-      const endpoint = mcpServerOf(application);
-      const { tools, config } = endpoint;
-      await registerAt(endpoint, register);
-      requireOfferedScopes(application, endpoint);
-      if (config.protocol_versions.includes(STATELESS_VERSION)) requireRepeatable(tools);
+      const paths = [...configuredEndpoints(application).keys()];
+      const endpoints = new Map(paths.map((path) => [path, mcpServerOf(application, path)]));
+      await registerAt(endpoints, register);
+      for (const endpoint of endpoints.values()) {
+        requireOfferedScopes(application, endpoint);
+        const { tools, config } = endpoint;
+        if (config.protocol_versions.includes(STATELESS_VERSION)) requireRepeatable(tools);
+      }
     },
   };
+}
+
+/** Returns the settings of each endpoint by its path, `/mcp` first. */
+function configuredEndpoints(application: Application): ReadonlyMap<string, McpConfig> {
+  const config = application.config['mcp'] as McpConfig;
+  const further = FEATURES.flatMap((feature) => Object.entries(feature.endpoints?.(config) ?? {}));
+  return new Map([[MCP_PATH, config], ...further]);
 }
 
 /**
@@ -88,8 +110,13 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;
   const { resource, oauth } = section;
-  const { audience, scopes } = config['oauth_server'] as {
+  const {
+    audience,
+    scopes,
+    resources = {},
+  } = config['oauth_server'] as {
     readonly audience: string;
+    readonly resources?: Readonly<Record<string, unknown>>;
     readonly scopes: Readonly<Record<string, unknown>>;
   };
   const basePath = config['base_path'] as string;
@@ -101,7 +128,10 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}, ${canonical}` }]),
     // When both have the same wrong value, report it once.
-    ...(audience === canonical || (resource !== undefined && audience === resource)
+    // With several resources, the audience can be another one of them.
+    ...(audience === canonical ||
+    (resource !== undefined && audience === resource) ||
+    Object.hasOwn(resources, canonical)
       ? []
       : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
     ...unknown.map((scope) => ({
@@ -114,9 +144,13 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
 
 function requireOfferedScopes(application: Application, endpoint: McpServer): void {
   const server = authorizationServerOf(application);
+  const api = server.resources.length === 0 ? server : server.resource(endpoint.resource);
   const problems = endpoint.guarded().flatMap(({ called, scope }) => {
-    if (scope === null || server.offers(scope)) return [];
-    return [{ key: 'oauth_server:scopes', message: `lacks ${scope}, the scope() of ${called}` }];
+    if (scope === null || api.offers(scope)) return [];
+    const key = server.offers(scope)
+      ? `oauth_server:resources:${endpoint.resource}:scopes`
+      : 'oauth_server:scopes';
+    return [{ key, message: `lacks ${scope}, the scope() of ${called}` }];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

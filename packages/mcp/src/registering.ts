@@ -1,24 +1,32 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { MCP_PATH } from './context.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 
-const registering = new AsyncLocalStorage<McpServer>();
+/** The endpoints of an application, by path. */
+type Endpoints = ReadonlyMap<string, McpServer>;
 
-/** Runs the application's `register` for an endpoint. */
-export function registerAt<Value>(endpoint: McpServer, register: () => Value): Value {
-  return registering.run(endpoint, register);
+const registering = new AsyncLocalStorage<Endpoints>();
+
+/** Runs the application's `register` for its endpoints. */
+export function registerAt<Value>(endpoints: Endpoints, register: () => Value): Value {
+  return registering.run(endpoints, register);
 }
 
 /**
- * Returns the endpoint of the application that is starting. Throws at any other time. `call` and
- * `things` are for the message: the called function, and what it registers.
+ * Returns an endpoint of the application that is starting. Throws at any other time, and if no
+ * endpoint has the path. `call` and `things` are for the message: the called function, and what it
+ * registers.
  */
-export function getEndpoint(call: string, things: string): McpServer {
-  const endpoint = registering.getStore();
-  if (endpoint === undefined) {
+export function getEndpoint(call: string, things: string, path = MCP_PATH): McpServer {
+  const endpoints = registering.getStore();
+  if (endpoints === undefined) {
     throw new Error(
-      `${call} was called outside of register(), or the application has no mcp() among its plugins: ` +
+      `${call}() was called outside of register(), or the application has no mcp() among its plugins: ` +
         `${things} are registered while the application is put together`,
     );
   }
-  return endpoint;
+  const found = endpoints.get(path);
+  if (found !== undefined) return found;
+  const known = [...endpoints.keys()].join(', ');
+  throw new Error(`${call}('${path}') names no MCP endpoint; the endpoints are ${known}`);
 }

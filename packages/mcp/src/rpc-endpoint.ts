@@ -69,8 +69,8 @@ export class RpcEndpoint {
   }
 
   async #answerMessages(request: Request): Promise<Response> {
-    const { server, config, challenges, versions } = this.#context;
-    if (!reachesResource(server, config)) {
+    const { api, config, challenges, versions } = this.#context;
+    if (!reachesResource(api, config)) {
       if (await challenges.isOutOfReach(null)) return refusal(403, OUT_OF_REACH);
       const fields = challenges.ofResource('insufficient_scope', this.#presented(request));
       return refusal(403, 'The token has no scope of this resource.', fields);

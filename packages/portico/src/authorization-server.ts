@@ -11,7 +11,7 @@ import type { InitialAccessTokens } from './clients/initial-access-tokens.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { Examination } from './examination.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
-import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
+import type { ProtectedApi } from './endpoints/protected-routes.ts';
 import type { BindingOffer } from './http/challenges.ts';
 import type { CompleteHost } from './host.ts';
 import type { Measuring } from './measuring.ts';
@@ -19,6 +19,7 @@ import type { KeyRing } from './keys/key-ring.ts';
 import type { Profiles } from './profiles.ts';
 import type { ResourceNeeds } from './resource/protected-resource.ts';
 import type { Client } from './store/client.ts';
+import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
 /** Server properties that features add. Each feature declares its own properties here. */
@@ -31,17 +32,12 @@ export interface FeatureMembers {
 }
 
 /** The authorization server inside your application. */
-export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
+export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /**
    * The issuer (RFC 8414 section 2): the origin of `public_url`, without a trailing slash, plus
    * `base_path`.
    */
   readonly issuer: string;
-  /**
-   * The issuer's origin. Portico compares it with a browser's `Origin` header. Use it as the base
-   * URL when you create a Request for an endpoint.
-   */
-  readonly origin: string;
   /** `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
   /** The path prefix of incoming requests: `base_path`, or empty if a proxy removes it. */
@@ -96,14 +92,19 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * The URL of the protected API's metadata (RFC 9728), which challenges name. Null if challenges
-   * name no metadata.
-   */
-  readonly resourceMetadataUrl: string | null;
-  /**
    * Adds what the protected API needs besides tokens. Call it before the server handles requests.
    */
   serveResource(needs: ResourceNeeds): void;
+  /** The resources in `oauth_server:resources`. Empty if there are none. */
+  readonly resources: readonly ResourceDescription[];
+  /**
+   * Returns the API with this URL, one of `oauth_server:resources` or `oauth_server:audience`. It
+   * accepts only tokens for this URL. Throws for any other URL.
+   *
+   * @example
+   * server.resource('https://shop.example/api').withToken(request, answer);
+   */
+  resource(url: string): ProtectedApi;
   /**
    * Removes expired rows in small batches. You can call it while the server handles requests. Calls
    * `onBatch` after each batch with the totals so far.

@@ -38,6 +38,7 @@ import type { SecurityProfile } from './profiles.ts';
 import type { DescribesDetails } from './tokens/details.ts';
 import type { DropsScope } from './tokens/dropped-scopes.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
+import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
 
 /** Configuration keys, each with its schema. */
@@ -82,6 +83,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly clientDemands?: readonly OfferedDemand<Config>[];
   /** Returns how applications can become clients without an operator. */
   arrivals?(config: Config): readonly ClientArrival[];
+  /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
+  resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
   /** The security profile that the feature offers. */
   readonly profile?: ProfileOffer<Config>;
   /** Algorithms for signing ID tokens. */

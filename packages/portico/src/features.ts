@@ -18,6 +18,7 @@ import { pushedRequests } from './features/pushed-requests/index.ts';
 import { reauthentication } from './features/reauthentication/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
+import { resources } from './features/resources/index.ts';
 import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 import { stepUp } from './features/step-up/index.ts';
@@ -38,6 +39,7 @@ export const FEATURES: readonly Feature[] = [
   formPost,
   unknownScopes,
   optionalScopes,
+  resources,
   device,
   dpop,
   reauthentication,

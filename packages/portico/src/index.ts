@@ -4,6 +4,8 @@
  */
 export { createAuthorizationServer } from './assembly/authorization-server.ts';
 export type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
+export type { ProtectedApi, ProtectedRoutes } from './endpoints/protected-routes.ts';
+export type { ResourceDescription } from './tokens/resource-indicators.ts';
 export type { AuthorizationServerOptions } from './authorization-server-options.ts';
 export type { ResourceNeeds } from './resource/protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';

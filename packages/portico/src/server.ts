@@ -15,6 +15,7 @@ import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
 import type { Store } from './store/store.ts';
+import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
 /** What the parts and features of one server share. */
@@ -41,8 +42,10 @@ export interface Server {
   readonly clock: () => number;
   /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API that tokens are for. Null if no API is configured. */
+  /** The API that tokens are for if a request names none. Null if no API is configured. */
   readonly audience: string | null;
+  /** All resources that tokens can be for. */
+  readonly resources: Resources;
   /** The scopes that the server offers. */
   readonly scopes: ScopeCatalog;
   /** The headings in lists of scopes, in order. */

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { ScopedToolInterface } from '@portico/mcp';
-import { token } from 'portico';
-import { startAssistant, type RunningAssistant } from '../assistant.ts';
+import { tool, type ScopedToolInterface } from '@portico/mcp';
+import { token, type ConfigMap } from 'portico';
+import { MyAccount } from '../../../examples/assistant/tools/my-account.ts';
+import { startAssistant, type AssistantOptions, type RunningAssistant } from '../assistant.ts';
 import { startDocumentHost } from '../document-host.ts';
 import { createClock } from '../clock.ts';
 import { ADA } from '../portal.ts';
@@ -41,6 +42,24 @@ const SWITCHES = {
   },
 };
 
+/** The path of the endpoint that challenges. The one at `/mcp` does not. */
+export const CHALLENGING = '/assistants/mcp';
+
+/** The recommendations of docs/connecting-assistants.md for a voice assistant beside other hosts. */
+const severalEndpoints = (url: string): ConfigMap => {
+  const scopes = ['mcp:tools', 'orders:read', 'mcp:service'];
+  return {
+    oauth_server: {
+      ...SWITCHES.oauth_server,
+      resources: {
+        [`${url}/mcp`]: { scopes, label: 'Kitchen' },
+        [`${url}${CHALLENGING}`]: { scopes, label: 'Kitchen', challenge: true },
+      },
+    },
+    mcp: { protocol_versions: SWITCHES.mcp.protocol_versions, endpoints: { [CHALLENGING]: {} } },
+  };
+};
+
 export interface BareHost {
   readonly assistant: RunningAssistant;
   /** An hour passes for the server. */
@@ -56,11 +75,23 @@ export interface BareHost {
 }
 
 /** The example of an assistant, with all options for clients that know only its address. */
-export async function startBareHost(): Promise<BareHost> {
+export function startBareHost(): Promise<BareHost> {
+  return start({ config: SWITCHES });
+}
+
+/** The same with two endpoints, one of which challenges. */
+export function startTwoEndpoints(): Promise<BareHost> {
+  const register = () => {
+    for (const each of [new MyAccount(), new MyOrders()]) tool(CHALLENGING).register(each);
+  };
+  return start({ config: severalEndpoints, register });
+}
+
+async function start(options: Pick<AssistantOptions, 'config' | 'register'>): Promise<BareHost> {
   const clock = createClock();
   const documents = await startDocumentHost();
   const assistant = await startAssistant({
-    config: SWITCHES,
+    ...options,
     tools: [new MyOrders()],
     clock: clock.now,
     outbound: documents.outbound,

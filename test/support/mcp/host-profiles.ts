@@ -8,6 +8,8 @@ export interface HostProfile {
   readonly name: string;
   /** Where the facts come from. */
   readonly sources: readonly string[];
+  /** The path of the endpoint that it is given: the one that challenges, if left out. */
+  readonly path?: '/mcp';
   /** How it finds the authorization server. */
   readonly discovery: 'the challenge' | 'the well-known address';
   /** How it gets its client id. */
@@ -160,6 +162,20 @@ export const HOST_PROFILES: readonly HostProfile[] = [
       },
     },
     redirectUri: 'https://global.consent.azure-apim.net/redirect/kitchen',
+    scopes: 'the resource',
+    processes: 1,
+    stepsUp: false,
+  },
+  {
+    name: 'Alexa+',
+    sources: [
+      'https://developer.amazon.com/docs/alexaplus/add-ons/mcp-toolkit-authentication',
+      'https://developer.amazon.com/docs/alexaplus/add-ons/mcp-toolkit-account-linking',
+    ],
+    path: '/mcp',
+    discovery: 'the well-known address',
+    client: { by: 'the operator', secret: 'client_secret_basic' },
+    redirectUri: 'https://vendor.example/link/kitchen',
     scopes: 'the resource',
     processes: 1,
     stepsUp: false,

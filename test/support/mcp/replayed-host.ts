@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ADA, signIn } from '../portal.ts';
 import { createVisitor, isRedirect, locationOf, type Visitor } from '../visitor.ts';
-import type { BareHost } from './bare-host.ts';
+import { CHALLENGING, type BareHost } from './bare-host.ts';
 import type { HostProfile } from './host-profiles.ts';
 
 /** The client that a host has become. */
@@ -48,6 +48,11 @@ export class ReplayedHost {
     this.#ada = createVisitor(host.assistant.url);
   }
 
+  /** The address that the host was given. */
+  get resource(): string {
+    return `${this.#host.assistant.url}${this.#profile.path ?? CHALLENGING}`;
+  }
+
   /** Finds the server, becomes a client, and gets tokens with Ada's consent. */
   async connect(): Promise<HostTokens> {
     const first = await this.call('', 'my_account');
@@ -59,7 +64,7 @@ export class ReplayedHost {
 
   /** Calls a tool. */
   call(accessToken: string, tool: string): Promise<Response> {
-    return fetch(this.#host.assistant.resource, {
+    return fetch(this.resource, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -95,7 +100,7 @@ export class ReplayedHost {
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
-      resource: this.#host.assistant.resource,
+      resource: this.resource,
     };
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const answer = await this.#allow(url);
@@ -114,7 +119,7 @@ export class ReplayedHost {
       code: answer.searchParams.get('code') ?? '',
       redirect_uri: redirectUri,
       code_verifier: verifier,
-      resource: this.#host.assistant.resource,
+      resource: this.resource,
     });
     if (!response.ok) throw new Error(`No token: ${response.status} ${await response.text()}`);
     return (await response.json()) as HostTokens;
@@ -153,7 +158,7 @@ export class ReplayedHost {
   }
 
   async #discover(): Promise<void> {
-    const { resource } = this.#host.assistant;
+    const { resource } = this;
     const named = parameter(this.#challenge, 'resource_metadata');
     const { origin, pathname } = new URL(resource);
     const wellKnown = `${origin}/.well-known/oauth-protected-resource${pathname}`;

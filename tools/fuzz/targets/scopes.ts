@@ -13,6 +13,7 @@ import { ResponseModes } from '../../../packages/portico/src/authorization/respo
 import { scopesNamed } from '../../../packages/portico/src/clients/metadata.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { queryParameters } from '../../../packages/portico/src/parameters.ts';
+import { Resources } from '../../../packages/portico/src/tokens/resource-indicators.ts';
 import {
   formatScope,
   intersectScopes,
@@ -24,6 +25,7 @@ import { hold, unless, type Target } from '../target.ts';
 const MODES = new ResponseModes([]);
 const RETURNS = { redirectUri: 'https://client.example/callback', state: null };
 const AVAILABLE = ['openid', 'profile', 'notes:read', 'notes:write'];
+const ONE_RESOURCE = new Resources('https://api.example', new Map(), []);
 const refuses = (error: unknown) => error instanceof OAuthError;
 
 /** The query of an authorization request; its scope by itself, too. */
@@ -96,7 +98,7 @@ export const target: Target = {
       );
     const jkt = check(() => requireThumbprint(parameters, 'dpop_jkt'));
     if (jkt !== null && jkt.value !== null) hold(jkt.value.length === 43, 'a thumbprint passed that is none');
-    const resource = check(() => requireResource(parameters, 'https://api.example'));
+    const resource = check(() => requireResource(parameters, ONE_RESOURCE));
     if (resource !== null)
       hold([undefined, 'https://api.example'].includes(once('resource')), 'another resource passed');
 

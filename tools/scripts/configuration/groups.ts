@@ -50,6 +50,7 @@ export const GROUPS: readonly Group[] = [
       'oauth_server:scopes',
       'oauth_server:unknown_scopes',
       'oauth_server:audience',
+      'oauth_server:resources',
       'oauth_server:challenge',
     ],
   },

@@ -203,7 +203,7 @@ function plainType(type: string, below: string | undefined): string {
     .replaceAll('list of string', 'list of texts')
     .replaceAll('map of boolean', 'map of true or false')
     .replaceAll('map of unknown', 'map')
-    .replaceAll('map of map', 'map of text or map');
+    .replaceAll('map of map', type.includes('ScopeInput') ? 'map of text or map' : 'map of maps');
 }
 
 const WORDS = { boolean: 'true or false', string: 'text', number: 'number' } as const;

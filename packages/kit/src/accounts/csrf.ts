@@ -126,14 +126,17 @@ export class CsrfCheck {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** Whether the configuration exempts this route from the check. */
-  isExempt(routeName: string): boolean {
-    return Object.hasOwn(this.#exemptRoutes, routeName) && this.#exemptRoutes[routeName] === true;
+  /**
+   * Whether this route is exempt from the check. `otherwise` is the answer for a route that the
+   * configuration does not name.
+   */
+  isExempt(routeName: string, otherwise = false): boolean {
+    return Object.hasOwn(this.#exemptRoutes, routeName) ? this.#exemptRoutes[routeName] === true : otherwise;
   }
 
   /** Whether the session-wide check applies to the request. */
   isNeeded(request: Request, route: Route): boolean {
-    if (SAFE_METHODS.has(request.method) || this.isExempt(route.name)) return false;
+    if (SAFE_METHODS.has(request.method) || this.isExempt(route.name, route.readsNoSession)) return false;
     return !isBearerRequest(request, this.#tokenSchemes);
   }
 

@@ -1,13 +1,13 @@
-import { type AuthorizationServer, token } from 'portico';
+import { type AuthorizationServer, type ProtectedApi, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 
 /** The scope of service tokens. It allows listing all tools and calling the public ones. */
 export const SERVICE_SCOPE = 'mcp:service';
 
 /** Whether the request's token has one of the resource's scopes that the server still offers. */
-export function reachesResource(server: AuthorizationServer, config: McpConfig): boolean {
+export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
   return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
-    (scope) => server.offers(scope) && token().can(scope),
+    (scope) => api.offers(scope) && token().can(scope),
   );
 }
 
@@ -54,11 +54,11 @@ export interface CallRefusal {
  */
 export function getScope(
   { personal, scope }: Guarded,
-  server: AuthorizationServer,
+  api: ProtectedApi,
   supported: readonly string[],
 ): string | null {
   if (!personal) return null;
-  return scope === null || !server.offers(scope) ? (supported[0] ?? null) : scope;
+  return scope === null || !api.offers(scope) ? (supported[0] ?? null) : scope;
 }
 
 /** Returns null when the call is allowed. */

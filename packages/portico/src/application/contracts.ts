@@ -63,6 +63,11 @@ export interface Route {
    * Only for plugin routes.
    */
   readonly yields?: true;
+  /**
+   * If true, the route reads no session. The session-wide CSRF check then applies only if
+   * `csrf_exempt_routes` says false.
+   */
+  readonly readsNoSession?: true;
   /** Handles the request. `ErrorHandler` turns exceptions into responses. */
   readonly handler: RouteHandler;
 }

@@ -4,10 +4,11 @@ import type { Contributions } from './start-features.ts';
 import { requireOwnMembers } from './feature-conflicts.ts';
 import { openidProviderMetadata } from '../metadata.ts';
 import type { Parts } from '../feature.ts';
-import { ProtectedResource } from '../resource/protected-resource.ts';
+import { ProtectedResources } from '../resource/protected-resource.ts';
 import { Access } from '../grants/access.ts';
 import type { ClientAuthentication } from '../clients/authentication.ts';
 import { ClientParts } from './clients.ts';
+import { ProtectedApis } from './protected-apis.ts';
 import { Sealing } from '../authorization/cookie-keys.ts';
 import { runFrom } from '../auditing/origin.ts';
 import { BearerTokens } from '../resource/bearer.ts';
@@ -19,7 +20,6 @@ import { AnsweringEndpoint, endpointsAt, type Answering, type Handler } from '..
 import { Failures } from '../replies/failures.ts';
 import { IntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
-import { TokenRoutes } from '../endpoints/protected-routes.ts';
 import { RevokeEndpoint } from '../endpoints/revoke.ts';
 import { csrfExemptRoutes, RESOURCE_METADATA, type EndpointName } from '../endpoints/table.ts';
 import { UserinfoEndpoint } from '../endpoints/userinfo.ts';
@@ -30,7 +30,6 @@ import { Issuing } from '../grants/issuing.ts';
 import { LostAnswers } from '../grants/lost-answers.ts';
 import type { Server } from '../server.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
-import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 
@@ -51,7 +50,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const { server, features, contributions } = foundation;
   const { config, host, scopes } = server;
   const parts = buildParts(foundation);
-  const { clients: clientParts, authorize, resource, bearerTokens } = parts;
+  const { clients: clientParts, authorize, resources } = parts;
   const { clients } = clientParts;
   const failures = new Failures(server, options.showsDetails ?? false);
   const answering: Answering = {
@@ -73,15 +72,11 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     server: () => assembled,
     examined: options.examined ?? null,
   };
-  const { lookUpToken, withToken } = new TokenRoutes(
-    answering,
-    tokenLookUp(bearerTokens, scopes, contributions.tokenMembers),
-    resource.metadataUrl,
-  );
+  const apis = new ProtectedApis(answering, contributions, resources);
   const assembled: AuthorizationServer = {
     ...contributions.members(shared),
+    ...apis.main,
     issuer: server.issuer,
-    origin: server.origin,
     basePath: server.basePath,
     mountPath: server.mountPath,
     config,
@@ -108,15 +103,13 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => server.pruning.all(onBatch),
     expiring: contributions.expiring,
-    serveResource: (needs) => resource.add(needs),
-    resourceMetadataUrl: resource.metadataUrl,
+    resources: server.resources.all,
+    resource: (url) => apis.find(url),
     endpoints: [
       ...endpointsAt(buildHandlers(foundation, parts), contributions.endpoints(shared), answering),
-      ...resourceMetadataEndpoints(resource, answering),
+      ...resourceMetadataEndpoints(resources, answering),
       ...contributions.plainEndpoints,
     ],
-    lookUpToken,
-    withToken,
   };
   return assembled;
 }
@@ -124,13 +117,13 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 /** Builds the parts that the endpoints use. */
 function buildParts({ server, contributions }: Foundation) {
   const { config, host, scopes } = server;
-  const resource = new ProtectedResource(server, contributions);
+  const resources = new ProtectedResources(server, contributions);
   const bearerTokens = new BearerTokens(server, contributions.binding);
   const claims = new Claims(config.claims, scopes, host.log);
   const lastUse = new LastUse(server);
   const clients = new ClientParts(server, contributions);
-  const authorize = new AuthorizeEndpoint(server, clients.clients, contributions, resource, lastUse);
-  return { resource, bearerTokens, claims, lastUse, clients, authorize };
+  const authorize = new AuthorizeEndpoint(server, clients.clients, contributions, resources, lastUse);
+  return { resources, bearerTokens, claims, lastUse, clients, authorize };
 }
 
 /** Builds the handlers of the endpoints that every server has. */
@@ -166,20 +159,24 @@ function buildHandlers(
 function tokenEndpoint(
   server: Server,
   { binding, grants, issuanceChecks: checks, describe, ...contributions }: Contributions,
-  { resource, claims, lastUse }: ReturnType<typeof buildParts>,
+  { resources, claims, lastUse }: ReturnType<typeof buildParts>,
   authentication: ClientAuthentication,
 ): TokenEndpoint {
   const { secondUses, mayRedirect, droppedScopes } = contributions;
   const issuing = new Issuing(server, claims, { checks, binding, describe });
   const lostAnswers = new LostAnswers(server.clock);
-  const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, droppedScopes, binding };
+  const parts = { server, issuing, lostAnswers, resources, secondUses, mayRedirect, droppedScopes, binding };
   return new TokenEndpoint(makeGrants(grants, parts), parts, authentication, lastUse);
 }
 
-/** Returns the endpoints for the resource metadata, if challenges link to it. */
-function resourceMetadataEndpoints(resource: ProtectedResource, by: Answering): readonly AnsweringEndpoint[] {
-  const { metadataUrl } = resource;
-  if (metadataUrl === null) return [];
-  const { pathname: path } = new URL(metadataUrl);
-  return [new AnsweringEndpoint({ ...RESOURCE_METADATA, path }, resourceMetadata(resource), by)];
+/** Returns the endpoints for the metadata of each API, if the server publishes them. */
+function resourceMetadataEndpoints(
+  resources: ProtectedResources,
+  by: Answering,
+): readonly AnsweringEndpoint[] {
+  const { name: first } = RESOURCE_METADATA;
+  return resources.published().map(([path, resource], index) => {
+    const name = index === 0 ? first : `${first}_${index + 1}`;
+    return new AnsweringEndpoint({ ...RESOURCE_METADATA, name, path }, resourceMetadata(resource), by);
+  });
 }

@@ -25,6 +25,7 @@ import { migrationsWith } from './migrations.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
+import { Resources } from '../tokens/resource-indicators.ts';
 import { createScopeCatalog, getSpeakingOptions } from '../tokens/scopes.ts';
 import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
@@ -103,6 +104,8 @@ export function layFoundation(options: ServerParts): Foundation {
     idTokenLifetime: config.id_token_ttl,
     isNeeded: () => signsIdTokens(store, database),
   });
+  const audience = config.audience === '' ? null : config.audience;
+  const scopes = createScopeCatalog(config.scopes);
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
   const server: Server = {
     issuer,
@@ -116,8 +119,13 @@ export function layFoundation(options: ServerParts): Foundation {
     store,
     clock,
     random,
-    audience: config.audience === '' ? null : config.audience,
-    scopes: createScopeCatalog(config.scopes),
+    audience,
+    scopes,
+    resources: new Resources(
+      audience,
+      scopes,
+      features.flatMap((feature) => feature.resources?.(config, publicUrl) ?? []),
+    ),
     scopeHeadings: features.flatMap((feature) => feature.scopeHeadings?.(config) ?? []),
     accounts: new Accounts(host),
     keys,

@@ -123,7 +123,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
     mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
-    droppedScopes: new DroppedScopes(server.scopes, server.admitsUnverified, all(started, 'dropsScope')),
+    droppedScopes: new DroppedScopes(server, all(started, 'dropsScope')),
     responseModes: new ResponseModes(collectResponseModes(started)),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,

@@ -6,7 +6,8 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationAdditions } from './additions.ts';
 import { getIndirectRefusal, type IndirectRefusal } from './direct-requests.ts';
 import type { Findings, RequestCheck, RequestToCheck } from './request-check.ts';
-import { requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
+import { quotedAudience, type Resources } from '../tokens/resource-indicators.ts';
+import { requireScopes } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
   refuseRepeatedParameters,
@@ -29,7 +30,11 @@ export interface CheckContext {
   readonly additions: AuthorizationAdditions;
 }
 
-type Run = (request: RequestToCheck, context: CheckContext) => ReturnType<RequestCheck>;
+/**
+ * A check. Throws an OAuthError to refuse the request, or returns its results. `found` is what the
+ * checks before it returned.
+ */
+type Run = (request: RequestToCheck, context: CheckContext, found: Findings) => ReturnType<RequestCheck>;
 
 /** Makes a check that returns no results. */
 function refuses(check: (request: RequestToCheck, context: CheckContext) => void): Run {
@@ -63,8 +68,8 @@ const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],
   ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
   ['key', BOTH, (asked, by) => ({ thumbprint: getKey(asked.parameters, keyParameter(by)) })],
-  ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.server.audience) })],
-  ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
+  ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.server.resources) })],
+  ['scope', BOTH, async (asked, by, found) => ({ scopes: await grantableScopes(asked, by, found) })],
 ];
 
 /**
@@ -76,7 +81,7 @@ export async function runChecks(request: RequestToCheck, context: CheckContext):
   for (const [name, on, check] of CHECKS) {
     const run: Run = replaced[name] ?? check;
     if (on.includes(request.direct ? 'direct' : 'browser'))
-      found = { ...found, ...(await run(request, context)) };
+      found = { ...found, ...(await run(request, context, found)) };
   }
   return found;
 }
@@ -104,9 +109,16 @@ function getKey(parameters: Parameters, name: string | null): string | null {
 export async function grantableScopes(
   { parameters, client }: Pick<RequestToCheck, 'parameters' | 'client'>,
   { server, additions }: CheckContext,
+  { audience }: Pick<Findings, 'audience'>,
 ): Promise<readonly string[]> {
-  const isDropped = additions.droppedScopes.of(client);
-  return signable(requireScope(parameters, client, server.scopes, isDropped), client, isDropped, server);
+  const { resources } = server;
+  const isDropped = additions.droppedScopes.of(client, audience);
+  return signable(
+    requireScope(parameters, client, { resources, audience, isDropped }),
+    client,
+    isDropped,
+    server,
+  );
 }
 
 function refuseIndirect(client: Client, refusals: readonly IndirectRefusal[]): void {
@@ -124,23 +136,42 @@ function requireGrant(client: Client): void {
   }
 }
 
+/** Which scopes a request may ask for. */
+interface ScopeRules {
+  readonly resources: Resources;
+  readonly audience: string | null;
+  readonly isDropped: (name: string) => boolean;
+}
+
+const REFUSAL = {
+  refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
+  detail: 'unknown, or not registered for this client',
+};
+
+/** The refusal on a server with several resources. */
+function refusalAt(audience: string | null): typeof REFUSAL {
+  return {
+    refusal: 'The scope is empty, unknown, or not one that this client may ask for at this resource.',
+    detail: `unknown, not registered for this client, or not of the resource asked for, ${quotedAudience(audience)}`,
+  };
+}
+
 /**
  * Returns the requested scopes. Without the parameter `scope`, returns all scopes that the client
- * may have, except `openid`.
+ * may have for this resource, except `openid`.
  */
 function requireScope(
   parameters: Parameters,
   client: Client,
-  catalog: ScopeCatalog,
-  isDropped: (name: string) => boolean,
+  { resources, audience, isDropped }: ScopeRules,
 ): readonly string[] {
+  const catalog = resources.scopesOf(audience);
   const offered = client.scopes.filter((name) => catalog.has(name));
   return requireScopes(parameters.get('scope'), {
     available: offered,
     omitted: offered.filter((name) => name !== 'openid'),
     isDropped,
-    refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
-    detail: 'unknown, or not registered for this client',
+    ...(resources.all.length === 0 ? REFUSAL : refusalAt(audience)),
   });
 }
 

@@ -50,6 +50,8 @@ export interface ConsentView extends ShownLook {
   readonly addableGroups: readonly ShownScopeGroup[];
   /** Whether the person can leave out scopes among `newScopes` and `grantedScopes`. */
   readonly hasOptional: boolean;
+  /** The label of the API that the client wants to use. Absent without a label. */
+  readonly resource?: string;
   /** How long the client will have access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */
@@ -100,7 +102,7 @@ interface TokenLifetimes {
  * view that does not know about unverified clients still names the client correctly.
  */
 export function consentPageData(
-  { client, user, scopes: all, grantedBefore, choices, redirectUri, ...form }: ConsentQuestion,
+  { client, user, scopes: all, grantedBefore, choices, resource, redirectUri, ...form }: ConsentQuestion,
   server: ConsentPageSurroundings,
   words: Words,
 ): ConsentView {
@@ -127,6 +129,7 @@ export function consentPageData(
     grantedGroups: grouped(kept, optional),
     addableGroups: grouped(addable, added),
     hasOptional: scopes.some((name) => optional.includes(name)),
+    ...(resource === null ? {} : { resource }),
     lasts: accessLasts(client, server.lifetimes, words),
     applicationsPath: server.applicationsPath,
     redirectHost: asked === null ? answerGoesTo(redirectUri) : asked.answersTo.text,

@@ -9,7 +9,7 @@ import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../
 import { formToken, isFormToken } from '../form-token.ts';
 import { OAuthError } from '../errors.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
-import type { ProtectedResource } from '../resource/protected-resource.ts';
+import type { ProtectedResources } from '../resource/protected-resource.ts';
 import { noteClient } from '../refusals.ts';
 import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
@@ -50,6 +50,8 @@ export interface ConsentQuestion {
   readonly grantedBefore: readonly string[];
   /** The scopes among them that the person can choose. Undefined if there is nothing to choose. */
   readonly choices: ChoosableScopes | undefined;
+  /** The label of the resource that the client asks for. Null without a label. */
+  readonly resource: string | null;
   readonly redirectUri: string;
   readonly csrfToken: string;
 }
@@ -63,20 +65,20 @@ export class Consent {
   readonly #server: Server;
   readonly #clients: Clients;
   readonly #additions: AuthorizationAdditions;
-  readonly #resource: ProtectedResource;
+  readonly #resources: ProtectedResources;
   readonly #lastUse: LastUse;
 
   constructor(
     server: Server,
     clients: Clients,
     additions: AuthorizationAdditions,
-    resource: ProtectedResource,
+    resources: ProtectedResources,
     lastUse: LastUse,
   ) {
     this.#server = server;
     this.#clients = clients;
     this.#additions = additions;
-    this.#resource = resource;
+    this.#resources = resources;
     this.#lastUse = lastUse;
   }
 
@@ -87,19 +89,18 @@ export class Consent {
     visitor: Visitor,
     { requestId = randomToken(), details }: BeginningConsent = {},
   ): Promise<Presented> {
-    const { host, scopes: catalog } = this.#server;
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, request.audience);
     const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
     const { scopeChoices, binding } = this.#additions;
     const choices = choicesFor(scopeChoices, request, client, wanted, binding);
     const shown = choices === undefined ? wanted : union(wanted, choices.added);
-    const scopes = await scopesHeldBy(host, catalog, shown, person);
+    const scopes = await this.#held(shown, request, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
     if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
     const asked = { ...request, choices, details };
     if (await this.#saveRequest(asked, client, requestId, visitor, scopes)) {
-      return { question: question(asked, requestId, client, visitor, scopes, before) };
+      return { question: question(this.#server, asked, requestId, client, visitor, scopes, before) };
     }
     // The same page was opened twice at once, and the other request was saved first.
     const presented = await this.present(requestId, visitor);
@@ -138,7 +139,7 @@ export class Consent {
    * it.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
-    const { store, host, scopes: catalog, clock } = this.#server;
+    const { store, clock } = this.#server;
     const pending = await this.#findPending(requestId, visitor);
     if (pending === null) return null;
     const client = await this.#requireClient(pending);
@@ -146,14 +147,14 @@ export class Consent {
     const before = await this.#allowedBefore(client, person, pending.audience);
     // Show no scopes that were not shown before. The first tab may still be open, and the person
     // can also answer there.
-    const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person);
+    const scopes = await this.#held(shownScopes(pending, client, before), pending, person);
     if (!isPartHeld(pending, scopes)) {
       await this.end(pending);
       return { response: nothingHeld(pending, client) };
     }
     if (!(await store.consentRequests.presentConsentRequest(pending, scopes, clock())))
       throw await this.#endedMeanwhile(requestId, visitor);
-    return { question: question(pending, requestId, client, visitor, scopes, before) };
+    return { question: question(this.#server, pending, requestId, client, visitor, scopes, before) };
   }
 
   /**
@@ -259,9 +260,18 @@ export class Consent {
     client: Client,
     person: PersonReference,
   ): Promise<readonly string[]> {
-    const { host, scopes: catalog } = this.#server;
     const before = await this.#allowedBefore(client, person, saved.audience);
-    return scopesHeldBy(host, catalog, shownScopes(saved, client, before), person);
+    return this.#held(shownScopes(saved, client, before), saved, person);
+  }
+
+  /** Returns the scopes of the request's resource among these whose permission the person has. */
+  #held(
+    names: readonly string[],
+    { audience }: AuthorizationRequest,
+    person: PersonReference,
+  ): Promise<readonly string[]> {
+    const { host, resources } = this.#server;
+    return scopesHeldBy(host, resources.scopesOf(audience), names, person);
   }
 
   async #authorization(
@@ -410,7 +420,7 @@ export class Consent {
     audience: string | null,
   ): Promise<readonly string[]> {
     const { earlierScopes } = this.#additions;
-    const isAsked = earlierScopes !== null && this.#resource.needs().stepUp === true;
+    const isAsked = earlierScopes !== null && this.#resources.of(audience).needs().stepUp === true;
     return isAsked ? earlierScopes(client, person, audience) : NOTHING;
   }
 
@@ -427,7 +437,8 @@ const ANOTHER_SECRET =
   'docs/host-contract.md';
 
 function question(
-  { redirectUri, choices }: AskedRequest,
+  { resources }: Server,
+  { redirectUri, audience, choices }: AskedRequest,
   requestId: string,
   client: Client,
   visitor: Visitor,
@@ -437,7 +448,8 @@ function question(
   const csrfToken = formToken(visitor, ...getForm(requestId));
   const grantedBefore = intersectScopes(scopes, before);
   const { user } = visitor;
-  return { requestId, client, user, scopes, grantedBefore, choices, redirectUri, csrfToken };
+  const resource = resources.find(audience)?.label ?? null;
+  return { requestId, client, user, scopes, grantedBefore, choices, resource, redirectUri, csrfToken };
 }
 
 const NOTHING: readonly string[] = [];

@@ -2,13 +2,13 @@ import { OAuthError } from '../errors.ts';
 import { isCodeChallenge } from '../grants/pkce.ts';
 import type { Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
-import { requireAudience } from '../tokens/resource-indicators.ts';
+import type { Resources } from '../tokens/resource-indicators.ts';
 import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
  * Checks for single authorization request parameters. They need no client, no key, and no
- * configuration except the audience.
+ * configuration except the resources.
  */
 
 /**
@@ -130,11 +130,11 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
 }
 
 /** Returns the grant's audience (RFC 8707 section 2.1). */
-export function requireResource(parameters: Parameters, audience: string | null): string | null {
+export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
     throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
   }
-  return requireAudience(parameters.get('resource'), audience);
+  return resources.require(parameters.get('resource'));
 }
 
 /**

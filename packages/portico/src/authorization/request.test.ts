@@ -3,6 +3,7 @@ import { AuthorizationPageError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
+import { Resources } from '../tokens/resource-indicators.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
@@ -53,10 +54,13 @@ const STEPS: readonly (readonly [
   ['the server has no signing key', {}, {}],
 ];
 
+const CATALOG = createScopeCatalog({ 'notes:read': 'Read notes' });
+
 function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
   const server = {
     profiles: profilesWith(),
-    scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
+    scopes: CATALOG,
+    resources: new Resources('https://api.example/', CATALOG, []),
     keys: { active },
     audience: 'https://api.example/',
     config: { name: 'A server', key_path: '/keys' },
@@ -75,7 +79,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     clientSource,
     directRequests: null,
     indirectRefusals: [],
-    droppedScopes: new DroppedScopes(createScopeCatalog({}), false, []),
+    droppedScopes: new DroppedScopes(server, []),
     mayRedirect: mayRedirectWith([]),
     responseModes: new ResponseModes([]),
     binding: null,

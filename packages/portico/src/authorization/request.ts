@@ -119,8 +119,11 @@ export class RequestChecks {
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];
-    const audience = requireResource(parameters, server.audience);
-    return { audience, scopes: await grantableScopes({ parameters, client }, { server, additions }) };
+    const audience = requireResource(parameters, server.resources);
+    return {
+      audience,
+      scopes: await grantableScopes({ parameters, client }, { server, additions }, { audience }),
+    };
   }
 
   /** Returns the parameters that must be kept until a person is asked. */

@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { getTokens } from '../clients/client-source.ts';
 import { hasUsable } from '../clients/initial-access-tokens.ts';
+import { getMetadataUrl } from '../tokens/resource-indicators.ts';
 import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -25,17 +26,27 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 }
 
 /**
- * Checks the audience's metadata (RFC 9728), if this application publishes them. Clients find their
- * URL in rejections.
+ * Checks the metadata of each API that tokens are for (RFC 9728), if this application publishes
+ * them. Clients find their URL in rejections.
  */
-export async function examineResource({ application, server }: Subject): Promise<readonly Finding[]> {
-  const { audience } = server.config;
+export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
+  const { config, resources } = subject.server;
+  const audiences = new Set([config.audience, ...resources.map(({ resource }) => resource)]);
+  const found: Finding[] = [];
+  for (const audience of audiences) found.push(...(await examineMetadata(audience, subject)));
+  return found;
+}
+
+async function examineMetadata(
+  audience: string,
+  { application, server }: Subject,
+): Promise<readonly Finding[]> {
   if (application.fetch === undefined || !URL.canParse(audience)) return [];
-  const { origin, pathname, search } = new URL(audience);
-  if (origin !== server.origin) return [];
-  const path = `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
+  if (new URL(audience).origin !== server.origin) return [];
+  const path = getMetadataUrl(audience).slice(server.origin.length);
   const response = await application.fetch(new Request(`${server.origin}${path}`));
-  if (response.status === 404 && server.resourceMetadataUrl === null) return [];
+  const isPublished = server.resources.length > 0 || server.resourceMetadataUrl !== null;
+  if (response.status === 404 && !isPublished) return [];
   const document = response.status === 200 ? ((await response.json()) as Metadata) : {};
   const { resource, authorization_servers: servers, scopes_supported: scopes = [] } = document;
   if (resource === audience && servers?.includes(server.issuer) === true) {

@@ -29,7 +29,7 @@ import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
-import type { ProtectedResource } from '../resource/protected-resource.ts';
+import type { ProtectedResources } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest } from '../store/requests.ts';
@@ -59,14 +59,14 @@ export class AuthorizeEndpoint {
     server: Server,
     clients: Clients,
     additions: SendingAdditions,
-    resource: ProtectedResource,
+    resources: ProtectedResources,
     lastUse: LastUse,
   ) {
     const { host, paths } = server;
     this.#server = server;
     this.#additions = additions;
     this.checks = new RequestChecks(server, clients, additions);
-    this.#consent = new Consent(server, clients, additions, resource, lastUse);
+    this.#consent = new Consent(server, clients, additions, resources, lastUse);
     this.#waiting = new WaitingRequests(server);
     this.#notes = host.tellsWhoWaits ? new SignInNotes(server, clients, additions.clientSource) : null;
     this.#replies = new AuthorizeReplies(server, additions);

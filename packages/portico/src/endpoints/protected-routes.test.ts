@@ -87,7 +87,7 @@ function start(
     measuring: used,
   } as unknown as Server;
   const answering = { server, failures: new Failures(server, false), binding: null, runFrom: null };
-  const lookUp = tokenLookUp(bearerTokens as never, scopes);
+  const lookUp = tokenLookUp(bearerTokens as never, { scopes });
   const routes = new TokenRoutes({ ...answering, ...others }, lookUp, metadataUrl);
   const requestWith = (authorization: string | null) => {
     const headers = new Headers(SENT);

@@ -4,11 +4,22 @@ import { getRequestId } from '../http/request-id.ts';
 import { BearerError } from '../errors.ts';
 import { logRefusal } from '../refusals.ts';
 import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
+import type { ResourceNeeds } from '../resource/protected-resource.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../resource/token-accessor.ts';
 import type { Answering } from './endpoint.ts';
 
 /** Makes `token()` available to the host's own routes. */
 export interface ProtectedRoutes {
+  /**
+   * The issuer's origin. Portico compares it with a browser's `Origin` header. Use it as the base
+   * URL when you create a Request for an endpoint.
+   */
+  readonly origin: string;
+  /**
+   * The URL of the protected API's metadata (RFC 9728), which challenges name. Null if challenges
+   * name no metadata.
+   */
+  readonly resourceMetadataUrl: string | null;
   /**
    * Looks up the token in a request's `Authorization` header, for a framework whose handlers are
    * not `Request => Response`. `run` runs code in which `token()` works, including everything that
@@ -29,16 +40,33 @@ export interface ProtectedRoutes {
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
 
+/**
+ * One API that tokens are for (RFC 8707). It accepts only tokens that were granted for it. Pass it
+ * to a mount instead of the server.
+ *
+ * @example
+ * app.use('/api', bearer(server.resource('https://shop.example/api')));
+ */
+export interface ProtectedApi extends ProtectedRoutes {
+  /** The audience of the tokens that it accepts. Null for tokens without an audience. */
+  readonly audience: string | null;
+  /** Whether clients can request a scope with this name for it. */
+  offers(scope: string): boolean;
+  /** Adds what the API needs besides tokens. Call it before the server handles requests. */
+  serveResource(needs: ResourceNeeds): void;
+}
+
 export class TokenRoutes implements ProtectedRoutes {
+  readonly origin: string;
+  readonly resourceMetadataUrl: string | null;
   readonly #by: Answering;
   readonly #lookUp: TokenLookUp;
-  /** The metadata URL in challenges; null if challenges have none. */
-  readonly #metadataUrl: string | null;
 
   constructor(by: Answering, lookUp: TokenLookUp, metadataUrl: string | null) {
     this.#by = by;
     this.#lookUp = lookUp;
-    this.#metadataUrl = metadataUrl;
+    this.origin = by.server.origin;
+    this.resourceMetadataUrl = metadataUrl;
   }
 
   readonly lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
@@ -78,7 +106,7 @@ export class TokenRoutes implements ProtectedRoutes {
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;
     const { host, measuring } = server;
-    const resourceMetadata = this.#metadataUrl;
+    const resourceMetadata = this.resourceMetadataUrl;
     let isLogged = false;
     return ({ code: found, scope, detail, message, of, isUnheld = false, proof, parameters = {} }) => {
       const request = asked?.() ?? null;

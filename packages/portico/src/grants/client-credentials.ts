@@ -1,7 +1,6 @@
 import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
-import { requireAudience } from '../tokens/resource-indicators.ts';
 import { IDENTITY_SCOPES, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
@@ -17,22 +16,29 @@ export class ClientCredentialsGrant implements TokenGrant {
   }
 
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
-    const { server, issuing, resource, droppedScopes } = this.#parts;
-    const { scopes: catalog, audience } = server;
+    const { server, issuing, resources: apis, droppedScopes } = this.#parts;
+    const { scopes: catalog, resources } = server;
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
+    const resource = form.get('resource');
+    // A request for an unknown resource is refused below, after the checks of its scopes.
+    const named = resources.named(resource);
+    const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
       catalog,
-      serviceScope: resource.needs().serviceScope,
-      isDropped: droppedScopes.of(client, true),
+      grantable: named === null ? catalog : resources.scopesOf(audience),
+      serviceScope: apis.of(audience).needs().serviceScope,
+      isDropped: droppedScopes.of(client, audience, true),
     });
-    const target = requireAudience(form.get('resource'), audience);
+    const target = resources.require(resource);
     return issuing.toClient('client_credentials', { client, scopes, thumbprint, audience: target });
   }
 }
 
 interface ApplicationScopeRules {
   readonly catalog: ScopeCatalog;
+  /** The scopes of the resource. */
+  readonly grantable: ScopeCatalog;
   readonly serviceScope: string | undefined;
   readonly isDropped: (name: string) => boolean;
 }
@@ -45,10 +51,10 @@ interface ApplicationScopeRules {
 function applicationScopes(
   client: Client,
   scope: string | undefined,
-  { catalog, serviceScope, isDropped }: ApplicationScopeRules,
+  { catalog, grantable, serviceScope, isDropped }: ApplicationScopeRules,
 ): readonly string[] {
   const available = client.scopes.filter(
-    (name) => catalog.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
+    (name) => grantable.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
   );
   const isService = serviceScope !== undefined && available.includes(serviceScope);
   return requireScopes(scope, {

@@ -5,7 +5,7 @@ import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
 import type { GrantParts } from './parts.ts';
 import { Replays } from './replay.ts';
-import { againFor, INACTIVE_ACCOUNT, requireSameAudience, requireScopesInForce } from './stored-grant.ts';
+import { againFor, INACTIVE_ACCOUNT, requireKnownAudience, requireScopesInForce } from './stored-grant.ts';
 
 /** How one grant exchanges its codes. */
 export interface CodeRules {
@@ -55,17 +55,17 @@ export class CodeExchange {
     { client, form, thumbprint }: TokenRequest,
     now: number,
   ): Promise<TokenResponse> {
-    const { store, accounts, scopes: catalog, audience } = this.#parts.server;
+    const { store, accounts, resources } = this.#parts.server;
     const { secondUse, scopesOf } = this.#rules;
     const { family, parameters } = code;
     const nonce = parameters?.nonce ?? null;
-    requireSameAudience(family, audience);
+    requireKnownAudience(family, resources);
     const user = await accounts.active(family.person);
     if (user === null) {
       await this.burn(code, client, now);
       throw invalidGrant(INACTIVE_ACCOUNT);
     }
-    const inForce = requireScopesInForce(family, client, catalog);
+    const inForce = requireScopesInForce(family, client, resources);
     const scopes = scopesOf === undefined ? inForce : await scopesOf(code, inForce);
     const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
     const prepared = await this.#parts.issuing.forPerson(request);

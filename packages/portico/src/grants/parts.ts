@@ -1,5 +1,5 @@
 import type { MayRedirect } from '../clients/redirect-uris.ts';
-import type { ProtectedResource } from '../resource/protected-resource.ts';
+import type { ProtectedResources } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
@@ -15,8 +15,8 @@ export interface GrantParts {
   readonly issuing: Issuing;
   /** Responses that the client may not have received. */
   readonly lostAnswers: LostAnswers;
-  /** The API that tokens are for. */
-  readonly resource: ProtectedResource;
+  /** The APIs that tokens are for. */
+  readonly resources: ProtectedResources;
   /** Whether a response to the client may go to this URI. */
   readonly mayRedirect: MayRedirect;
   /**

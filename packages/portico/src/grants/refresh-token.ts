@@ -21,7 +21,7 @@ import {
   naming,
   ofAnotherClient,
   ofAnotherKey,
-  requireSameAudience,
+  requireKnownAudience,
   requireScopesInForce,
 } from './stored-grant.ts';
 
@@ -49,8 +49,8 @@ export class RefreshTokenGrant implements TokenGrant {
 
   constructor(parts: GrantParts) {
     this.#parts = parts;
-    const again = againFor('refresh_token', parts, (inForce, form, client) =>
-      this.#narrowed(inForce, client, form.get('scope')),
+    const again = againFor('refresh_token', parts, (inForce, form, client, family) =>
+      this.#narrowed(inForce, client, family, form.get('scope')),
     );
     this.#replays = new Replays('refresh_token', parts);
     this.#outcomes = new Outcomes('refresh_token', parts, again, this.#replays);
@@ -120,12 +120,13 @@ export class RefreshTokenGrant implements TokenGrant {
     token: RefreshToken,
     stays: boolean,
   ): Promise<PersonalTokenRequest> {
-    const { accounts, scopes: catalog, audience } = this.#parts.server;
+    const { accounts, resources } = this.#parts.server;
     const { family } = token;
     if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
     requireSameResource(family, form.get('resource'));
-    requireSameAudience(family, audience);
-    const scopes = this.#narrowed(requireScopesInForce(family, client, catalog), client, form.get('scope'));
+    requireKnownAudience(family, resources);
+    const inForce = requireScopesInForce(family, client, resources);
+    const scopes = this.#narrowed(inForce, client, family, form.get('scope'));
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
     const again = stays ? presented : null;
@@ -154,10 +155,15 @@ export class RefreshTokenGrant implements TokenGrant {
    * Returns the scopes for the new access token: all scopes in force, or the requested ones among
    * them.
    */
-  #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
+  #narrowed(
+    inForce: readonly string[],
+    client: Client,
+    { audience }: Family,
+    scope: string | undefined,
+  ): readonly string[] {
     return requireScopes(scope, {
       available: inForce,
-      isDropped: this.#parts.droppedScopes.of(client),
+      isDropped: this.#parts.droppedScopes.of(client, audience),
       refusal: 'The scope reaches beyond what was granted.',
       detail: 'not granted, or no longer',
     });
@@ -169,8 +175,8 @@ export class RefreshTokenGrant implements TokenGrant {
    */
   #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
     requireSameResource(family, form.get('resource'));
-    const inForce = requireScopesInForce(family, client, this.#parts.server.scopes);
-    const asked = this.#narrowed(inForce, client, form.get('scope'));
+    const inForce = requireScopesInForce(family, client, this.#parts.server.resources);
+    const asked = this.#narrowed(inForce, client, family, form.get('scope'));
     const given = issued.filter((scope) => inForce.includes(scope));
     if (asked.length === given.length && asked.every((scope) => given.includes(scope))) return;
     throw new OAuthError(

@@ -1,10 +1,10 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
-import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
+import { scopesInForce } from '../tokens/scopes.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { Family, StoredGrant } from '../store/grant.ts';
-import { quotedAudience } from '../tokens/resource-indicators.ts';
+import type { Resources } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
@@ -35,26 +35,24 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
 }
 
 /**
- * Throws `invalid_grant` if the grant was made for another audience than the server's. Its tokens
+ * Throws `invalid_grant` if the server no longer issues tokens for the grant's audience. The tokens
  * would not work here.
  */
-export function requireSameAudience({ audience }: Family, configured: string | null): void {
-  if (audience === configured) return;
-  throw invalidGrant(
-    `the grant was made for ${quotedAudience(audience)}, oauth_server:audience is ${quotedAudience(configured)}`,
-  );
+export function requireKnownAudience({ audience }: Family, resources: Resources): void {
+  const refused = resources.grantRefusal(audience);
+  if (refused !== null) throw invalidGrant(refused);
 }
 
 /**
- * Returns the grant's scopes that the client is still registered for and the server still offers.
+ * Returns the grant's scopes that the client is still registered for and the resource still has.
  * Throws `invalid_scope` if no scope is left.
  */
 export function requireScopesInForce(
   family: Family,
   client: Client,
-  catalog: ScopeCatalog,
+  resources: Resources,
 ): readonly string[] {
-  const scopes = scopesInForce(family.scopes, client.scopes, catalog);
+  const scopes = scopesInForce(family.scopes, client.scopes, resources.scopesOf(family.audience));
   if (scopes.length > 0) return scopes;
   throw new OAuthError(
     'invalid_scope',
@@ -71,14 +69,19 @@ export function requireScopesInForce(
 export function againFor(
   grant: Grant,
   { server, issuing }: GrantParts,
-  scopesOf: (inForce: readonly string[], form: Parameters, client: Client) => readonly string[],
+  scopesOf: (
+    inForce: readonly string[],
+    form: Parameters,
+    client: Client,
+    family: Family,
+  ) => readonly string[],
 ): Again {
-  const { store, accounts, scopes: catalog, audience, clock } = server;
+  const { store, accounts, resources, clock } = server;
   return async (client, form, { family, nonce, thumbprint }, issued) => {
     requireGrant(client, grant);
-    requireSameAudience(family, audience);
-    const inForce = requireScopesInForce({ ...family, scopes: issued.scopes }, client, catalog);
-    const scopes = scopesOf(inForce, form, client);
+    requireKnownAudience(family, resources);
+    const inForce = requireScopesInForce({ ...family, scopes: issued.scopes }, client, resources);
+    const scopes = scopesOf(inForce, form, client, family);
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
     const token = await store.accessTokens.findAccessToken(parseToken(issued.response.access_token), clock());

@@ -5,7 +5,6 @@ import type { Server } from '../server.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import { scopesHeldBy, scopesInForce } from '../tokens/scopes.ts';
 import type { AccessToken, Death, Details } from '../store/grant.ts';
-import { quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
@@ -23,15 +22,15 @@ export interface UsableToken {
   /** The client's own profile, or null. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client and the server still have. The person's permissions are not
-   * checked. An unbound token does not have the scopes that require binding.
+   * The token's scopes that the client and the resource still have. The person's permissions are
+   * not checked. An unbound token does not have the scopes that require binding.
    */
   readonly scopes: readonly string[];
   /** The person's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token was granted for. Null if no audience is configured. */
+  /** The audience that the token was granted for. Null if it was granted for none. */
   readonly audience: string | null;
   /** The time of issue in milliseconds since 1970. */
   readonly issuedAt: number;
@@ -77,10 +76,20 @@ export class BearerTokens {
   readonly #binding: KeyBinding | null;
   readonly #isBindingRequired: boolean;
   readonly #boundScopes: ReadonlySet<string>;
+  readonly #refusal: (audience: string | null) => string | null;
 
-  /** `binding` is null if tokens are not bound to keys. */
-  constructor(server: Server, binding: KeyBinding | null) {
+  /**
+   * `binding` is null if tokens are not bound to keys. `refusal` returns why a token for an
+   * audience is not valid here, or null. By default, tokens for all audiences of the server are
+   * valid, as at its own endpoints.
+   */
+  constructor(
+    server: Server,
+    binding: KeyBinding | null,
+    refusal = (audience: string | null) => server.resources.tokenRefusal(audience),
+  ) {
     this.#server = server;
+    this.#refusal = refusal;
     this.#binding = binding;
     this.#isBindingRequired = binding?.offer.required === true;
     this.#boundScopes = binding?.scopes ?? NO_SCOPES;
@@ -103,14 +112,12 @@ export class BearerTokens {
 
   /** Looks up the token with this value. */
   async lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
-    const { store, accounts, audience, clock } = this.#server;
+    const { store, accounts, clock } = this.#server;
     const token = await store.accessTokens.findAccessToken(parseToken(value), clock());
     const of = { clientId: token.clientId, authorization: token.familyId };
     if ('dead' in token) return { ...DEAD_TOKENS[token.dead], of };
-    if (token.audience !== audience) {
-      const [granted, here] = [quotedAudience(token.audience), quotedAudience(audience)];
-      return { ...invalid(`the token was granted for ${granted}, oauth_server:audience is ${here}`), of };
-    }
+    const elsewhere = this.#refusal(token.audience);
+    if (elsewhere !== null) return { ...invalid(elsewhere), of };
     const misused = this.#bindingProblem(token.thumbprint, offered);
     if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
@@ -123,7 +130,7 @@ export class BearerTokens {
       scopes: this.#usableScopes(token),
       user,
       subject,
-      audience,
+      audience: token.audience,
       issuedAt,
       expiresAt,
       thumbprint,
@@ -140,8 +147,8 @@ export class BearerTokens {
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  #usableScopes({ scopes, clientScopes, thumbprint }: AccessToken): readonly string[] {
-    const inForce = scopesInForce(scopes, clientScopes, this.#server.scopes);
+  #usableScopes({ scopes, clientScopes, audience, thumbprint }: AccessToken): readonly string[] {
+    const inForce = scopesInForce(scopes, clientScopes, this.#server.resources.scopesOf(audience));
     const bound = this.#boundScopes;
     return thumbprint !== null || bound.size === 0 ? inForce : inForce.filter((name) => !bound.has(name));
   }

@@ -1,5 +1,6 @@
 import type { BindingOffer } from '../http/challenges.ts';
 import type { Server } from '../server.ts';
+import type { ResourceDescription } from '../tokens/resource-indicators.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
 /**
@@ -42,22 +43,32 @@ export interface ResourceParts {
   readonly resource: PublishedResource | null;
 }
 
-/** The API that tokens are for: `oauth_server:audience`, or no API. */
+/** An API that tokens are for: `oauth_server:audience`, a configured resource, or no API. */
 export class ProtectedResource {
-  /** The URL of the API's metadata, for challenges. Null if the metadata is not published. */
+  /** The URL of the API's metadata, for challenges. Null if challenges do not name it. */
   readonly metadataUrl: string | null;
+  /** The URL where the server publishes the API's metadata. Null if it does not. */
+  readonly publishedAt: string | null;
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;
 
-  constructor({ issuer, config, admitsUnverified }: Server, { binding, resource }: ResourceParts) {
-    this.metadataUrl = resource?.metadataUrl ?? null;
-    this.#needs = { stepUp: resource?.stepUp ?? false };
+  /** `described` is null for an API that is not among the configured resources. */
+  constructor(
+    { issuer, config, admitsUnverified }: Server,
+    { binding, resource }: ResourceParts,
+    described: ResourceDescription | null = null,
+  ) {
+    const isChallenging = described?.challenge === true;
+    this.metadataUrl = resource?.metadataUrl ?? (isChallenging ? described.metadataUrl : null);
+    this.publishedAt = described?.metadataUrl ?? this.metadataUrl;
+    this.#needs = { stepUp: isChallenging || (resource?.stepUp ?? false) };
+    const scopes = described?.scopes ?? Object.keys(config.scopes);
     this.#own = {
-      resource: config.audience,
+      resource: described?.resource ?? config.audience,
       authorization_servers: [issuer],
-      ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified)),
+      ...scopesSupported(listedScopes(scopes, admitsUnverified)),
       bearer_methods_supported: ['header'],
-      resource_name: config.name,
+      resource_name: described?.label ?? config.name,
       ...binding?.offer.metadata,
     };
   }
@@ -75,6 +86,37 @@ export class ProtectedResource {
   /** Adds to the API's needs. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
+  }
+}
+
+/** All APIs that tokens are for. */
+export class ProtectedResources {
+  /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
+  readonly main: ProtectedResource;
+  readonly #configured: ReadonlyMap<string, ProtectedResource>;
+
+  constructor(server: Server, parts: ResourceParts) {
+    const { audience, resources } = server;
+    this.main = new ProtectedResource(server, parts, resources.find(audience));
+    const others = { ...parts, resource: null };
+    this.#configured = new Map(
+      resources.all.map((described) => [
+        described.resource,
+        described.resource === audience ? this.main : new ProtectedResource(server, others, described),
+      ]),
+    );
+  }
+
+  /** Returns the API for this audience. For an audience that is not configured, returns `main`. */
+  of(audience: string | null): ProtectedResource {
+    return (audience === null ? undefined : this.#configured.get(audience)) ?? this.main;
+  }
+
+  /** Returns the APIs whose metadata the server publishes, each with the path. */
+  published(): readonly (readonly [path: string, resource: ProtectedResource])[] {
+    return [...new Set([this.main, ...this.#configured.values()])].flatMap((each) =>
+      each.publishedAt === null ? [] : [[new URL(each.publishedAt).pathname, each] as const],
+    );
   }
 }
 

@@ -90,6 +90,16 @@ export type TokenLookUp = (
   refuse: Refuse,
 ) => Promise<TokenAccessor>;
 
+/** The scopes that handlers can ask of `token()`. */
+export interface AskableScopes {
+  readonly scopes: ScopeCatalog;
+  /**
+   * The resource whose scopes they are, on a server with several resources. Null if they belong to
+   * no resource.
+   */
+  readonly resource?: string | null;
+}
+
 /** What a feature's method of `token()` says when it refuses the request. */
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
@@ -105,21 +115,21 @@ export type MakesTokenMembers = (
 /** Looks up tokens for `token()`. */
 export function tokenLookUp(
   bearerTokens: BearerTokens,
-  scopes: ScopeCatalog,
+  askable: AskableScopes,
   features: readonly MakesTokenMembers[] = [],
 ): TokenLookUp {
   return async (authorization, asked, refuse) => {
     const found = await bearerTokens.fromHeader(authorization, asked);
     if ('code' in found) {
       const members = makeMembers(features, null, () => refuse({ ...found, scope: null }));
-      return { ...members, ...accessorWithout(scopes, (scope) => refuse({ ...found, scope })) };
+      return { ...members, ...accessorWithout(askable, (scope) => refuse({ ...found, scope })) };
     }
     const honoured = new Set(await bearerTokens.honouredScopes(found));
     const about = aboutToken(found);
     const members = makeMembers(features, found, (refusal) => refuse({ ...refusal, ...about, scope: null }));
     return {
       ...members,
-      ...accessorFor(scopes, found, honoured, (refusal) => refuse({ ...refusal, ...about })),
+      ...accessorFor(askable, found, honoured, (refusal) => refuse({ ...refusal, ...about })),
     };
   };
 }
@@ -138,7 +148,7 @@ function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
 }
 
 function accessorFor(
-  offered: ScopeCatalog,
+  offered: AskableScopes,
   { clientId, user, scopes }: UsableToken,
   honoured: ReadonlySet<string>,
   refuse: Refuse,
@@ -164,7 +174,7 @@ function accessorFor(
 }
 
 function accessorWithout(
-  offered: ScopeCatalog,
+  offered: AskableScopes,
   refuse: (scope: string | null) => never,
 ): Omit<TokenAccessor, keyof TokenMembers> {
   return {
@@ -186,8 +196,13 @@ function accessorWithout(
  * Throws if the server does not offer this scope. That is a mistake in the handler's code, not the
  * caller's.
  */
-function requireOffered(offered: ScopeCatalog, scope: string): void {
-  if (!offered.has(scope)) {
+function requireOffered({ scopes, resource }: AskableScopes, scope: string): void {
+  if (scopes.has(scope)) return;
+  if (resource === undefined)
     throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);
-  }
+  if (resource === null)
+    throw new Error(
+      `The scope '${scope}' is asked of token(), but belongs to a resource; use server.resource(url)`,
+    );
+  throw new Error(`The scope '${scope}' is asked of token(), but is not a scope of ${resource}`);
 }

@@ -1,5 +1,6 @@
 import { isYes } from '../accounts.ts';
 import type { Client } from '../store/client.ts';
+import type { Resources } from './resource-indicators.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /** A requested scope that cannot be granted. */
@@ -10,6 +11,8 @@ export interface UngrantableScope {
   readonly client: Client;
   /** The scopes that the server offers. */
   readonly catalog: ScopeCatalog;
+  /** The scopes among them that can be granted for the requested resource. */
+  readonly grantable: ScopeCatalog;
   /** Whether the client asks for a token for itself, without a person. */
   readonly forItself: boolean;
 }
@@ -20,34 +23,50 @@ export interface UngrantableScope {
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
+/** The scopes of one server. */
+interface OfferedScopes {
+  readonly scopes: ScopeCatalog;
+  readonly resources: Resources;
+  /** Whether the server accepts clients that no operator registered. */
+  readonly admitsUnverified: boolean;
+}
+
 /**
  * Decides which scopes are dropped from requests, by the server's own rule and the features' rules.
  */
 export class DroppedScopes {
   readonly #catalog: ScopeCatalog;
+  readonly #resources: Resources;
   readonly #rules: readonly DropsScope[];
 
-  /** `admitsUnverified` is true if the server accepts clients that no operator registered. */
-  constructor(catalog: ScopeCatalog, admitsUnverified: boolean, rules: readonly DropsScope[]) {
-    this.#catalog = catalog;
+  constructor({ scopes, resources, admitsUnverified }: OfferedScopes, rules: readonly DropsScope[]) {
+    this.#catalog = scopes;
+    this.#resources = resources;
     this.#rules = admitsUnverified ? [isOfferedToOthers, ...rules] : rules;
   }
 
-  /** Returns a function that decides whether a scope is dropped from this client's request. */
-  of(client: Client, forItself = false): (name: string) => boolean {
-    const asked = { client, catalog: this.#catalog, forItself };
+  /**
+   * Returns a function that decides whether a scope is dropped from this client's request for this
+   * audience.
+   */
+  of(client: Client, audience: string | null, forItself = false): (name: string) => boolean {
+    const grantable = this.#resources.scopesOf(audience);
+    const asked = { client, catalog: this.#catalog, grantable, forItself };
     return (name) => this.#rules.some((drops) => isYes(drops({ ...asked, name })));
   }
 }
 
 /**
- * Whether the scope is offered to other clients, but not to this one, which no operator registered.
- * Such clients request every scope that metadata lists or recently listed. This includes `openid`,
- * which metadata does not list while there is no key.
+ * Whether the scope is offered to other clients or for other resources, but not to this client,
+ * which no operator registered. Such clients request every scope that metadata lists or recently
+ * listed. This includes `openid`, which metadata does not list while there is no key.
  */
-function isOfferedToOthers({ name, client, catalog, forItself }: UngrantableScope): boolean {
+function isOfferedToOthers({ name, client, catalog, grantable, forItself }: UngrantableScope): boolean {
   if (client.registeredBy === 'operator' || !catalog.has(name)) return false;
   return (
-    name === 'openid' || !client.scopes.includes(name) || (forItself && Object.hasOwn(IDENTITY_SCOPES, name))
+    name === 'openid' ||
+    !client.scopes.includes(name) ||
+    !grantable.has(name) ||
+    (forItself && Object.hasOwn(IDENTITY_SCOPES, name))
   );
 }

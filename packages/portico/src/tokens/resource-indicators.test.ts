@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { otherResource, quotedAudience, requireAudience } from './resource-indicators.ts';
+import { getMetadataUrl, otherResource, quotedAudience, requireAudience } from './resource-indicators.ts';
 
 const API = 'https://api.example/v1';
 
@@ -28,4 +28,16 @@ test('a resource other than the audience is logged without what may be a secret'
   expect(otherResource('https://a:b@api.example/?token=1', API)).toBe('"https://…@api.example/?…"');
   expect(quotedAudience(null)).toBe('none');
   expect(quotedAudience(`${API}?key=1`)).toBe(`"${API}?…"`);
+});
+
+const ISSUER = 'https://portal.example';
+
+test.each([
+  [ISSUER, `${ISSUER}/.well-known/oauth-protected-resource`],
+  [`${ISSUER}/`, `${ISSUER}/.well-known/oauth-protected-resource`],
+  [`${ISSUER}/mcp`, `${ISSUER}/.well-known/oauth-protected-resource/mcp`],
+  [`${ISSUER}/a/b/?c=d`, `${ISSUER}/.well-known/oauth-protected-resource/a/b/?c=d`],
+  [`${ISSUER}?c=d`, `${ISSUER}/.well-known/oauth-protected-resource?c=d`],
+])('the metadata of %s are at %s', (audience, url) => {
+  expect(getMetadataUrl(audience)).toBe(url);
 });

@@ -1,10 +1,118 @@
 import { OAuthError } from '../errors.ts';
 import { quotedUri } from '../quoting.ts';
+import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
- * Resource indicators (RFC 8707). The server issues tokens for one API, `oauth_server:audience`, or
- * for no API (null) if that is empty. The parameter `resource` can only name this API.
+ * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for none (null). The
+ * server issues tokens for one API, `oauth_server:audience`, and for the resources that features
+ * configure.
  */
+
+/** A resource that tokens can be for. */
+export interface ResourceDescription {
+  /** The resource indicator (RFC 8707 section 2). Compared character by character. */
+  readonly resource: string;
+  /** The scopes that clients can request for it, in addition to the identity scopes. */
+  readonly scopes: readonly string[];
+  /** Its name for people. Null without a name. */
+  readonly label: string | null;
+  /**
+   * The URL where the server publishes its metadata (RFC 9728 section 3). Null if the server does
+   * not publish them.
+   */
+  readonly metadataUrl: string | null;
+  /** Whether a refusal there names its metadata in a challenge (RFC 9728 section 5.1). */
+  readonly challenge: boolean;
+}
+
+/** All resources that a server issues tokens for. */
+export class Resources {
+  /** The configured resources. Empty if tokens are for `oauth_server:audience` only. */
+  readonly all: readonly ResourceDescription[];
+  readonly #audience: string | null;
+  readonly #catalog: ScopeCatalog;
+  /** The scopes of each configured resource. */
+  readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
+  /** The scopes that belong to no configured resource. */
+  readonly #others: ScopeCatalog;
+
+  /** `audience` is the resource of requests that name none, or null. */
+  constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
+    this.all = all;
+    this.#audience = audience;
+    this.#catalog = catalog;
+    const only = (isIn: (name: string) => boolean): ScopeCatalog =>
+      new Map([...catalog].filter(([name]) => Object.hasOwn(IDENTITY_SCOPES, name) || isIn(name)));
+    this.#catalogs = new Map(
+      all.map(({ resource, scopes }) => [resource, only((name) => scopes.includes(name))]),
+    );
+    this.#others = only((name) => all.every(({ scopes }) => !scopes.includes(name)));
+  }
+
+  /** Returns the configured resource with this URL, or null. */
+  find(audience: string | null): ResourceDescription | null {
+    return this.all.find(({ resource }) => resource === audience) ?? null;
+  }
+
+  /**
+   * Returns the scopes that can be granted for this audience, or without one. Scopes of a resource
+   * can only be granted for it.
+   */
+  scopesOf(audience: string | null): ScopeCatalog {
+    if (this.all.length === 0) return this.#catalog;
+    return this.#catalogs.get(audience) ?? (audience === this.#audience ? this.#others : NO_SCOPES);
+  }
+
+  /** Returns the audience that a request names, or null if the server issues no tokens for it. */
+  named(resource: string | undefined): { readonly audience: string | null } | null {
+    const audience = resource ?? this.#audience;
+    return this.#isKnown(audience) ? { audience } : null;
+  }
+
+  /**
+   * Returns the audience for a new grant: the named resource, or the default one. Throws
+   * `invalid_target` for any other resource.
+   */
+  require(resource: string | undefined): string | null {
+    const named = this.named(resource);
+    if (named === null && resource !== undefined && this.all.length > 0) {
+      throw notIssuedFor(
+        `the resource asked for is ${quotedUri(resource)}, which is not in oauth_server:resources`,
+      );
+    }
+    return named === null ? requireAudience(resource, this.#audience) : named.audience;
+  }
+
+  /** Returns why a grant for this audience is not valid any more, or null. */
+  grantRefusal(audience: string | null): string | null {
+    if (this.#isKnown(audience)) return null;
+    const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
+    return this.all.length === 0
+      ? `the grant was made for ${granted}, oauth_server:audience is ${here}`
+      : `the grant was made for ${granted}, which is not in oauth_server:resources`;
+  }
+
+  /** Returns why a token for this audience is not valid on this server, or null. */
+  tokenRefusal(audience: string | null): string | null {
+    if (this.#isKnown(audience)) return null;
+    const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
+    return this.all.length === 0
+      ? `the token was granted for ${granted}, oauth_server:audience is ${here}`
+      : `the token was granted for ${granted}, which is not in oauth_server:resources`;
+  }
+
+  /** Returns why a token for `audience` is not valid at the resource `here`, or null. */
+  tokenRefusalAt(here: string | null, audience: string | null): string | null {
+    if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
+    return `the token was granted for ${quotedAudience(audience)}, and was used at ${quotedAudience(here)}`;
+  }
+
+  #isKnown(audience: string | null): boolean {
+    return audience === this.#audience || this.#catalogs.has(audience);
+  }
+}
+
+const NO_SCOPES: ScopeCatalog = new Map();
 
 /**
  * Returns the requested resource for the log if it differs from this audience. Otherwise returns
@@ -21,14 +129,29 @@ export function otherResource(resource: string | undefined, audience: string | n
 export function requireAudience(resource: string | undefined, configured: string | null): string | null {
   const other = otherResource(resource, configured);
   if (other === null) return configured;
-  throw new OAuthError(
+  throw notIssuedFor(
+    `the resource asked for is ${other}, oauth_server:audience is ${quotedAudience(configured)}`,
+  );
+}
+
+function notIssuedFor(detail: string): OAuthError {
+  return new OAuthError(
     'invalid_target',
     'The resource is not one that this server issues tokens for.',
-    `the resource asked for is ${other}, oauth_server:audience is ${quotedAudience(configured)}`,
+    detail,
   );
 }
 
 /** Returns an audience for the log. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
+}
+
+/**
+ * Returns the URL of a resource's metadata. Its well-known part comes before the resource's path
+ * (RFC 9728 section 3.1).
+ */
+export function getMetadataUrl(resource: string): string {
+  const { origin, pathname, search } = new URL(resource);
+  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
 }

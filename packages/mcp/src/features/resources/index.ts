@@ -46,10 +46,11 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 
 /**
  * Returns the resource registry of the application that is starting. Call `resource().register(…)`
- * in the application's `register`. Throws anywhere else.
+ * in the application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws
+ * anywhere else, and if no endpoint has the path.
  */
-export function resource(): ResourceRegistry {
-  return resourcesOf(getEndpoint('resource()', 'resources'));
+export function resource(path?: string): ResourceRegistry {
+  return resourcesOf(getEndpoint('resource', 'resources', path));
 }
 
 function getMethods(

@@ -1,6 +1,7 @@
 import { defineFeature } from '../../feature.ts';
 import { challengesShape } from './config.ts';
-import { challengeProblems, getMetadataUrl } from './resource-metadata.ts';
+import { getMetadataUrl } from '../../tokens/resource-indicators.ts';
+import { challengeProblems } from './resource-metadata.ts';
 
 /**
  * Tells clients how to get a token when a request is rejected (RFC 9728 section 5.1), so that they

@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { challengeProblems, getMetadataUrl } from './resource-metadata.ts';
+import { challengeProblems } from './resource-metadata.ts';
 
 const ISSUER = 'https://portal.example';
-
-test.each([
-  [ISSUER, `${ISSUER}/.well-known/oauth-protected-resource`],
-  [`${ISSUER}/`, `${ISSUER}/.well-known/oauth-protected-resource`],
-  [`${ISSUER}/mcp`, `${ISSUER}/.well-known/oauth-protected-resource/mcp`],
-  [`${ISSUER}/a/b/?c=d`, `${ISSUER}/.well-known/oauth-protected-resource/a/b/?c=d`],
-  [`${ISSUER}?c=d`, `${ISSUER}/.well-known/oauth-protected-resource?c=d`],
-])('the metadata of %s are at %s', (audience, url) => {
-  expect(getMetadataUrl(audience)).toBe(url);
-});
 
 describe('challenges', () => {
   const key = 'oauth_server:challenge';

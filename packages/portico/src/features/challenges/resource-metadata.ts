@@ -16,12 +16,3 @@ export function challengeProblems(
   const message = `cannot publish the metadata of ${audience}, which is not on ${origin}; challenge there, with @portico/resource-server`;
   return [{ key, message }];
 }
-
-/**
- * Returns the metadata URL. Its well-known part comes before the resource's path (RFC 9728 section
- * 3.1).
- */
-export function getMetadataUrl(resource: string): string {
-  const { origin, pathname, search } = new URL(resource);
-  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
-}

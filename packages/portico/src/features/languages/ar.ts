@@ -49,6 +49,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': 'إنه تطبيق آخر باسم مشابه.',
   'consent.signed_in_as': 'تم تسجيل الدخول باسم {person}',
   'consent.switch': 'ليس حسابك؟',
+  'consent.at_resource': 'للاستخدام مع {resource}',
   'consent.scopes': 'سيتمكّن التطبيق من:',
   'consent.new_scopes': 'جديد: سيتمكّن التطبيق أيضًا من:',
   'consent.nothing_new': 'لا يطلب التطبيق أي إذن وصول جديد',

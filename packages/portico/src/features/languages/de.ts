@@ -46,6 +46,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': 'Das ist eine andere App mit einem ähnlichen Namen.',
   'consent.signed_in_as': 'Angemeldet als {person}',
   'consent.switch': 'Das sind nicht Sie?',
+  'consent.at_resource': 'Zur Nutzung mit {resource}',
   'consent.scopes': 'Die App darf dann:',
   'consent.new_scopes': 'Neu: Die App darf dann außerdem:',
   'consent.nothing_new': 'Die App verlangt keinen neuen Zugriff',

@@ -45,6 +45,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': 'Es otra aplicación con un nombre parecido.',
   'consent.signed_in_as': 'Sesión iniciada como {person}',
   'consent.switch': '¿No es usted?',
+  'consent.at_resource': 'Para usar con {resource}',
   'consent.scopes': 'La aplicación podrá:',
   'consent.new_scopes': 'Nuevo: la aplicación también podrá:',
   'consent.nothing_new': 'La aplicación no pide ningún acceso nuevo',

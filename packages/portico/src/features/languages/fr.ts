@@ -45,6 +45,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': 'C’est une autre application, au nom semblable.',
   'consent.signed_in_as': 'Vous êtes connecté en tant que {person}',
   'consent.switch': 'Ce n’est pas vous ?',
+  'consent.at_resource': 'Pour une utilisation avec {resource}',
   'consent.scopes': 'L’application pourra :',
   'consent.new_scopes': 'Nouveau : l’application pourra aussi :',
   'consent.nothing_new': 'L’application ne demande aucun nouvel accès',

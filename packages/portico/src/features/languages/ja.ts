@@ -44,6 +44,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': '似た名前の別のアプリです。',
   'consent.signed_in_as': '{person} としてログイン中',
   'consent.switch': 'ご本人ではありませんか？',
+  'consent.at_resource': '利用先：{resource}',
   'consent.scopes': 'このアプリに許可される操作',
   'consent.new_scopes': '新たに許可される操作',
   'consent.nothing_new': '新しいアクセス権は求められていません',

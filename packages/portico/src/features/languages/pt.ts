@@ -43,6 +43,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': 'É outro aplicativo com um nome parecido.',
   'consent.signed_in_as': 'Você entrou como {person}',
   'consent.switch': 'Não é você?',
+  'consent.at_resource': 'Para uso com {resource}',
   'consent.scopes': 'O aplicativo poderá:',
   'consent.new_scopes': 'Novo: o aplicativo também poderá:',
   'consent.nothing_new': 'O aplicativo não pede nenhum acesso novo',

@@ -41,6 +41,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.another_application': '这是另一个名称相似的应用。',
   'consent.signed_in_as': '当前登录账号：{person}',
   'consent.switch': '不是您本人？',
+  'consent.at_resource': '用于 {resource}',
   'consent.scopes': '该应用将可以：',
   'consent.new_scopes': '新增：该应用还将可以：',
   'consent.nothing_new': '该应用没有请求新的访问权限',

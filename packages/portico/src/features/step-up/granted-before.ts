@@ -15,7 +15,7 @@ import { scopesInForce } from '../../tokens/scopes.ts';
  * places: one place could get what another was allowed (decision 38).
  */
 export async function grantedBefore(
-  { store, scopes: catalog, clock }: Server,
+  { store, resources, clock }: Server,
   client: Client,
   person: PersonReference,
   audience: string | null,
@@ -30,5 +30,5 @@ export async function grantedBefore(
       ? family.scopes
       : [],
   );
-  return scopesInForce([...new Set(granted)], client.scopes, catalog);
+  return scopesInForce([...new Set(granted)], client.scopes, resources.scopesOf(audience));
 }

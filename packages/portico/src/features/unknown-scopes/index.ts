@@ -14,8 +14,11 @@ export const unknownScopes = defineFeature({
 });
 
 /**
- * Whether a scope is unknown. A scope that the client has, but that a grant lacks, is not unknown.
- * Portico rejects a refresh that requests it, and `openid` while there is no signing key.
+ * Whether a scope is unknown, or of another resource. A scope that the client has, but that a grant
+ * lacks, is not unknown. Portico rejects a refresh that requests it, and `openid` while there is no
+ * signing key.
  */
-const isUnknown: DropsScope = ({ name, client, catalog, forItself }) =>
-  !catalog.has(name) || !client.scopes.includes(name) || (forItself && Object.hasOwn(IDENTITY_SCOPES, name));
+const isUnknown: DropsScope = ({ name, client, grantable, forItself }) =>
+  !grantable.has(name) ||
+  !client.scopes.includes(name) ||
+  (forItself && Object.hasOwn(IDENTITY_SCOPES, name));

@@ -6,7 +6,12 @@ import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } f
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
-import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import {
+  BearerError,
+  bearerErrorResponse,
+  type AuthorizationServer,
+  type ProtectedRoutes,
+} from '../../index.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
 
@@ -33,9 +38,9 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. It does not
- * reject requests by itself.
+ * reject requests by itself. With several resources, pass one: `bearer(server.resource(url))`.
  */
-export function bearer(server: AuthorizationServer): RequestHandler {
+export function bearer(server: ProtectedRoutes): RequestHandler {
   return (req, res, next) => {
     const lookUp = async () => {
       const asked = () => headersOnly(req, server.origin);

@@ -2,7 +2,12 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
-import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import {
+  BearerError,
+  bearerErrorResponse,
+  type AuthorizationServer,
+  type ProtectedRoutes,
+} from '../../index.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
 import { answer } from './answer.ts';
@@ -60,9 +65,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`. It
- * does not reject requests by itself.
+ * does not reject requests by itself. With several resources, pass one:
+ * `bearer(server.resource(url))`.
  */
-export function bearer(server: AuthorizationServer) {
+export function bearer(server: ProtectedRoutes) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const lookUp = async () => {
       try {

@@ -4,7 +4,12 @@ import { createHandler, type Mountable } from '../fetch/index.ts';
 import { isAdded } from '../../http/added-headers.ts';
 import { BodyTakenError } from '../../http/body.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
-import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import {
+  BearerError,
+  bearerErrorResponse,
+  type AuthorizationServer,
+  type ProtectedRoutes,
+} from '../../index.ts';
 
 export type { Mountable } from '../fetch/index.ts';
 
@@ -55,9 +60,9 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
  * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. If `token()`
  * refuses a request, responds with 401 or 403. Hono first calls the application's `onError`. If it
  * responds to a BearerError with the error's status, that response is sent. `onError` may also
- * throw.
+ * throw. With several resources, pass one: `bearer(server.resource(url))`.
  */
-export function bearer(server: AuthorizationServer): MiddlewareHandler {
+export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
     const found = await server.lookUpToken(c.req.header('Authorization') ?? null, () => c.req.raw, c);
     if ('failure' in found) return answer(c, found.failure);

@@ -8,7 +8,12 @@ import { readAuthorization } from '../../http/bearer.ts';
 import { readBodyText } from '../../http/body-text.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
 import { answerTo, headersOnly, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
-import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import {
+  BearerError,
+  bearerErrorResponse,
+  type AuthorizationServer,
+  type ProtectedRoutes,
+} from '../../index.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
 
@@ -36,9 +41,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. If `token()`
- * refuses a request, responds with 401 or 403.
+ * refuses a request, responds with 401 or 403. With several resources, pass one:
+ * `bearer(server.resource(url))`.
  */
-export function bearer(server: AuthorizationServer): Middleware {
+export function bearer(server: ProtectedRoutes): Middleware {
   return async (ctx, next) => {
     const found = await server.lookUpToken(
       readAuthorization(ctx.req),

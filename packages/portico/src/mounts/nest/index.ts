@@ -18,6 +18,7 @@ import { AUTHORIZATION_SERVER, PorticoFilter } from './protection.ts';
 
 export type { Mountable } from '../fetch/index.ts';
 export {
+  AtResource,
   AUTHORIZATION_SERVER,
   CurrentToken,
   PorticoFilter,

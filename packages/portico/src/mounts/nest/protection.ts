@@ -21,16 +21,24 @@ import { answer } from '../fastify/answer.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
 import { headersOnly, send } from '../node/mount.ts';
-import { BearerError, bearerErrorResponse, token, type AuthorizationServer } from '../../index.ts';
+import {
+  BearerError,
+  bearerErrorResponse,
+  token,
+  type AuthorizationServer,
+  type ProtectedRoutes,
+} from '../../index.ts';
 
 /** Injects the server into a provider: `@Inject(AUTHORIZATION_SERVER)`. */
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
+const RESOURCE = Symbol('portico/nest: resource');
 /** The Express or Fastify request. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
 /** Runs code in which `token()` works. */
 type Run = <T>(work: () => T) => T;
-const runs = new Note<Run>('nest: runs with token()');
+/** The token that was looked up for a request, and the API that it was looked up for. */
+const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>('nest: runs with token()');
 
 /** Thrown if a token look-up fails. The response explains why. */
 class FailedLookUp extends Error {
@@ -79,24 +87,27 @@ export class PorticoGuard implements CanActivate {
     if (context.getType() !== 'http')
       throw new Error(`@RequireScope() protects handlers of HTTP requests, not of '${context.getType()}'`);
     const request = context.switchToHttp().getRequest<PlatformRequest>();
-    const run = runs.of(request) ?? (await this.#lookUp(request));
-    const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
+    const places = [context.getHandler(), context.getClass()];
+    const api = this.#at(this.#reflector.getAllAndOverride<string | undefined>(RESOURCE, places));
+    const before = runs.of(request);
+    const run = before?.api === api ? before.run : await this.#lookUp(request, api);
+    const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
       // If challenges link to metadata, a refusal contains the needed scope even if the request has
       // no usable token.
-      if (scopes.length === 0 || this.#server.resourceMetadataUrl === null) token().requireUsable();
+      if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
-    runs.set(request, run);
+    runs.set(request, { api, run });
     return true;
   }
-  async #lookUp(request: PlatformRequest): Promise<Run> {
+  #at(resource: string | undefined): ProtectedRoutes {
+    return resource === undefined ? this.#server : this.#server.resource(resource);
+  }
+  async #lookUp(request: PlatformRequest, api: ProtectedRoutes): Promise<Run> {
     const incoming = 'raw' in request ? request.raw : request;
-    const asked = () => headersOnly(incoming, this.#server.origin);
-    const found = await this.#server.lookUpToken(readAuthorization(incoming), asked, request);
+    const asked = () => headersOnly(incoming, api.origin);
+    const found = await api.lookUpToken(readAuthorization(incoming), asked, request);
     if ('failure' in found) throw new FailedLookUp(found.failure);
     return found.run;
   }
@@ -107,8 +118,8 @@ Dependencies(AUTHORIZATION_SERVER, Reflector)(PorticoGuard);
 export class PorticoInterceptor implements NestInterceptor {
   /** Called by Nest. */
   intercept(context: ExecutionContext, next: CallHandler) {
-    const run = runs.of(context.switchToHttp().getRequest<object>());
-    return run === undefined ? next.handle() : run(() => next.handle());
+    const found = runs.of(context.switchToHttp().getRequest<object>());
+    return found === undefined ? next.handle() : found.run(() => next.handle());
   }
 }
 
@@ -124,6 +135,17 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
     UseInterceptors(PorticoInterceptor),
     UseFilters(PorticoFilter),
   );
+}
+
+/**
+ * Sets the resource whose tokens a controller or a handler with `@RequireScope()` accepts: one of
+ * `oauth_server:resources`. Without it, they accept tokens for `oauth_server:audience`.
+ *
+ * @example
+ * AtResource('https://shop.example/api')
+ */
+export function AtResource(url: string): ClassDecorator & MethodDecorator {
+  return SetMetadata(RESOURCE, url);
 }
 
 /**

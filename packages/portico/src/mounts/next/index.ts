@@ -27,15 +27,15 @@ export interface NextMount {
    * it, the response is 401 or 403. In a server function or a page, pass `await headers()`.
    * `withToken` then returns the result of the work, and throws refusals by `token()` as a
    * `BearerError`. Headers do not contain the request's method and URL, so tokens that are bound to
-   * a key (RFC 9449) are refused there.
+   * a key (RFC 9449) are refused there. With several resources, pass the URL of one.
    */
   readonly withToken: WithToken;
 }
 
 /** See `NextMount.withToken`. */
 export interface WithToken {
-  (request: Request, work: () => Promise<Response>): Promise<Response>;
-  <T>(headers: Headers, work: () => T | Promise<T>): Promise<T>;
+  (request: Request, work: () => Promise<Response>, resource?: string): Promise<Response>;
+  <T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
 }
 
 /** The server, and then other servers to mount, such as an McpServer. */
@@ -91,18 +91,23 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
     return answer ?? new Response(null, { status: 404 });
   }
 
-  function withToken(request: Request, work: () => Promise<Response>): Promise<Response>;
-  function withToken<T>(headers: Headers, work: () => T | Promise<T>): Promise<T>;
-  async function withToken(from: Request | Headers, work: () => unknown): Promise<unknown> {
+  function withToken(request: Request, work: () => Promise<Response>, resource?: string): Promise<Response>;
+  function withToken<T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
+  async function withToken(
+    from: Request | Headers,
+    work: () => unknown,
+    resource?: string,
+  ): Promise<unknown> {
     const headers = from instanceof Request ? from.headers : from;
     const { server } = await running();
-    if (from instanceof Request) return server.withToken(from, work as () => Promise<Response>, from);
+    const at = resource === undefined ? server : server.resource(resource);
+    if (from instanceof Request) return at.withToken(from, work as () => Promise<Response>, from);
     const asked = () => {
       const request = new Request(server.origin, { headers });
       noteRequestLine(request, UNKNOWN);
       return request;
     };
-    const found = await server.lookUpToken(headers.get('authorization'), asked);
+    const found = await at.lookUpToken(headers.get('authorization'), asked);
     if ('run' in found) return found.run(work);
     throw new Error(`The access token could not be looked up: ${found.failure.status}`);
   }

@@ -1,7 +1,12 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readAuthorization } from '../../http/bearer.ts';
-import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import {
+  BearerError,
+  bearerErrorResponse,
+  type AuthorizationServer,
+  type ProtectedRoutes,
+} from '../../index.ts';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerDispatched, headersOnly, send } from './mount.ts';
 
@@ -17,9 +22,14 @@ export interface NodeMount {
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
    * Runs a handler in which `token()` works. Responds to refusals by `token()`, and rejects with
-   * any other error from the handler.
+   * any other error from the handler. With several resources, pass one: `server.resource(url)`.
    */
-  withToken(incoming: IncomingMessage, outgoing: ServerResponse, handler: () => Promise<void>): Promise<void>;
+  withToken(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    handler: () => Promise<void>,
+    at?: ProtectedRoutes,
+  ): Promise<void>;
 }
 
 /** Mounts the endpoints of the server and of `more`, such as an McpServer. */
@@ -34,8 +44,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       await answerDispatched(endpoint, asked, server.origin);
       return true;
     },
-    async withToken(incoming, outgoing, handler) {
-      const found = await server.lookUpToken(
+    async withToken(incoming, outgoing, handler, at = server) {
+      const found = await at.lookUpToken(
         readAuthorization(incoming),
         () => headersOnly(incoming, server.origin),
         incoming,

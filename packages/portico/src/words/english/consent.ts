@@ -13,6 +13,7 @@ export const CONSENT = {
   'consent.another_application': 'It is another application with a similar name.',
   'consent.signed_in_as': 'Signed in as {person}',
   'consent.switch': 'Not you?',
+  'consent.at_resource': 'For use with {resource}',
   'consent.scopes': 'It will be able to',
   'consent.new_scopes': 'New: it will also be able to',
   'consent.nothing_new': 'It asks for no new access',

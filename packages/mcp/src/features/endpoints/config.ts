@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** A path of plain segments: no dots alone, no percent-encoding, no slash at the end. */
+const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
+
+const endpoint = z.strictObject(
+  {
+    name: z.string({ error: 'must be the display name of the endpoint' }).min(1, 'is empty').optional(),
+    instructions: z.string({ error: 'must be a text for the model' }).optional(),
+    scopes_supported: z
+      .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
+      .min(1, 'must name at least one scope')
+      .optional(),
+  },
+  { error: 'must be an object { name, instructions, scopes_supported }' },
+);
+
+/** The setting that this feature adds to `mcp`. */
+export const endpointsShape = {
+  endpoints: z
+    .record(
+      z
+        .string()
+        .regex(PATH, 'is not a path such as /assistants/mcp')
+        .refine((path) => path !== '/mcp', 'exists already; its settings are those of mcp'),
+      endpoint,
+      { error: "must be a map of paths, for example { '/assistants/mcp': {} }" },
+    )
+    .optional(),
+};
+
+/** The settings of a further MCP endpoint. Others are those of the section `mcp`. */
+export interface McpEndpointInput {
+  /** Its name for assistants. Default: `mcp:name`. */
+  readonly name?: string | undefined;
+  /** Instructions for the model. Default: `mcp:instructions`. */
+  readonly instructions?: string | undefined;
+  /** The scopes in its metadata and challenges. Default: `mcp:oauth:scopes_supported`. */
+  readonly scopes_supported?: readonly string[] | undefined;
+}
+
+export interface EndpointsConfig {
+  /**
+   * Further MCP endpoints by path, below `base_path`. Each has its own tools, and its own resource
+   * in `oauth_server:resources`, whose `challenge` applies there. Default: none.
+   */
+  readonly endpoints?: Readonly<Record<string, McpEndpointInput>> | undefined;
+}
+
+declare module '../../config.ts' {
+  interface McpConfig extends EndpointsConfig {}
+  interface McpConfigInput extends EndpointsConfig {}
+}

@@ -1,0 +1,27 @@
+import type { McpConfig } from '../../config.ts';
+import type { McpContribution, McpFeature } from '../../feature.ts';
+import { endpointsShape, type McpEndpointInput } from './config.ts';
+
+/** Several MCP endpoints in one application, each with its path, tools and resource. */
+export const endpoints: McpFeature = {
+  name: 'endpoints',
+  config: endpointsShape,
+  endpoints: (config) =>
+    Object.fromEntries(
+      Object.entries(config.endpoints ?? {}).map(([path, own]) => [path, withOwn(config, own)]),
+    ),
+  start: (): McpContribution => ({ isOffered: () => false }),
+};
+
+/** Whether it challenges is decided by its resource. */
+function withOwn(
+  { oauth, ...config }: McpConfig,
+  { name = config.name, instructions = config.instructions, scopes_supported: scopes }: McpEndpointInput,
+): McpConfig {
+  return {
+    ...config,
+    name,
+    instructions,
+    oauth: { ...oauth, scopes_supported: [...(scopes ?? oauth.scopes_supported)], challenge: false },
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { nonEmptyText } from '../../config.ts';
+
+const A_URL = 'is not the URL of an API: write an absolute http or https URL without a query or fragment';
+
+/**
+ * Whether the text is an absolute http or https URL without a query, a fragment and credentials.
+ */
+function isResourceUrl(text: string): boolean {
+  if (!/^https?:\/\/[^?#\s]+$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
+
+const resource = z.strictObject(
+  {
+    scopes: z
+      .array(z.string({ error: 'must be a scope name' }), {
+        error: (issue) =>
+          issue.input === undefined
+            ? 'is missing; list the scopes that clients can request for this API'
+            : 'must be a list of scope names',
+      })
+      .min(1, 'must name at least one scope'),
+    label: nonEmptyText('a label', 'name the API for people, or leave it out').optional(),
+    challenge: z.boolean({ error: 'must be true or false' }).default(false),
+  },
+  { error: 'must be an object { scopes, label, challenge }' },
+);
+
+/** The setting that this feature adds to `oauth_server`. */
+export const resourcesShape = {
+  resources: z
+    .record(z.string().refine(isResourceUrl, A_URL), resource, {
+      error:
+        "must map URLs to settings, for example { 'https://shop.example/api': { scopes: ['orders:read'] } }",
+    })
+    .optional(),
+};
+
+/** The settings of a resource. */
+export interface ResourceInput {
+  /**
+   * The scopes in `oauth_server:scopes` that clients can request for this API. Clients can also
+   * request `openid`, `profile` and `email`. Needed.
+   */
+  readonly scopes?: readonly string[] | undefined;
+  /** The API's name for people, on the consent page and in its metadata; none. */
+  readonly label?: string | undefined;
+  /**
+   * Whether 401 and 403 have a `WWW-Authenticate` header that names the API's metadata (RFC 9728)
+   * and the needed scope. A new authorization then also includes what the user allowed this client
+   * for this API before; false.
+   */
+  readonly challenge?: boolean | undefined;
+}
+
+export interface ResourcesConfig {
+  /** The validated resources, by URL. */
+  readonly resources?: Readonly<Record<string, z.output<typeof resource>>> | undefined;
+}
+
+export interface ResourcesConfigInput {
+  /**
+   * The APIs that tokens can be for (RFC 8707): each URL with its settings. A token is for one of
+   * them, and no other accepts it. `oauth_server:audience`, if set, is one of them: the API for
+   * requests that name none; none.
+   */
+  readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends ResourcesConfig {}
+  interface OAuthServerConfigInput extends ResourcesConfigInput {}
+}

@@ -1,0 +1,16 @@
+import { defineFeature } from '../../feature.ts';
+import { resourcesShape } from './config.ts';
+import { describeResources, resourceProblems } from './resources.ts';
+
+/**
+ * Several APIs, each with its own tokens, scopes and metadata (RFC 8707, RFC 9728). Clients choose
+ * one of them with the parameter `resource`.
+ */
+export const resources = defineFeature({
+  name: 'resources',
+  config: resourcesShape,
+  problems: resourceProblems,
+  resources: ({ resources: configured = {} }, publicUrl) => describeResources(configured, publicUrl),
+  start: (_, { resources: configured }) =>
+    configured === undefined ? {} : { metadata: { protected_resources: Object.keys(configured) } },
+});

@@ -1,0 +1,88 @@
+import type { ConfigurationProblem } from '@portico/sql';
+import { getMetadataUrl, type ResourceDescription } from '../../tokens/resource-indicators.ts';
+import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
+import type { ResourcesConfig } from './config.ts';
+
+type Configured = NonNullable<ResourcesConfig['resources']>;
+
+/** The settings that the rules below compare. */
+interface Settings extends ResourcesConfig {
+  readonly audience: string;
+  readonly scopes: Readonly<Record<string, unknown>>;
+}
+
+const KEY = 'oauth_server:resources';
+
+/** Returns the resources. The server publishes the metadata of those on its own origin. */
+export function describeResources(configured: Configured, publicUrl: string): readonly ResourceDescription[] {
+  const { origin } = new URL(publicUrl);
+  return Object.entries(configured).map(([resource, { scopes, label, challenge }]) => ({
+    resource,
+    scopes,
+    label: label ?? null,
+    metadataUrl: new URL(resource).origin === origin ? getMetadataUrl(resource) : null,
+    challenge,
+  }));
+}
+
+/** Returns the problems of `oauth_server:resources` in combination with other settings. */
+export function resourceProblems(
+  { resources, audience, scopes }: Settings,
+  publicUrl: string,
+): readonly ConfigurationProblem[] {
+  if (resources === undefined) return [];
+  const urls = Object.keys(resources);
+  return [
+    ...urls.flatMap((url) => spellingProblems(url, urls)),
+    ...Object.entries(resources).flatMap(([url, each]) => [
+      ...each.scopes.flatMap((scope) => scopeProblems(url, scope, scopes)),
+      ...challengeProblems(url, each.challenge, publicUrl),
+    ]),
+    ...(audience === '' || Object.hasOwn(resources, audience) ? [] : [otherAudience(audience, urls)]),
+  ];
+}
+
+/**
+ * Resources are compared character by character. So two spellings of one address would be two
+ * resources, and clients that normalize URLs would never name one that is not normalized.
+ */
+function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
+  const { href, pathname, origin } = new URL(url);
+  const isNormal = url === href || (pathname === '/' && url === origin);
+  if (!isNormal)
+    return [{ key: `${KEY}:${url}`, message: `must be written as ${pathname === '/' ? origin : href}` }];
+  if (!url.endsWith('/') || !all.includes(url.slice(0, -1))) return [];
+  return [
+    { key: `${KEY}:${url}`, message: 'differs from another one only by the slash at the end; remove one' },
+  ];
+}
+
+function scopeProblems(
+  url: string,
+  scope: string,
+  offered: Readonly<Record<string, unknown>>,
+): readonly ConfigurationProblem[] {
+  const key = `${KEY}:${url}:scopes`;
+  if (Object.hasOwn(IDENTITY_SCOPES, scope))
+    return [{ key, message: `names ${scope}, which every resource has; remove it` }];
+  if (Object.hasOwn(offered, scope)) return [];
+  return [{ key, message: `names ${scope}, which is not in oauth_server:scopes` }];
+}
+
+function challengeProblems(
+  url: string,
+  challenge: boolean,
+  publicUrl: string,
+): readonly ConfigurationProblem[] {
+  const { origin } = new URL(publicUrl);
+  if (!challenge || new URL(url).origin === origin) return [];
+  const message = `cannot publish the metadata of ${url}, which is not on ${origin}; challenge there, with @portico/resource-server`;
+  return [{ key: `${KEY}:${url}:challenge`, message }];
+}
+
+function otherAudience(audience: string, urls: readonly string[]): ConfigurationProblem {
+  const message =
+    `is ${audience}, which is not in ${KEY} (${urls.join(', ')}); ` +
+    'add it there, or name the one that is meant if a request names none';
+  return { key: 'oauth_server:audience', message };
+}

@@ -1,0 +1,192 @@
+// @engines sqlite: the endpoints differ in what they accept, not in what they store
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mcpServerOf, resource, tool, type ToolInterface } from '@portico/mcp';
+import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
+import { ADA, REDIRECT_URI, VERIFIER, codeRequest, signIn } from './support/portal.ts';
+import { createVisitor, locationOf } from './support/visitor.ts';
+
+/** `mcp:endpoints`: several MCP endpoints in one application (decision 70). */
+let assistant: RunningAssistant;
+let second: string;
+
+const named = (name: string): ToolInterface => ({
+  name: () => name,
+  description: () => `The tool ${name}`,
+  inputSchema: () => ({ type: 'object' }),
+  handle: () => `${name} was here`,
+});
+
+const MCP_SCOPES = ['mcp:tools', 'mcp:service'];
+const start = (mcp: object = {}, resources?: object) =>
+  startAssistant({
+    config: (url) => ({
+      oauth_server: {
+        resources: resources ?? {
+          [`${url}/mcp`]: { scopes: MCP_SCOPES },
+          [`${url}/assistants/mcp`]: { scopes: MCP_SCOPES, challenge: true },
+        },
+      },
+      mcp: { endpoints: { '/assistants/mcp': { name: 'Kitchen for assistants' } }, ...mcp },
+    }),
+    register() {
+      tool('/assistants/mcp').register(named('second_only'));
+      resource('/assistants/mcp').register({
+        uri: () => 'kitchen://menu',
+        name: () => 'Menu',
+        read: () => 'Soup',
+      });
+    },
+  });
+
+beforeAll(async () => {
+  assistant = await start();
+  second = `${assistant.url}/assistants/mcp`;
+});
+afterAll(() => assistant.close());
+
+async function tokenFor(at: string): Promise<string> {
+  const visitor = createVisitor(assistant.url);
+  const query = codeRequest(assistant.linking.id, { scope: 'mcp:tools', resource: at });
+  const page = await visitor.visit(`${assistant.url}/oauth/authorize?${query}`);
+  const consent = await visitor.get(locationOf(await signIn(visitor, page, ADA)).href);
+  const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+  const response = await fetch(`${assistant.url}/oauth/token`, {
+    method: 'POST',
+    headers: { Authorization: basic(assistant.linking) },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: answer.searchParams.get('code') ?? '',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    }),
+  });
+  return ((await response.json()) as { readonly access_token: string }).access_token;
+}
+
+const ask = (at: string, accessToken: string | null, method: string, params: object = {}) =>
+  fetch(at, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+      ...(accessToken === null ? {} : { authorization: `Bearer ${accessToken}` }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+
+const toolsAt = async (at: string, accessToken: string) => {
+  const response = await ask(at, accessToken, 'tools/list');
+  const { result } = (await response.json()) as { result: { tools: readonly { name: string }[] } };
+  return result.tools.map(({ name }) => name).toSorted();
+};
+
+describe('two MCP endpoints', () => {
+  // @shows MCP-18.1
+  test('each has its own tools and resources', async () => {
+    const [first, other] = [await tokenFor(assistant.resource), await tokenFor(second)];
+    expect(await toolsAt(assistant.resource, first)).toEqual(['my_account', 'service_status']);
+    expect(await toolsAt(second, other)).toEqual(['second_only']);
+    const called = await ask(second, other, 'tools/call', { name: 'second_only', arguments: {} });
+    expect(await called.text()).toContain('second_only was here');
+    const read = await ask(second, other, 'resources/read', { uri: 'kitchen://menu' });
+    expect(await read.text()).toContain('Soup');
+    expect(
+      await (await ask(assistant.resource, first, 'resources/read', { uri: 'kitchen://menu' })).text(),
+    ).toContain('error');
+  });
+
+  // @shows MCP-18.2
+  test('each accepts only tokens for itself, also of a service', async () => {
+    for (const [at, other] of [
+      [assistant.resource, second],
+      [second, assistant.resource],
+    ] as const) {
+      const response = await fetch(`${assistant.url}/oauth/token`, {
+        method: 'POST',
+        headers: { Authorization: basic(assistant.service) },
+        body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'mcp:service', resource: at }),
+      });
+      const { access_token: service } = (await response.json()) as { readonly access_token: string };
+      for (const accessToken of [await tokenFor(at), service]) {
+        expect((await ask(at, accessToken, 'ping')).status).toBe(200);
+        expect((await ask(other, accessToken, 'ping')).status).toBe(401);
+      }
+    }
+  });
+
+  // @shows MCP-18.3
+  test('one challenges and the other does not, whatever the request: POST and GET', async () => {
+    for (const method of ['POST', 'GET']) {
+      const bare = await fetch(assistant.resource, { method });
+      expect([method, bare.status, bare.headers.get('www-authenticate')]).toEqual([
+        method,
+        method === 'GET' ? 405 : 401,
+        null,
+      ]);
+      const challenged = await fetch(second, { method });
+      expect(challenged.status).toBe(401);
+      expect(challenged.headers.get('www-authenticate')).toContain(
+        `resource_metadata="${assistant.url}/.well-known/oauth-protected-resource/assistants/mcp"`,
+      );
+    }
+  });
+
+  // @shows MCP-18.1
+  test('each describes itself, and the address without a path is that of /mcp', async () => {
+    const documentAt = async (path: string) =>
+      (await (await fetch(`${assistant.url}/.well-known/oauth-protected-resource${path}`)).json()) as object;
+    expect(await documentAt('/assistants/mcp')).toMatchObject({
+      resource: second,
+      resource_name: 'Kitchen for assistants',
+      scopes_supported: ['mcp:tools'],
+    });
+    expect(await documentAt('/mcp')).toMatchObject({
+      resource: assistant.resource,
+      resource_name: 'Kitchen',
+    });
+    expect(await documentAt('')).toMatchObject({ resource: assistant.resource });
+    expect(mcpServerOf(assistant.application, '/assistants/mcp').resource).toBe(second);
+    expect(() => mcpServerOf(assistant.application, '/other')).toThrow('add it to mcp:endpoints');
+  });
+
+  // @shows MCP-18.2
+  test('a slash at the end and capitals are no endpoint', async () => {
+    const accessToken = await tokenFor(second);
+    for (const at of [`${second}/`, `${assistant.url}/Assistants/mcp`])
+      expect((await ask(at, accessToken, 'ping')).status).toBe(404);
+  });
+});
+
+describe('a mistake stops the application at the start', () => {
+  const refusalOf = (mcp: object, resources?: object) =>
+    start(mcp, resources).then(
+      async (started) => {
+        await started.close();
+        return 'it started';
+      },
+      (error: unknown) => String(error),
+    );
+
+  // @shows MCP-18.4
+  test.each([
+    [{ '/assistants/mcp': {}, '/other': {} }, 'lacks'],
+    [{ '/mcp': {} }, 'exists already'],
+    [{ 'assistants/mcp': {} }, 'is not a path'],
+    [{ '/assistants/mcp/': {} }, 'is not a path'],
+    [{ '/assistants/../mcp': {} }, 'is not a path'],
+    [{ '/assistants/%6dcp': {} }, 'is not a path'],
+    [{ '/assistants/mcp': { scopes_supported: ['email'] } }, 'it started'],
+    [{ '/assistants/mcp': { scopes_supported: ['other'] } }, 'names other'],
+    [{}, 'names no MCP endpoint; the endpoints are /mcp'],
+  ])('endpoints %j: %s', async (endpoints, message) => {
+    expect(await refusalOf({ endpoints })).toContain(message);
+  });
+
+  // @shows MCP-18.4
+  test('without the resource of an endpoint', async () => {
+    expect(await refusalOf({}, { 'https://elsewhere.example/': { scopes: MCP_SCOPES } })).toContain(
+      'oauth_server:resources',
+    );
+  });
+});
