@@ -285,7 +285,7 @@ describe('a private-use scheme without a dot', () => {
   test('is accepted if an operator names it for a native application, with a warning', async () => {
     const { code, stdout, stderr } = await create(CURSOR, '--native', '--public', '--allow-scheme=cursor');
     expect(code).toBe(0);
-    expect(stderr).toContain('any program on a device can claim cursor:');
+    expect(stderr).toContain('any program on the device can register cursor:');
     const id = /client id:\s+(\S+)/.exec(stdout)?.[1] ?? '';
     expect(await found(id)).toMatchObject({ redirectUris: [CURSOR], applicationType: 'native' });
     const consent = await ada.visit(
@@ -301,7 +301,7 @@ describe('a private-use scheme without a dot', () => {
     const more = '--add-redirect-uri=myapp:/cb';
     expect((await run('oauth:client:update', id, more)).code).toBe(1);
     const updated = await run('oauth:client:update', id, more, '--allow-scheme=myapp');
-    expect([updated.code, updated.stderr]).toEqual([0, expect.stringContaining('claim myapp:') as string]);
+    expect([updated.code, updated.stderr]).toEqual([0, expect.stringContaining('register myapp:') as string]);
     expect((await found(id))?.redirectUris).toEqual([CURSOR, 'myapp:/cb']);
   });
 
