@@ -9,6 +9,7 @@ import { ROOT } from './support/console.ts';
 const REFERENCE = [
   'docs/assurance.md',
   'docs/configuration.md',
+  'docs/extension-points.md',
   'docs/host-contract.md',
   'docs/specification.md',
   'docs/standards.md',

@@ -45,6 +45,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/csrf.md',
       'docs/without-the-kit.md',
       'docs/extending.md',
+      'docs/extension-points.md',
       'docs/own-grant.md',
       'docs/own-tables.md',
       'examples/README.md',
