@@ -475,3 +475,56 @@ test('without the switch there is no table, endpoint, metadata member or grant',
     /oauth_device_codes/,
   );
 });
+
+describe('a device at one of several resources', () => {
+  let several: RunningPortal;
+  let client: TestClient;
+  let reading: string;
+
+  beforeAll(async () => {
+    several = await startPortal({
+      config: (url) => ({
+        oauth_server: {
+          ...DEVICES.oauth_server,
+          resources: {
+            [`${url}/reading`]: { scopes: ['notes:read'], label: 'Notes to read' },
+            [`${url}/writing`]: { scopes: ['notes:read', 'notes:write'], label: 'Notes to write' },
+          },
+        },
+      }),
+    });
+    client = await registerDevice(several);
+    reading = `${several.url}/reading`;
+  });
+  afterAll(() => several.close());
+
+  // @shows AS-48.5
+  test('the person sees which one it asks for', async () => {
+    const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
+    const page = await enter(await several.signedIn(ADA), begun.user_code);
+    expect(await textOf(page)).toContain('For use with Notes to read');
+  });
+
+  // @shows AS-48.2
+  test('it gets no tokens for another one, and keeps its code', async () => {
+    const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
+    await decide(await several.signedIn(ADA), begun);
+    const form = { grant_type: DEVICE_GRANT, device_code: begun.device_code };
+    const elsewhere = { ...form, resource: `${several.url}/writing` };
+    expect(await refusalOf(await requestToken(several, client, elsewhere))).toEqual([400, 'invalid_target']);
+    const { access_token: accessToken } = await tokensOf(
+      await requestToken(several, client, { ...form, resource: reading }),
+    );
+    expect(await introspect(several, accessToken)).toMatchObject({ aud: reading });
+  });
+});
+
+// @shows AS-48.1
+test('a page of another origin cannot read the codes of a device', async () => {
+  const response = await fetch(`${portal.url}/oauth/device_authorization`, {
+    method: 'POST',
+    headers: { Origin: 'https://elsewhere.example' },
+    body: new URLSearchParams({ client_id: tv.id, client_secret: tv.secret }),
+  });
+  expect(response.headers.has('access-control-allow-origin')).toBe(false);
+});

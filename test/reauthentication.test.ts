@@ -304,6 +304,17 @@ describe('max_age', () => {
     expect(placeOf(await authenticate(visitor, page))).toBe('consent');
   });
 
+  // @shows AS-44.2
+  test('asks again after a sign-in that is older than max_age and a minute, also one for this request', async () => {
+    const visitor = await portal.signedIn(ADA);
+    clock.advance(120);
+    const page = await ask(visitor, { max_age: '30' });
+    expect(placeOf(page)).toBe('again');
+    const answer = await signIn(visitor, page, ADA);
+    clock.advance(61);
+    expect(placeOf(await visitor.visit(locationOf(answer).href))).toBe('login_required');
+  });
+
   // @shows AS-44.2, AS-44.11
   test('does not count the use of the session, only the password', async () => {
     const visitor = await portal.signedIn(ADA);

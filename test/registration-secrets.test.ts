@@ -235,6 +235,17 @@ test('an operator who replaces an expired secret does not bring it back', async 
 });
 
 // @shows AS-22.15
+test('a client cannot undo the rotation of an operator by sending its previous secret', async () => {
+  const registered = await register();
+  const { client_secret: old } = registered;
+  await obtainTokens(portal, withSecret(registered, old), ADA);
+  const { secret } = await portal.server.clients.rotateSecret(registered.client_id);
+  expect(await managed(registered, { client_secret: old })).not.toHaveProperty('client_secret');
+  clock.advance(TTL);
+  expect(await isAccepted(registered, secret)).toBe(true);
+});
+
+// @shows AS-22.15
 test('a client that the new secret never reached gets another by sending its previous one', async () => {
   const registered = await register();
   const { client_secret: old } = registered;

@@ -99,6 +99,7 @@ describe('a token is for one resource', () => {
   test('the same is true for a client’s own token', async () => {
     const robot = await registerClient(portal, {
       redirectUris: [],
+      redirectUris: [],
       grants: ['client_credentials'],
       scopes: ['notes:read'],
     });
@@ -212,6 +213,31 @@ describe('a request names its resource exactly', () => {
     const tokens = await tokensFor(undefined, 'openid profile');
     expect(await introspect(portal, tokens.access_token)).not.toHaveProperty('aud');
     expect([await call(reading, tokens), await call(writing, tokens)]).toEqual([401, 401]);
+  });
+
+  // @shows AS-7.31
+  test('a scope that no resource lists cannot be granted, neither with a resource nor without', async () => {
+    const config = (url: string) => ({
+      oauth_server: { resources: { [`${url}/reading`]: { scopes: ['notes:read'] } } },
+    });
+    const forgetful = await startPortal({ config });
+    try {
+      const machine = await registerClient(forgetful, {
+        redirectUris: [],
+        grants: ['client_credentials'],
+        scopes: ['notes:write'],
+      });
+      for (const resource of [undefined, `${forgetful.url}/reading`]) {
+        const asked = {
+          grant_type: 'client_credentials',
+          scope: 'notes:write',
+          ...(resource === undefined ? {} : { resource }),
+        };
+        expect(await errorOf(await requestToken(forgetful, machine, asked))).toBe('invalid_scope');
+      }
+    } finally {
+      await forgetful.close();
+    }
   });
 
   // @shows AS-8.35
@@ -340,6 +366,8 @@ describe('a mistake stops the server at the start', () => {
     ['https://a.example/x#y', { scopes: ['notes:read'] }, 'is not the URL of an API'],
     ['/x', { scopes: ['notes:read'] }, 'is not the URL of an API'],
     ['https://a:b@a.example/x', { scopes: ['notes:read'] }, 'is not the URL of an API'],
+    ['https://a.example/:x', { scopes: ['notes:read'] }, 'must have no : or * in its path'],
+    ['https://a.example/*', { scopes: ['notes:read'] }, 'must have no : or * in its path'],
     ['https://a.example/x', {}, 'list the scopes'],
     ['https://a.example/x', { scopes: [] }, 'must name at least one scope'],
     ['https://a.example/x', { scopes: ['gone'] }, 'names gone, which is not in oauth_server:scopes'],

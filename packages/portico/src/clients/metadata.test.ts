@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
-import { applicationTypeFor, grantsNamed, scopesNamed } from './metadata.ts';
+import { applicationTypeFor, grantsNamed, saysNothing, scopesNamed } from './metadata.ts';
 
 test.each([
   [undefined, ['authorization_code']],
@@ -34,4 +34,12 @@ test.each([
   [undefined, ['com.example:https://a.example/'], 'native'],
 ] as const)('with the type %j and %j a client is %s', (named, uris, type) => {
   expect(applicationTypeFor(named, uris)).toBe(type);
+});
+
+test.each([undefined, null, '', []])('a field with the value %j is treated as missing', (value) => {
+  expect(saysNothing(value)).toBe(true);
+});
+
+test.each([0, false, 'a', ['a'], {}, { length: 0 }])('a field with the value %j is not missing', (value) => {
+  expect(saysNothing(value)).toBe(false);
 });

@@ -46,7 +46,7 @@ export class Resources {
     this.#catalogs = new Map(
       all.map(({ resource, scopes }) => [resource, only((name) => scopes.includes(name))]),
     );
-    this.#others = only((name) => all.every(({ scopes }) => !scopes.includes(name)));
+    this.#others = only(() => false);
   }
 
   /** Returns the configured resource with this URL, or null. */

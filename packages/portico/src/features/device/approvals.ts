@@ -95,11 +95,12 @@ export class Approvals {
   }
 
   async #grantable(
-    { scopes: requested }: DeviceRequest,
+    { scopes: requested, audience }: DeviceRequest,
     client: Client,
     { user }: Visitor,
   ): Promise<readonly string[]> {
-    const { host, scopes: catalog } = this.#server;
+    const { host, resources } = this.#server;
+    const catalog = resources.scopesOf(audience);
     return scopesHeldBy(host, catalog, scopesInForce(requested, client.scopes, catalog), user.reference);
   }
 }

@@ -11,6 +11,7 @@ import { quotedList } from '../../quoting.ts';
 import type { Client } from '../../store/client.ts';
 import type { AuthorizationCode } from '../../store/grant.ts';
 import type { ProvedKey } from '../../tokens/key-binding.ts';
+import { otherResource, quotedAudience } from '../../tokens/resource-indicators.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
@@ -62,6 +63,7 @@ class DeviceCodeGrant implements TokenGrant {
     if (found === null) throw invalidGrant('the device code is unknown');
     if (found.clientId !== client.id)
       throw invalidGrant(`the device code belongs to the client ${found.clientId}`);
+    requireSameResource(found, form.get('resource'));
     const answered = found.outcome === null ? await this.#wait(found, now) : found;
     if (proved !== null) await proved.claim();
     const code = await this.#codeOf(answered, now);
@@ -113,5 +115,16 @@ function expiredToken({ expiresAt }: { readonly expiresAt: number }): OAuthError
     'expired_token',
     'The device code has expired; ask for another one.',
     `the device code expired at ${at}`,
+  );
+}
+
+/** Throws `invalid_target` if the request names another resource than the device asked for. */
+function requireSameResource({ audience }: DeviceRequest, resource: string | undefined): void {
+  const other = otherResource(resource, audience);
+  if (other === null) return;
+  throw new OAuthError(
+    'invalid_target',
+    'The resource is not the one that the grant was made for.',
+    `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
   );
 }

@@ -30,7 +30,6 @@ export const device = defineFeature({
       name: 'oauth_server_device_authorization',
       path: DEVICE_AUTHORIZATION_PATH,
       methods: ['POST'],
-      anyOrigin: true,
     },
     { name: 'oauth_server_device', path: DEVICE_PATH, methods: ['GET'], forPeople: true },
     { name: 'oauth_server_answer_device', path: DEVICE_PATH, methods: ['POST'], forPeople: true },

@@ -10,7 +10,7 @@ import type { DeviceQuestion } from './view.ts';
 /** Returns what the page asks the person to allow. */
 export function deviceQuestion(
   { request, client, scopes }: OpenRequest,
-  { config, scopes: catalog, scopeHeadings: headings, clock }: Server,
+  { config, scopes: catalog, resources, scopeHeadings: headings, clock }: Server,
   words: Words,
   paths: { readonly logoPath: string | null; readonly applicationsPath: string },
 ): DeviceQuestion {
@@ -23,6 +23,7 @@ export function deviceQuestion(
     ...shownLook(client, paths.logoPath),
     groups: shownGroups(scopes, { catalog, headings }, words),
     scope: formatScope(scopes),
+    resource: resources.find(request.audience)?.label ?? null,
     lasts: accessLasts(client, config, words),
     applicationsPath: paths.applicationsPath,
     began: { iso: new Date(begunAt).toISOString(), text: since.format(-Math.max(0, minutes), 'minute') },

@@ -27,6 +27,7 @@ export function shownUserCode(code: string): string {
  * if it cannot be a code, for example because one character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
+  if (typed.length > LONGEST_TYPED) return null;
   const characters = Array.from(typed.normalize('NFKC').toUpperCase()).filter(
     (each) => !SEPARATOR.test(each),
   );
@@ -38,6 +39,8 @@ export function readUserCode(typed: string): string | null {
     : null;
 }
 
+/** Longer text is no code, and takes long to normalize. */
+const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;
 
 function checkCharacter(characters: readonly string[]): string {

@@ -31,6 +31,8 @@ export interface DeviceQuestion extends ShownLook {
   readonly groups: readonly ShownScopeGroup[];
   /** These scopes, for the form's hidden field `scope`. */
   readonly scope: string;
+  /** The label of the resource that the access is for. Null without a label. */
+  readonly resource: string | null;
   /** How long the client will have access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */

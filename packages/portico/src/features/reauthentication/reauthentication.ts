@@ -30,9 +30,8 @@ export class Reauthentication implements Interaction {
   async next({ further = {} }: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep> {
     const known = await findAuthentication(this.#server, visit.request);
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
-    const acrValues = (further['acr_values'] ?? '')
-      .split(' ')
-      .filter((each) => this.#supported.includes(each));
+    const asked = new Set((further['acr_values'] ?? '').split(' '));
+    const acrValues = [...asked].filter((each) => this.#supported.includes(each));
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
     if (isFresh && (isReached || visit.isBack)) return { details: toDetails(known) };
     if (!visit.isBack) return { page: (returnTo) => this.#page(returnTo, { acrValues }) };
@@ -48,12 +47,16 @@ export class Reauthentication implements Interaction {
     const isLogin = readPrompt(prompt).has('login');
     if (!isLogin && maxAge === undefined) return true;
     if (known === null) return false;
+    const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;
+    const age = this.#server.clock() - known.at;
     // A person who has just signed in for this request is not asked again.
-    if (known.at >= receivedAt) return true;
-    if (isLogin || Number(maxAge) === 0) return false;
-    return this.#server.clock() - known.at <= Number(maxAge) * 1000;
+    if (known.at >= receivedAt) return age <= Math.max(longest, JUST_NOW);
+    return !isLogin && longest > 0 && age <= longest;
   }
 }
+
+/** How long a sign-in for the request counts, even if `max_age` is shorter, in milliseconds. */
+const JUST_NOW = 60_000;
 
 function notFresh(known: KnownAuthentication | null): OAuthError {
   const detail =

@@ -72,7 +72,8 @@ export class GivenSecrets {
 
   /** A secret that the client has just proved is the previous one, if it is not the current one. */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    if (sent === null || client.previousSecretHash === null) return false;
+    // An operator's secret never expires here, and no client can undo it.
+    if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null) return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));
   }
 

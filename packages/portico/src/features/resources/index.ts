@@ -12,5 +12,7 @@ export const resources = defineFeature({
   problems: resourceProblems,
   resources: ({ resources: configured = {} }, publicUrl) => describeResources(configured, publicUrl),
   start: (_, { resources: configured }) =>
-    configured === undefined ? {} : { metadata: { protected_resources: Object.keys(configured) } },
+    configured === undefined || Object.keys(configured).length === 0
+      ? {}
+      : { metadata: { protected_resources: Object.keys(configured) } },
 });

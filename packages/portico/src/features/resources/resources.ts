@@ -49,6 +49,8 @@ export function resourceProblems(
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);
   const isNormal = url === href || (pathname === '/' && url === origin);
+  // A router would take them for a pattern.
+  if (/[:*]/.test(pathname)) return [{ key: `${KEY}:${url}`, message: 'must have no : or * in its path' }];
   if (!isNormal)
     return [{ key: `${KEY}:${url}`, message: `must be written as ${pathname === '/' ? origin : href}` }];
   if (!url.endsWith('/') || !all.includes(url.slice(0, -1))) return [];
