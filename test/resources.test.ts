@@ -99,7 +99,6 @@ describe('a token is for one resource', () => {
   test('the same is true for a client’s own token', async () => {
     const robot = await registerClient(portal, {
       redirectUris: [],
-      redirectUris: [],
       grants: ['client_credentials'],
       scopes: ['notes:read'],
     });
