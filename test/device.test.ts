@@ -125,7 +125,7 @@ describe('a device', () => {
   });
 
   // @shows AS-48.2
-  test('gets expired_token after ten minutes, and nobody can allow it any more', async () => {
+  test('gets expired_token after ten minutes, and then no person can allow it', async () => {
     const begun = await begin(portal, tv);
     const asked = await enter(ada, begun.user_code);
     pass(601);

@@ -140,7 +140,7 @@ export const target: Target = {
         !(registration.grants ?? []).includes('introspection'),
         'a client registered itself to look at tokens',
       );
-      hold(registration.jwksUri === undefined || cameWithToken, 'anybody makes this server fetch');
+      hold(registration.jwksUri === undefined || cameWithToken, 'any client makes this server fetch');
       hold(
         mayHaveSecret || registration.public === true || 'jwks' in registration || 'jwksUri' in registration,
         'a client without a right to a secret gets one',

@@ -4,7 +4,6 @@ import { quotedList } from '../quoting.ts';
 import { requireScopes } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
-import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseRefreshToken } from '../tokens/token-formats.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 import type { TokenGrant, TokenResponse } from './grant.ts';
@@ -22,6 +21,7 @@ import {
   ofAnotherClient,
   ofAnotherKey,
   requireKnownAudience,
+  requireSameResource,
   requireScopesInForce,
 } from './stored-grant.ts';
 
@@ -185,18 +185,4 @@ export class RefreshTokenGrant implements TokenGrant {
       `the refresh token was used for ${quotedList(issued)}, and is offered for ${quotedList(asked)}`,
     );
   }
-}
-
-/**
- * Throws `invalid_target` if the request names another resource than the person consented to (RFC
- * 8707 section 2.2).
- */
-function requireSameResource({ audience }: Family, resource: string | undefined): void {
-  const other = otherResource(resource, audience);
-  if (other === null) return;
-  throw new OAuthError(
-    'invalid_target',
-    'The resource is not the one that the grant was made for.',
-    `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
-  );
 }

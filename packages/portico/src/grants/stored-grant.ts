@@ -4,7 +4,7 @@ import { quotedList } from '../quoting.ts';
 import { scopesInForce } from '../tokens/scopes.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { Family, StoredGrant } from '../store/grant.ts';
-import type { Resources } from '../tokens/resource-indicators.ts';
+import { otherResource, quotedAudience, type Resources } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
@@ -100,4 +100,21 @@ export async function naming<T>(family: Family | null, work: () => Promise<T>): 
     if (family !== null && error instanceof OAuthError) error.authorization = family.id;
     throw error;
   }
+}
+
+/**
+ * Throws `invalid_target` if the request names another resource than the person consented to (RFC
+ * 8707 section 2.2).
+ */
+export function requireSameResource(
+  { audience }: { readonly audience: string | null },
+  resource: string | undefined,
+): void {
+  const other = otherResource(resource, audience);
+  if (other === null) return;
+  throw new OAuthError(
+    'invalid_target',
+    'The resource is not the one that the grant was made for.',
+    `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
+  );
 }

@@ -33,8 +33,8 @@ export class Resources {
   readonly #catalog: ScopeCatalog;
   /** The scopes of each configured resource. */
   readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
-  /** The scopes that belong to no configured resource. */
-  readonly #others: ScopeCatalog;
+  /** The scopes about the person, which every resource has. */
+  readonly #identityScopes: ScopeCatalog;
 
   /** `audience` is the resource of requests that name none, or null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
@@ -46,7 +46,7 @@ export class Resources {
     this.#catalogs = new Map(
       all.map(({ resource, scopes }) => [resource, only((name) => scopes.includes(name))]),
     );
-    this.#others = only(() => false);
+    this.#identityScopes = only(() => false);
   }
 
   /** Returns the configured resource with this URL, or null. */
@@ -60,7 +60,7 @@ export class Resources {
    */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
-    return this.#catalogs.get(audience) ?? (audience === this.#audience ? this.#others : NO_SCOPES);
+    return this.#catalogs.get(audience) ?? (audience === this.#audience ? this.#identityScopes : NO_SCOPES);
   }
 
   /** Returns the audience that a request names, or null if the server issues no tokens for it. */

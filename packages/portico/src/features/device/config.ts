@@ -8,8 +8,8 @@ export const deviceShape = {
 export interface DeviceConfig {
   /**
    * Whether clients on devices without a browser can ask for access (RFC 8628). The person types
-   * the code that the device shows, on a page at `/oauth/device`; false. Needs
-   * `npx portico db:migrate up`.
+   * the code that the device shows, on a page at `/oauth/device`. Needs
+   * `npx portico db:migrate up`; false.
    */
   readonly device_authorization?: boolean | undefined;
 }

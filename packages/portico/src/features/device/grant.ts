@@ -5,13 +5,12 @@ import type { GrantType } from '../../grants/grant-types.ts';
 import type { TokenGrant, TokenResponse } from '../../grants/grant.ts';
 import { invalidGrant } from '../../grants/outcome.ts';
 import type { GrantParts } from '../../grants/parts.ts';
-import { naming } from '../../grants/stored-grant.ts';
+import { naming, requireSameResource } from '../../grants/stored-grant.ts';
 import type { Parameters } from '../../parameters.ts';
 import { quotedList } from '../../quoting.ts';
 import type { Client } from '../../store/client.ts';
 import type { AuthorizationCode } from '../../store/grant.ts';
 import type { ProvedKey } from '../../tokens/key-binding.ts';
-import { otherResource, quotedAudience } from '../../tokens/resource-indicators.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
@@ -115,16 +114,5 @@ function expiredToken({ expiresAt }: { readonly expiresAt: number }): OAuthError
     'expired_token',
     'The device code has expired; ask for another one.',
     `the device code expired at ${at}`,
-  );
-}
-
-/** Throws `invalid_target` if the request names another resource than the device asked for. */
-function requireSameResource({ audience }: DeviceRequest, resource: string | undefined): void {
-  const other = otherResource(resource, audience);
-  if (other === null) return;
-  throw new OAuthError(
-    'invalid_target',
-    'The resource is not the one that the grant was made for.',
-    `the resource asked for is ${other}, the grant was made for ${quotedAudience(audience)}`,
   );
 }

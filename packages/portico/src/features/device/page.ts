@@ -17,14 +17,11 @@ import { Approvals, type OpenRequest } from './approvals.ts';
 import type { DeviceCodes } from './codes.ts';
 import { Guesses } from './guesses.ts';
 import { deviceQuestion } from './question.ts';
-import { readUserCode, shownUserCode } from './user-code.ts';
+import { LONGEST_TYPED, readUserCode, shownUserCode } from './user-code.ts';
 import type { DeviceView } from './view.ts';
 
 /** The path of the page where people enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
-
-/** No code that a device shows is longer. Longer texts are not shown again. */
-const LONGEST_CODE = 40;
 
 /** What is wrong with a code. */
 type Problem = 'mistyped' | 'unknown' | 'slowed';
@@ -99,7 +96,7 @@ export class VerificationPage {
     const words = await this.#server.speaking.of(visitor.request);
     const reply = await this.#page(visitor, problem === null ? 200 : PROBLEMS[problem].status, {
       csrfToken: formToken(visitor, ...codeForm(visitor)),
-      userCode: typed.slice(0, LONGEST_CODE),
+      userCode: typed.slice(0, LONGEST_TYPED),
       isFromLink,
       problem: problem === null ? null : words.t(PROBLEMS[problem].key),
       question: null,

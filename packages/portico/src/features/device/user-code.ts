@@ -39,8 +39,8 @@ export function readUserCode(typed: string): string | null {
     : null;
 }
 
-/** Longer text is no code, and takes long to normalize. */
-const LONGEST_TYPED = 40;
+/** Longer text is no code, and takes long to normalize. It is not shown again as a whole. */
+export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;
 
 function checkCharacter(characters: readonly string[]): string {
