@@ -48,7 +48,9 @@ class LongFormsFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
-    reporters: RUNS_ALL ? ['default'] : ['default', new LeftOutReporter(all.filter(({ short }) => !short))],
+    reporters: RUNS_ALL
+      ? ['default']
+      : ['default', new LeftOutReporter(all.filter(({ short }) => !short))],
     sequence: { sequencer: LongFormsFirst },
     projects: PROJECT_NAMES.map((name) => ({
       test: {

@@ -27,7 +27,14 @@ export async function installExample(name: string, npm: Npm): Promise<string> {
  */
 export async function packInto(folder: string, npm: Npm): Promise<void> {
   const root = path.join(import.meta.dirname, '..');
-  await npm(root, ['pack', '--workspaces', '--silent', '--ignore-scripts', '--pack-destination', folder]);
+  await npm(root, [
+    'pack',
+    '--workspaces',
+    '--silent',
+    '--ignore-scripts',
+    '--pack-destination',
+    folder,
+  ]);
   for (const file of await readdir(folder)) {
     const name = /^(portico(?:-[a-z]+)*)-\d.*\.tgz$/.exec(file)?.[1];
     if (name !== undefined) await rename(path.join(folder, file), path.join(folder, `${name}.tgz`));

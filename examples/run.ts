@@ -8,15 +8,25 @@ import path from 'node:path';
 import { openUsers } from './express/users.ts';
 import { installExample } from './install.ts';
 
-const names = globSync('*/package.json', { cwd: import.meta.dirname }).map((file) => path.dirname(file));
+const names = globSync('*/package.json', { cwd: import.meta.dirname }).map((file) =>
+  path.dirname(file),
+);
 const [name = ''] = process.argv.slice(2);
 if (!names.includes(name)) {
   process.stderr.write(`npm run example -- <one of ${names.toSorted().join(', ')}>\n`);
   process.exit(1);
 }
 
-async function npm(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const child = spawn('npm', args, { cwd: folder, env: { ...process.env, ...env }, stdio: 'inherit' });
+async function npm(
+  folder: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const child = spawn('npm', args, {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   if (code !== 0 && signal === null) throw new Error(`npm ${args.join(' ')} ended with ${code}`);
 }

@@ -3,7 +3,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { listen, migrationsOf, startApplication, type Application } from '@portico/kit';
-import { ConfigurationError, ConsoleError, migrate, authorizationServerOf, setUpServer } from 'portico';
+import {
+  ConfigurationError,
+  ConsoleError,
+  migrate,
+  authorizationServerOf,
+  setUpServer,
+} from 'portico';
 import portal from './portal/app.ts';
 import { seedPeople } from './portal/people.ts';
 import { startRelyingParty } from './relying-party/server.ts';
@@ -30,7 +36,9 @@ async function main(): Promise<void> {
   await setUpServer(application, authorizationServerOf(application));
   if (mode === 'dev') await seedPeople(application, env['DEMO_PASSWORD'] ?? 'portico');
   const credentials =
-    mode === 'dev' ? await seedClient(application, `${relyingPartyUrl}/callback`) : givenClient(env);
+    mode === 'dev'
+      ? await seedClient(application, `${relyingPartyUrl}/callback`)
+      : givenClient(env);
 
   const server = await listen(application, { port, hostname });
   const relyingParty =
@@ -130,7 +138,8 @@ function say(text: string): void {
 }
 
 function explain(error: unknown): string {
-  if (error instanceof ConfigurationError) return `The configuration cannot be used:\n${error.message}`;
+  if (error instanceof ConfigurationError)
+    return `The configuration cannot be used:\n${error.message}`;
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     const port = 'port' in error ? String(error.port) : 'that port';
     return `Port ${port} is in use: stop what listens there, or set PORT and RP_PORT.`;

@@ -27,7 +27,11 @@ beforeAll(async () => {
 afterAll(() => portal.close());
 
 const subjectOf = async (tokens: Tokens) =>
-  ((await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as { sub: string }).sub;
+  (
+    (await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as {
+      sub: string;
+    }
+  ).sub;
 
 /**
  * Two days ago. Its use is then recorded between the read of the person's subject and the grant: an
@@ -64,7 +68,9 @@ test('an answer grants nothing if the person is erased while it is processed', a
   }
   const answer = await answering;
   expect(answer.status).toBe(400);
-  const { rows } = await database.execute('SELECT 1 FROM oauth_families WHERE subject = ?', [subject]);
+  const { rows } = await database.execute('SELECT 1 FROM oauth_families WHERE subject = ?', [
+    subject,
+  ]);
   expect(rows).toEqual([]);
   const again = await obtainTokens(portal, client, ADA);
   expect(await subjectOf(again)).not.toBe(subject);

@@ -54,11 +54,15 @@ async function refreshOn(portal: RunningPortal, first: Tokens, hasEnded: () => b
 }
 
 const subjectOf = async (tokens: Tokens) =>
-  ((await (await callApi(one, '/oauth/userinfo', tokens.access_token)).json()) as { sub: string }).sub;
+  ((await (await callApi(one, '/oauth/userinfo', tokens.access_token)).json()) as { sub: string })
+    .sub;
 
 const countOf = async (subject: string) =>
-  (await one.application.database.execute('SELECT 1 FROM oauth_families WHERE subject = ?', [subject])).rows
-    .length;
+  (
+    await one.application.database.execute('SELECT 1 FROM oauth_families WHERE subject = ?', [
+      subject,
+    ])
+  ).rows.length;
 
 describe('access that a person granted and that ends during other work', () => {
   // @shows AS-31.6, AS-31.8, AS-31.9
@@ -86,7 +90,9 @@ describe('access that a person granted and that ends during other work', () => {
           refreshOn(one, refreshing[0], () => ended),
           refreshOn(other, refreshing[1], () => ended),
         ];
-        const exchanged = codes.map((code, index) => exchangeCode(index === 0 ? one : other, client, code));
+        const exchanged = codes.map((code, index) =>
+          exchangeCode(index === 0 ? one : other, client, code),
+        );
         // The end begins at once, after the first exchange, or after the person's answer.
         const answering = visitor.submit(page, { decision: 'allow' });
         await [null, exchanged[0], answering][round % 3];
@@ -101,7 +107,9 @@ describe('access that a person granted and that ends during other work', () => {
           expect(afterwards).toBe(0);
           given.push(...more.slice(-2));
         }
-        const code = new URL(answered.headers.get('location') ?? one.url, one.url).searchParams.get('code');
+        const code = new URL(answered.headers.get('location') ?? one.url, one.url).searchParams.get(
+          'code',
+        );
         if (code !== null) allowed += 1;
         expect((await exchangeCode(other, client, code ?? 'none')).status).toBe(400);
         for (const tokens of given) await both.expectDead(tokens);
@@ -155,7 +163,9 @@ describe("the end of a person's access, interrupted", () => {
     await seed();
     const args = [command, ...options, '--json'];
     const cut = start([CONSOLE, ...args], { cwd, env: one.env });
-    await expect.poll(() => remaining(condition), { timeout: 30_000, interval: 10 }).toBeLessThan(COUNT);
+    await expect
+      .poll(() => remaining(condition), { timeout: 30_000, interval: 10 })
+      .toBeLessThan(COUNT);
     await cut.stop('SIGKILL');
     const left = await remaining(condition);
     expect(left).toBeGreaterThan(0);
@@ -165,6 +175,8 @@ describe("the end of a person's access, interrupted", () => {
     expect(authorizations).toBeGreaterThan(0);
     expect(authorizations).toBeLessThanOrEqual(left);
     expect(await remaining(condition)).toBe(0);
-    await one.application.database.execute('DELETE FROM oauth_families WHERE user_id = ?', [person.id]);
+    await one.application.database.execute('DELETE FROM oauth_families WHERE user_id = ?', [
+      person.id,
+    ]);
   });
 });

@@ -24,11 +24,15 @@ afterAll(() => portal.close());
 async function asked(id: string, answer: string): Promise<{ code: unknown; said: string }> {
   const { PATH = '', HOME = '' } = process.env;
   const bin = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
-  const child = spawn('script', ['-qec', '"$NODE" "$BIN" oauth:person:erase accounts "$ID"', '/dev/null'], {
-    cwd: path.join(ROOT, 'examples', 'portal'),
-    env: { ...portal.env, PATH, HOME, NODE: process.execPath, BIN: bin, ID: id },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    'script',
+    ['-qec', '"$NODE" "$BIN" oauth:person:erase accounts "$ID"', '/dev/null'],
+    {
+      cwd: path.join(ROOT, 'examples', 'portal'),
+      env: { ...portal.env, PATH, HOME, NODE: process.execPath, BIN: bin, ID: id },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   let said = '';
   let isAnswered = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -220,7 +220,9 @@ describe('who holds access', () => {
     expect(await found('--scope', 'notes:read')).toEqual([4, 0]);
     expect(await found('--scope', 'notes_read')).toEqual([]);
     expect(await found('--scope', 'notes%read')).toEqual([3]);
-    expect(await found('--person', 'accounts', 'a', '--client', notes.id, '--scope', 'openid')).toEqual([0]);
+    expect(
+      await found('--person', 'accounts', 'a', '--client', notes.id, '--scope', 'openid'),
+    ).toEqual([0]);
     expect(await found('--client', notes.id, '--scope', 'notes:read')).toEqual([4, 0]);
   });
 
@@ -228,7 +230,9 @@ describe('who holds access', () => {
   test('is found by how long it is unused; without a recorded use, since the grant; also for ids that begin with no time', async () => {
     const now = Date.now();
     const days = (count: number) => now - count * DAY * 1000;
-    const [old, used, unknown, unused, fresh] = [15, 14, 13, 12, 2].map((count) => idAt(days(count)));
+    const [old, used, unknown, unused, fresh] = [15, 14, 13, 12, 2].map((count) =>
+      idAt(days(count)),
+    );
     await inserted(old ?? '', { created_at: days(15), refresh_generation: 1, used_at: days(15) });
     await inserted(used ?? '', { created_at: days(14), refresh_generation: 4, used_at: days(1) });
     await inserted(unknown ?? '', { created_at: days(13), refresh_generation: 4 });
@@ -240,9 +244,16 @@ describe('who holds access', () => {
     expect(found.map(({ id }) => id)).toEqual(['ffee', unused, unknown, old]);
     expect(found.map((each) => each.used)).toEqual(['known', 'never', 'unknown', 'known']);
     const since = new Date(days(13) + 1).toISOString();
-    expect((await list('--unused-since', since)).items.map(({ id }) => id)).toEqual(['ffee', unknown, old]);
+    expect((await list('--unused-since', since)).items.map(({ id }) => id)).toEqual([
+      'ffee',
+      unknown,
+      old,
+    ]);
     const exactly = new Date(days(13)).toISOString();
-    expect((await list('--unused-since', exactly)).items.map(({ id }) => id)).toEqual(['ffee', old]);
+    expect((await list('--unused-since', exactly)).items.map(({ id }) => id)).toEqual([
+      'ffee',
+      old,
+    ]);
     // Page by page the result is the same.
     const pages: (string | undefined)[] = [];
     for (let after: string[] = []; ;) {
@@ -345,7 +356,11 @@ describe('an authorization that is revoked', () => {
   // @shows AS-31.5
   test('is not found if one of the ids is unknown', async () => {
     const tokens = await obtainTokens(portal, notes, ADA);
-    const { code, stdout, stderr } = await run('oauth:authorization:revoke', await newest(), 'f'.repeat(32));
+    const { code, stdout, stderr } = await run(
+      'oauth:authorization:revoke',
+      await newest(),
+      'f'.repeat(32),
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`No authorization has the id "${'f'.repeat(32)}"`);
     expect(await livesFor(tokens)).toBe(true);
@@ -376,8 +391,13 @@ describe('a person who is revoked', () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
     clock.advance(1);
-    const tokens = [await obtainTokens(portal, notes, ADA), await obtainTokens(portal, diary, ADA)] as const;
-    const refreshed = (await (await refresh(portal, notes, tokens[0].refresh_token)).json()) as Tokens;
+    const tokens = [
+      await obtainTokens(portal, notes, ADA),
+      await obtainTokens(portal, diary, ADA),
+    ] as const;
+    const refreshed = (await (
+      await refresh(portal, notes, tokens[0].refresh_token)
+    ).json()) as Tokens;
     const code = await obtainCode(portal, notes, visitor);
     const page = await visitor.visit(authorizationUrl(portal, diary));
     expect(page.status).toBe(200);
@@ -449,13 +469,18 @@ describe('a person who is revoked', () => {
 
 describe('a person who is erased', () => {
   const subjectOf = async (tokens: Tokens) =>
-    ((await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as { sub: string }).sub;
+    (
+      (await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as {
+        sub: string;
+      }
+    ).sub;
 
   /** The rows of all tables of the server, as text. */
   async function kept(): Promise<string> {
     const { database } = portal.application;
     const contents: unknown[] = [];
-    for (const table of ERASED) contents.push((await database.execute(`SELECT * FROM ${table}`)).rows);
+    for (const table of ERASED)
+      contents.push((await database.execute(`SELECT * FROM ${table}`)).rows);
     return JSON.stringify(contents);
   }
 
@@ -472,7 +497,11 @@ describe('a person who is erased', () => {
     const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
     expect(await kept()).toContain(id);
 
-    const { stdout, stderr, code: exit } = await run('oauth:person:erase', 'accounts', id, '--yes', '--json');
+    const {
+      stdout,
+      stderr,
+      code: exit,
+    } = await run('oauth:person:erase', 'accounts', id, '--yes', '--json');
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ authorizations: 2, requests: 3, subject: true });
     const left = await kept();
@@ -577,7 +606,9 @@ describe('a person who is erased', () => {
     expect(nobody.stderr).toContain('Nothing is kept here of the person');
     expect(await livesFor(tokens)).toBe(true);
     const erased = await run('oauth:person:erase', 'accounts', id, '--yes');
-    expect(erased.stdout).toMatch(/^Removed 1 authorizations, \d+ requests and the subject of the person /);
+    expect(erased.stdout).toMatch(
+      /^Removed 1 authorizations, \d+ requests and the subject of the person /,
+    );
     expect(erased.code).toBe(0);
     expect((await run('oauth:person:erase', 'accounts', id, '--yes')).stderr).toContain(
       'Nothing is kept here',

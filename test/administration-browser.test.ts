@@ -126,7 +126,9 @@ describe("an administrator's pages in a real Chromium", () => {
   test('a page of another site can neither frame these pages nor send their forms', async () => {
     await open(page, of(client.id, 'revoke'));
     const fields = await page.locator('form[method=post] input').all();
-    const copied = await Promise.all(fields.map((field) => field.evaluate((input) => input.outerHTML)));
+    const copied = await Promise.all(
+      fields.map((field) => field.evaluate((input) => input.outerHTML)),
+    );
     const site = createServer((_, response) => {
       response
         .setHeader('Content-Type', 'text/html')
@@ -188,7 +190,9 @@ describe("an administrator's pages in a real Chromium", () => {
       const look = await own.newPage();
       await open(look, at(''));
       const check = async (name: string, isAlike = false) => {
-        const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+        const overflow = await look.evaluate(
+          () => document.documentElement.scrollWidth > window.innerWidth,
+        );
         expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
         // Pages made of the same parts are checked in the long form.
         if (isAlike && SCALE.administrationLooks === 1) return;

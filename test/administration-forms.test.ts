@@ -127,7 +127,9 @@ describe("an administrator's form is bound", () => {
     const form = await formAt(process, id);
     const sent = change(form);
     expect((await process.send(sent.action, browser, sent.fields)).status).toBe(400);
-    expect(details).toEqual(['the csrf_token does not match this form, person and browser session']);
+    expect(details).toEqual([
+      'the csrf_token does not match this form, person and browser session',
+    ]);
     expect(await process.revokedAt(id)).toBeNull();
     expect((await process.send(form.action, BROWSER, form.fields)).status).toBe(303);
     expect(await process.revokedAt(id)).not.toBeNull();
@@ -149,13 +151,19 @@ describe("an administrator's form is bound", () => {
 
   // @shows AS-33.3
   test.each(['update', 'rotate-secret'])('to what it does: not good for %s', async (does) => {
-    await expectGoodForNothingElse(BROWSER, (form) => ({ ...form, fields: { ...form.fields, do: does } }));
+    await expectGoodForNothingElse(BROWSER, (form) => ({
+      ...form,
+      fields: { ...form.fields, do: does },
+    }));
   });
 
   // @shows AS-33.3
   test('to what it changes', async () => {
     const other = await start().register();
-    await expectGoodForNothingElse(BROWSER, (form) => ({ ...form, action: pageOf(other, 'revoke') }));
+    await expectGoodForNothingElse(BROWSER, (form) => ({
+      ...form,
+      action: pageOf(other, 'revoke'),
+    }));
     expect(await start().revokedAt(other)).toBeNull();
   });
 
@@ -237,22 +245,31 @@ describe('after another person signs in to the same browser', () => {
   test.each([
     ['the provider', { provider: 'customers', id: 'ada' }],
     ['the id', { provider: 'staff', id: 'grace' }],
-  ])('their page of applications ends nothing for the other person, told apart by %s', async (_, person) => {
-    const process = start();
-    const id = await process.register();
-    const other = { ...BROWSER, person };
-    for (const browser of [BROWSER, other]) {
-      const allowed = await process.send('/oauth/authorize', browser, await consentOf(process, id, browser));
-      expect(allowed.headers.get('location')).toContain('code=');
-    }
-    const one = formOf(await (await process.send('/oauth/applications', BROWSER)).text()).fields;
-    const all = formOf(await (await process.send('/oauth/applications?remove=all', BROWSER)).text()).fields;
-    for (const form of [one, all])
-      expect((await process.send('/oauth/applications', other, form)).status).toBe(400);
-    expect(await held(process, other)).toBe(1);
-    expect((await process.send('/oauth/applications', BROWSER, one)).status).toBe(303);
-    expect([await held(process, BROWSER), await held(process, other)]).toEqual([0, 1]);
-  });
+  ])(
+    'their page of applications ends nothing for the other person, told apart by %s',
+    async (_, person) => {
+      const process = start();
+      const id = await process.register();
+      const other = { ...BROWSER, person };
+      for (const browser of [BROWSER, other]) {
+        const allowed = await process.send(
+          '/oauth/authorize',
+          browser,
+          await consentOf(process, id, browser),
+        );
+        expect(allowed.headers.get('location')).toContain('code=');
+      }
+      const one = formOf(await (await process.send('/oauth/applications', BROWSER)).text()).fields;
+      const all = formOf(
+        await (await process.send('/oauth/applications?remove=all', BROWSER)).text(),
+      ).fields;
+      for (const form of [one, all])
+        expect((await process.send('/oauth/applications', other, form)).status).toBe(400);
+      expect(await held(process, other)).toBe(1);
+      expect((await process.send('/oauth/applications', BROWSER, one)).status).toBe(303);
+      expect([await held(process, BROWSER), await held(process, other)]).toEqual([0, 1]);
+    },
+  );
 
   // @shows AS-33.3
   test("the administrator's page tells them nothing of what the first person did", async () => {
@@ -261,7 +278,9 @@ describe('after another person signs in to the same browser', () => {
     const { action, fields } = await formAt(process, id);
     const done = (await process.send(action, BROWSER, fields)).headers.get('location') ?? '';
     const tells = async (browser: Browser) =>
-      (await (await process.send(done, browser)).text()).includes('Done. The application is revoked');
+      (await (await process.send(done, browser)).text()).includes(
+        'Done. The application is revoked',
+      );
     expect(await tells(BROWSER)).toBe(true);
     expect(await tells(GRACE)).toBe(false);
     expect(await tells({ ...BROWSER, person: { provider: 'customers', id: 'ada' } })).toBe(false);
@@ -301,7 +320,9 @@ describe('each form of the pages is accepted only as it was shown', () => {
     const tokens = await server.initialAccessTokens.list();
     const keys = await server.keys.list();
     return [
-      clients.map(({ id, name, secretHash, revokedAt }) => [id, name, secretHash, revokedAt].join()),
+      clients.map(({ id, name, secretHash, revokedAt }) =>
+        [id, name, secretHash, revokedAt].join(),
+      ),
       [...items, ...tokens].map(({ id }) => id),
       keys.map(({ kid }) => kid),
     ]
@@ -312,7 +333,9 @@ describe('each form of the pages is accepted only as it was shown', () => {
   const person = new URLSearchParams({ provider: 'staff', id: 'ada' });
   const otherPerson = new URLSearchParams({ provider: 'staff', id: 'somebody' });
   const clientPage = ({ clients: [id = ''] }: Prepared, ask: string) => pageOf(id, ask);
-  const another = ({ clients: [, id = ''] }: Prepared, ask: string) => ({ action: pageOf(id, ask) });
+  const another = ({ clients: [, id = ''] }: Prepared, ask: string) => ({
+    action: pageOf(id, ask),
+  });
 
   interface Row {
     readonly page: (prepared: Prepared) => string;
@@ -382,7 +405,11 @@ describe('each form of the pages is accepted only as it was shown', () => {
     const { action } = form;
     const fields = does === 'update' ? { ...form.fields, name: 'Another name' } : form.fields;
     const before = await shown(prepared);
-    const expectRefused = async (at: string, browser: Browser, sent: Readonly<Record<string, string>>) => {
+    const expectRefused = async (
+      at: string,
+      browser: Browser,
+      sent: Readonly<Record<string, string>>,
+    ) => {
       expect((await send(at, browser, sent)).status).toBe(400);
       expect((await shown(prepared)) === before).toBe(true);
     };

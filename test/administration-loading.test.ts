@@ -44,7 +44,10 @@ async function loaded(config: object): Promise<unknown> {
   const script = path.join(folder, 'script.mjs');
   const source = SCRIPT.replace('PORTICO', built('portico'))
     .replace('ADMIN', built('admin'))
-    .replace('CONFIG', JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }));
+    .replace(
+      'CONFIG',
+      JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }),
+    );
   await writeFile(script, source);
   const run = start([script], { cwd: folder });
   await run.ended();

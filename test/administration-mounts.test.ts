@@ -81,7 +81,9 @@ test.each([
     // People are found by name if the host supports that; otherwise the page says that it cannot.
     const finds = server.host.findPeople !== null;
     const access = await textOf(await visitor.get(`${pages}/access`));
-    expect(access).toContain(finds ? 'Name, email address or id' : 'does not support search by name');
+    expect(access).toContain(
+      finds ? 'Name, email address or id' : 'does not support search by name',
+    );
     const found = await visitor.get(`${pages}/access?q=lovelace`);
     expect([found.status, (await textOf(found)).includes('Ada Lovelace ada@example.com')]).toEqual([
       finds ? 200 : 400,

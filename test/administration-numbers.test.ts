@@ -11,7 +11,8 @@ let ada: Visitor;
 beforeAll(async () => {
   ({ portal } = await startAdministered());
   const client = await registerClient(portal, { name: 'Notebook' });
-  for (const person of [ADA, GRACE, ADA]) await obtainTokens(portal, client, person, { scope: 'openid' });
+  for (const person of [ADA, GRACE, ADA])
+    await obtainTokens(portal, client, person, { scope: 'openid' });
   ada = await portal.signedIn(ADA);
 });
 afterAll(() => portal.close());
@@ -19,7 +20,12 @@ afterAll(() => portal.close());
 // @shows AS-33.13
 test('the overview counts authorizations, and each person once', async () => {
   const text = await textOf(await ada.get(PAGES));
-  for (const number of ['1 Applications', '2 People with access', '3 Authorizations', '0 Open rotations'])
+  for (const number of [
+    '1 Applications',
+    '2 People with access',
+    '3 Authorizations',
+    '0 Open rotations',
+  ])
     expect(text).toContain(number);
 });
 

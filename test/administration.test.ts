@@ -79,7 +79,11 @@ const pick = (fields: Readonly<Record<string, string>>, names: readonly string[]
 const pageOf = (id: string, ask = '') =>
   `${PAGES}/client?${new URLSearchParams({ id, ...(ask === '' ? {} : { ask }) })}`;
 const asClient = (secret: string) =>
-  requestToken(portal, { id: client.id, secret }, { grant_type: 'authorization_code', code: 'none' });
+  requestToken(
+    portal,
+    { id: client.id, secret },
+    { grant_type: 'authorization_code', code: 'none' },
+  );
 /**
  * Whether the secret is this client's: the error for a wrong code is returned only to the client
  * itself.
@@ -100,31 +104,36 @@ describe("an administrator's page", () => {
       'x-robots-tag': 'noindex',
       'referrer-policy': 'no-referrer',
     });
-    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; .*frame-ancestors 'none'/);
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; .*frame-ancestors 'none'/,
+    );
     const html = await page.text();
     expect(html).not.toMatch(/<script|\son\w+=|javascript:/);
     expect(html).toContain('aria-current="page"');
   });
 
   // @shows AS-33.2
-  test.each([...OPEN_PAGES, `${PAGES}/client?id=a%20b`])('%s is nothing for others', async (path) => {
-    const grace = await portal.signedIn(GRACE);
-    const refused = await grace.get(path);
-    expect(refused.status).toBe(403);
-    expect(await textOf(refused)).toContain('You have no access to this page');
-    const [event, ...more] = administered.events;
-    expect(event).toMatchObject({ type: 'admin_refused', reason: 'permission' });
-    expect(more).toEqual([]);
-    const lines = await administered.linesOf(refused);
-    expect(lines).toMatchObject([
-      { error: 'access_denied', detail: expect.stringContaining(PERMISSION) as string },
-    ]);
+  test.each([...OPEN_PAGES, `${PAGES}/client?id=a%20b`])(
+    '%s is nothing for others',
+    async (path) => {
+      const grace = await portal.signedIn(GRACE);
+      const refused = await grace.get(path);
+      expect(refused.status).toBe(403);
+      expect(await textOf(refused)).toContain('You have no access to this page');
+      const [event, ...more] = administered.events;
+      expect(event).toMatchObject({ type: 'admin_refused', reason: 'permission' });
+      expect(more).toEqual([]);
+      const lines = await administered.linesOf(refused);
+      expect(lines).toMatchObject([
+        { error: 'access_denied', detail: expect.stringContaining(PERMISSION) as string },
+      ]);
 
-    const stranger = portal.visitor();
-    const signInPage = await stranger.visit(path);
-    const answer = await signIn(stranger, signInPage, ADA);
-    expect(locationOf(answer).href).toBe(new URL(path, portal.url).href);
-  });
+      const stranger = portal.visitor();
+      const signInPage = await stranger.visit(path);
+      const answer = await signIn(stranger, signInPage, ADA);
+      expect(locationOf(answer).href).toBe(new URL(path, portal.url).href);
+    },
+  );
 
   // @shows AS-33.2
   test('asks the host for the permission on every request', async () => {
@@ -148,7 +157,9 @@ describe("an administrator's page", () => {
         expect((await visitor.post(path, {})).status).toBe(404);
       }
       const metadata = async (of: RunningPortal) =>
-        Object.keys((await (await fetch(`${of.url}/.well-known/openid-configuration`)).json()) as object);
+        Object.keys(
+          (await (await fetch(`${of.url}/.well-known/openid-configuration`)).json()) as object,
+        );
       const more = (await metadata(portal)).filter(
         (name) => name !== 'registration_endpoint' && !name.startsWith('client_id_metadata'),
       );
@@ -186,7 +197,9 @@ describe("an administrator's page", () => {
 describe('an administrator', () => {
   // @shows AS-33.4, AS-33.5
   test('makes a new secret that is shown once; the previous one works for the overlap; the audit records who did it', async () => {
-    const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap: '3600' });
+    const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
+      overlap: '3600',
+    });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     const secret = await shownSecret(answer);
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, true]);
@@ -203,14 +216,21 @@ describe('an administrator', () => {
   });
 
   test('makes a new secret and ends the previous one at once', async () => {
-    const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap: '0' });
-    expect([await isSecret(await shownSecret(answer)), await isSecret(client.secret)]).toEqual([true, false]);
+    const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
+      overlap: '0',
+    });
+    expect([await isSecret(await shownSecret(answer)), await isSecret(client.secret)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test.each(['-1', '1.5', 'tomorrow', '', '99999999999'])(
     'refuses an overlap of %j and changes nothing',
     async (overlap) => {
-      const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap });
+      const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
+        overlap,
+      });
       expect(answer.status).toBe(400);
       expect(await textOf(answer)).toContain('The overlap must be 0 to 31536000 seconds');
       expect(await isSecret(client.secret)).toBe(true);
@@ -223,10 +243,17 @@ describe('an administrator', () => {
   test('changes an application; what was removed is gone with its next request', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
-    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
+    const { action, fields } = await formDoing(
+      await ada.get(pageOf(client.id, 'update')),
+      'update',
+    );
     const { [fieldOf('notes:read')]: _, ...kept } = fields;
     const redirectUris = `${fields['redirect_uris'] ?? ''}\r\n\r\n https://new.example/callback `;
-    const answer = await ada.post(action, { ...kept, name: 'Renamed <b>', redirect_uris: redirectUris });
+    const answer = await ada.post(action, {
+      ...kept,
+      name: 'Renamed <b>',
+      redirect_uris: redirectUris,
+    });
     expect(answer.status).toBe(303);
     expect(await textOf(await ada.get(locationOf(answer).href))).toContain('Renamed <b>');
     expect(await portal.server.clients.find(client.id)).toMatchObject({
@@ -258,7 +285,10 @@ describe('an administrator', () => {
   ])(
     'refuses a change to %j as the console does, says why and keeps what was typed',
     async (changes, reason) => {
-      const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
+      const { action, fields } = await formDoing(
+        await ada.get(pageOf(client.id, 'update')),
+        'update',
+      );
       const typed: Readonly<Record<string, string>> = {
         ...fields,
         [fieldOf('notes:write')]: '',
@@ -292,7 +322,9 @@ describe('an administrator', () => {
     administered.events.length = 0;
     const answer = await doAt(ada, pageOf(client.id, 'revoke'), 'revoke');
     expect(answer.status).toBe(303);
-    expect(await textOf(await ada.get(locationOf(answer).href))).toContain('The application is revoked');
+    expect(await textOf(await ada.get(locationOf(answer).href))).toContain(
+      'The application is revoked',
+    );
     expect(administered.events).toMatchObject([
       { type: 'client_revoked', clientId: client.id, by: { provider: 'accounts' } },
     ]);
@@ -309,14 +341,23 @@ describe('an administrator', () => {
     expect(await textOf(await ada.get(locationOf(blocked).href))).toContain('blocked');
     expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).not.toBeNull();
     const unblocked = await doAt(ada, pageOf(DOCUMENT, 'unblock'), 'unblock');
-    expect(await textOf(await ada.get(locationOf(unblocked).href))).toContain('The URL is no longer blocked');
+    expect(await textOf(await ada.get(locationOf(unblocked).href))).toContain(
+      'The URL is no longer blocked',
+    );
     expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).toBeNull();
-    expect(administered.events.map(({ type }) => type)).toEqual(['client_revoked', 'client_unblocked']);
+    expect(administered.events.map(({ type }) => type)).toEqual([
+      'client_revoked',
+      'client_unblocked',
+    ]);
   });
 
   test('makes an initial access token, shown once, that registers an application and can be revoked', async () => {
     const page = `${PAGES}/registration`;
-    const made = await doAt(ada, page, 'create', { note: 'For the <shop>', uses: '2', lifetime: '60' });
+    const made = await doAt(ada, page, 'create', {
+      note: 'For the <shop>',
+      uses: '2',
+      lifetime: '60',
+    });
     const token = await shownSecret(made);
     const register = () =>
       fetch(`${portal.url}/oauth/register`, {
@@ -351,8 +392,17 @@ describe('an administrator', () => {
     administered.events.length = 0;
     const { items } = await portal.server.access.list({ clientId: client.id });
     const person = items[0]?.person ?? { provider: '', id: '' };
-    const filters = { client: client.id, provider: person.provider, person: person.id, scope: 'notes:read' };
-    for (const filter of [filters, pick(filters, ['client']), pick(filters, ['provider', 'person'])]) {
+    const filters = {
+      client: client.id,
+      provider: person.provider,
+      person: person.id,
+      scope: 'notes:read',
+    };
+    for (const filter of [
+      filters,
+      pick(filters, ['client']),
+      pick(filters, ['provider', 'person']),
+    ]) {
       const text = await textOf(await ada.get(`${PAGES}/access?${new URLSearchParams(filter)}`));
       expect(text).toContain(items[0]?.id);
       expect(text).not.toContain(other.id);
@@ -380,7 +430,9 @@ describe('an administrator', () => {
   // @shows AS-33.4
   test('ends all that a person has allowed with one form, and nothing of other people', async () => {
     const first = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
-    const second = await obtainTokens(portal, await registerClient(portal), GRACE, { scope: 'openid' });
+    const second = await obtainTokens(portal, await registerClient(portal), GRACE, {
+      scope: 'openid',
+    });
     const adas = await obtainTokens(portal, client, ADA, { scope: 'openid' });
     administered.events.length = 0;
     const { items } = await portal.server.access.list({ clientId: client.id });
@@ -446,7 +498,9 @@ describe('an administrator', () => {
       'Everything stored about this person is removed',
     );
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(401);
-    expect(administered.events).toMatchObject([{ type: 'person_erased', by: { provider: 'accounts' } }]);
+    expect(administered.events).toMatchObject([
+      { type: 'person_erased', by: { provider: 'accounts' } },
+    ]);
     const events = await portal.server.audit.list({ type: 'person_erased' });
     expect(events.items).toHaveLength(1);
     expect(JSON.stringify(events.items)).not.toContain(id);
@@ -470,13 +524,17 @@ describe('an administrator', () => {
 
   test('sees the kept audit events, by each filter', async () => {
     await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret');
-    const [event] = (await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })).items;
+    const [event] = (
+      await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })
+    ).items;
     const shown = async (filter: Readonly<Record<string, string>>) =>
       textOf(await ada.get(`${PAGES}/audit?${new URLSearchParams(filter)}`));
     const rotated = await shown({ type: 'secret_rotated', client: client.id });
     for (const part of [client.id, event?.requestId, 'previous_expires_at', 'by'])
       expect(rotated).toContain(part);
-    expect(await shown({ type: 'consent_denied', client: client.id })).toContain('No event matches');
+    expect(await shown({ type: 'consent_denied', client: client.id })).toContain(
+      'No event matches',
+    );
     expect(await shown({ client: client.id, until: '2001-01-01' })).toContain('No event matches');
     expect(await shown({ client: client.id, since: '2001-01-01' })).toContain('secret_rotated');
     await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -490,7 +548,9 @@ describe('an administrator', () => {
     const page = `${PAGES}/keys`;
     const [before] = await portal.server.keys.list();
     const staged = await doAt(ada, `${page}?ask=rotate`, 'rotate');
-    expect(await textOf(await ada.get(locationOf(staged).href))).toContain('published, signs later');
+    expect(await textOf(await ada.get(locationOf(staged).href))).toContain(
+      'published, signs later',
+    );
     expect(await textOf(await ada.get(`${PAGES}/rotations`))).toContain('signs from');
     const stale = await formDoing(await ada.get(`${page}?ask=rotate`), 'rotate');
     const now = await doAt(ada, `${page}?ask=rotate-now`, 'rotate-now');
@@ -514,7 +574,9 @@ describe('an administrator', () => {
     try {
       const { database } = many.portal.application;
       const known = await registerClient(many.portal);
-      const { rows } = await database.execute(`SELECT * FROM oauth_clients WHERE client_id = ?`, [known.id]);
+      const { rows } = await database.execute(`SELECT * FROM oauth_clients WHERE client_id = ?`, [
+        known.id,
+      ]);
       const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'client_id');
       await database.execute(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5999)
         INSERT INTO oauth_clients (client_id, ${names.join(', ')})
@@ -564,7 +626,8 @@ describe('people', () => {
       `/audit?client=${client.id}&type=consent_granted`,
     ]) {
       const text = await shown(path);
-      for (const part of ['Ada Lovelace', ADA, id]) expect([path, text.includes(part)]).toEqual([path, true]);
+      for (const part of ['Ada Lovelace', ADA, id])
+        expect([path, text.includes(part)]).toEqual([path, true]);
     }
   });
 
@@ -588,13 +651,15 @@ describe('people', () => {
       'No active authorization',
     );
     for (const text of ['%', '_', '!', '%a%', PEOPLE])
-      expect(await shown(`/access?${new URLSearchParams({ q: text })}`)).toContain('No one was found');
+      expect(await shown(`/access?${new URLSearchParams({ q: text })}`)).toContain(
+        'No one was found',
+      );
     for (const text of ['x'.repeat(101), '\0', 'a\nb', '\ud800']) {
       const page = await ada.get(`${PAGES}/access?${new URLSearchParams({ q: text })}`);
-      expect([text, page.status === 400 || (await textOf(page)).includes('No one was found')]).toEqual([
+      expect([
         text,
-        true,
-      ]);
+        page.status === 400 || (await textOf(page)).includes('No one was found'),
+      ]).toEqual([text, true]);
     }
   });
 
@@ -602,7 +667,9 @@ describe('people', () => {
   test('have one row per application, with a count; one form ends all of it', async () => {
     const tokens = [];
     for (let count = 0; count < 3; count += 1)
-      tokens.push(await obtainTokens(portal, client, ADA, { scope: count === 0 ? 'notes:read' : 'openid' }));
+      tokens.push(
+        await obtainTokens(portal, client, ADA, { scope: count === 0 ? 'notes:read' : 'openid' }),
+      );
     const others = await obtainTokens(portal, client, GRACE, { scope: 'notes:read' });
     administered.events.length = 0;
     const list = `${PAGES}/access?client=${client.id}`;
@@ -611,7 +678,8 @@ describe('people', () => {
     const text = await textOf(await ada.get(list));
     expect(text).toContain('3 authorizations');
     // One by one on the page of the person.
-    const one = /href="([^"]*person[^"]*client=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const one =
+      /href="([^"]*person[^"]*client=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect((await (await ada.get(one)).text()).match(/<li class="held">/g)).toHaveLength(3);
     // A form that was shown before there was another authorization ends none.
     const stale = await formDoing(await ada.get(list), 'revoke-group');
@@ -687,10 +755,15 @@ describe('the overview', () => {
       public: false,
     });
     const credentials = { id, secret };
-    const asked = await requestToken(portal, credentials, { grant_type: 'authorization_code', code: 'none' });
+    const asked = await requestToken(portal, credentials, {
+      grant_type: 'authorization_code',
+      code: 'none',
+    });
     expect(asked.status).toBe(400);
     expect(await administered.log()).not.toContain(secret);
-    expect((await ada.post(again.action, { ...again.fields, redirect_uris: REDIRECT_URI })).status).toBe(400);
+    expect(
+      (await ada.post(again.action, { ...again.fields, redirect_uris: REDIRECT_URI })).status,
+    ).toBe(400);
   });
 });
 
@@ -713,20 +786,27 @@ describe('a form of an administrator', () => {
   }
 
   // @shows AS-33.3
-  test.each(FORMS)('does nothing for another person or in another browser: %s', async (ask, does) => {
-    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
-    const elsewhere = await portal.signedIn(ADA);
-    await expectNothing(await elsewhere.post(action, fields), 'form', 'csrf_token');
-    clock.advance(61);
-    administered.events.length = 0;
-    await portal.grant(GRACE, PERMISSION);
-    const grace = await portal.signedIn(GRACE);
-    await expectNothing(await grace.post(action, fields), 'form', 'csrf_token');
-    await portal.deny(GRACE, PERMISSION);
-    administered.events.length = 0;
-    await expectNothing(await (await portal.signedIn(GRACE)).post(action, fields), 'permission', PERMISSION);
-    expect(locationOf(await portal.visitor().post(action, fields)).pathname).toBe('/login');
-  });
+  test.each(FORMS)(
+    'does nothing for another person or in another browser: %s',
+    async (ask, does) => {
+      const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
+      const elsewhere = await portal.signedIn(ADA);
+      await expectNothing(await elsewhere.post(action, fields), 'form', 'csrf_token');
+      clock.advance(61);
+      administered.events.length = 0;
+      await portal.grant(GRACE, PERMISSION);
+      const grace = await portal.signedIn(GRACE);
+      await expectNothing(await grace.post(action, fields), 'form', 'csrf_token');
+      await portal.deny(GRACE, PERMISSION);
+      administered.events.length = 0;
+      await expectNothing(
+        await (await portal.signedIn(GRACE)).post(action, fields),
+        'permission',
+        PERMISSION,
+      );
+      expect(locationOf(await portal.visitor().post(action, fields)).pathname).toBe('/login');
+    },
+  );
 
   // @shows AS-33.3
   test.each(FORMS)('does nothing with a field changed or left out: %s', async (ask, does) => {
@@ -756,7 +836,10 @@ describe('a form of an administrator', () => {
     ['Sec-Fetch-Site', 'same-site'],
     ['Origin', 'https://attacker.example'],
   ])('does nothing if a page of another site sends it: %s: %s', async (name, value) => {
-    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
+    const { action, fields } = await formDoing(
+      await ada.get(pageOf(client.id, 'revoke')),
+      'revoke',
+    );
     const answer = await fetch(new URL(action, portal.url), {
       method: 'POST',
       redirect: 'manual',
@@ -769,7 +852,10 @@ describe('a form of an administrator', () => {
 
   // @shows AS-33.3
   test('does nothing after 30 minutes', async () => {
-    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
+    const { action, fields } = await formDoing(
+      await ada.get(pageOf(client.id, 'revoke')),
+      'revoke',
+    );
     clock.advance(1801);
     await expectNothing(await ada.post(action, fields), 'form', '30 minutes');
   });
@@ -802,7 +888,9 @@ describe('a form of an administrator', () => {
     expect((await ada.post(action, fields)).status).toBe(200);
     const answer = await ada.post(action, fields);
     expect([answer.status, await shownSecret(answer)]).toEqual([400, '']);
-    expect(await administered.linesOf(answer)).toMatchObject([{ detail: 'the form was already sent' }]);
+    expect(await administered.linesOf(answer)).toMatchObject([
+      { detail: 'the form was already sent' },
+    ]);
     expect(administered.events.map(({ type }) => type)).toEqual([
       'initial_access_token_created',
       'admin_refused',
@@ -895,7 +983,10 @@ describe('repeated refusals', () => {
     const grace = await portal.signedIn(GRACE);
     await grace.get(`${PAGES}/clients`);
     await grace.get(`${PAGES}/clients`);
-    const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
+    const { action, fields } = await formDoing(
+      await ada.get(pageOf(client.id, 'revoke')),
+      'revoke',
+    );
     await ada.post(action, { ...fields, state: 'x' });
     await portal.deny(ADA, PERMISSION);
     await ada.get(`${PAGES}/clients`);
@@ -939,7 +1030,9 @@ describe('the result of a form', () => {
     const other = await registerClient(portal);
     for (const said of [
       await shown(({ searchParams }) => searchParams.set('done', 'updated')),
-      await shown(({ searchParams }) => searchParams.set('done', signed.replace('updated', 'revoked'))),
+      await shown(({ searchParams }) =>
+        searchParams.set('done', signed.replace('updated', 'revoked')),
+      ),
       await shown(({ searchParams }) => searchParams.set('done', `${signed}x`)),
       await shown(({ searchParams }) => searchParams.set('id', other.id)),
     ]) {

@@ -13,7 +13,14 @@ import {
   type OAuthServerConfigInput,
 } from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimsOf, headerOf, newKey, signed, withAssertion, type Algorithm } from './support/assertions.ts';
+import {
+  claimsOf,
+  headerOf,
+  newKey,
+  signed,
+  withAssertion,
+  type Algorithm,
+} from './support/assertions.ts';
 import { createDatabase } from './support/database.ts';
 import { proofOf } from './support/fapi2.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
@@ -43,7 +50,10 @@ const host: Host = {
   loadAccount: async () => null,
   holdsPermission: async () => true,
   loginUrl: (returnTo) => `/sign-in?to=${encodeURIComponent(returnTo)}`,
-  passwordHasher: { hash: async (text) => `#${text}`, verify: async (one, other) => `#${one}` === other },
+  passwordHasher: {
+    hash: async (text) => `#${text}`,
+    verify: async (one, other) => `#${one}` === other,
+  },
   clientAddress: () => null,
   audit: async () => {},
   log: { debug() {}, info() {}, warning() {}, error() {} },
@@ -72,7 +82,13 @@ beforeAll(async () => {
   const jwks = { keys: ALGORITHMS.map((each) => keyOf(each).jwk) };
   const [withSecret, withKeys, open, api] = [
     await clients.create({ name: 'With a secret', ...common, grants }),
-    await clients.create({ name: 'With keys', ...common, grants, jwks, idTokenSignedResponseAlg: 'ES256' }),
+    await clients.create({
+      name: 'With keys',
+      ...common,
+      grants,
+      jwks,
+      idTokenSignedResponseAlg: 'ES256',
+    }),
     await clients.create({ name: 'Public', ...common, public: true }),
     await clients.create({ name: 'An API', grants: ['introspection'] }),
   ];
@@ -99,7 +115,10 @@ type Asking = (at: string, init?: RequestInit) => Promise<Response>;
 function authenticated(
   method: string,
   form: Form,
-  { isApi = false, algorithm = 'ES256' }: { readonly isApi?: boolean; readonly algorithm?: Algorithm } = {},
+  {
+    isApi = false,
+    algorithm = 'ES256',
+  }: { readonly isApi?: boolean; readonly algorithm?: Algorithm } = {},
 ) {
   const [id, ownSecret] = isApi ? [ids.api, apiSecret] : [ids.secret, secret];
   const headers = new Headers();
@@ -132,14 +151,24 @@ async function isLetIn(response: Response): Promise<boolean> {
   return !/"(?:invalid_client|unauthorized_client)"/.test(text);
 }
 
-async function filtered<T>(all: readonly T[], holds: (each: T) => Promise<boolean>): Promise<readonly T[]> {
+async function filtered<T>(
+  all: readonly T[],
+  holds: (each: T) => Promise<boolean>,
+): Promise<readonly T[]> {
   const held = await Promise.all(all.map(holds));
   return all.filter((_, index) => held[index]);
 }
 
-const withProof = (init: ReturnType<typeof authenticated>, path: string, algorithm: Algorithm = 'ES256') => {
+const withProof = (
+  init: ReturnType<typeof authenticated>,
+  path: string,
+  algorithm: Algorithm = 'ES256',
+) => {
   const key = keyOf(algorithm);
-  init.headers.set('DPoP', proofOf({ now: clock.now }, key, { method: 'POST', url: ISSUER + path }));
+  init.headers.set(
+    'DPoP',
+    proofOf({ now: clock.now }, key, { method: 'POST', url: ISSUER + path }),
+  );
   return init;
 };
 
@@ -148,7 +177,10 @@ async function done(ask: Asking): Promise<Metadata> {
   const token = (form: Form, method: string, algorithm?: Algorithm) =>
     ask(
       '/oauth/token',
-      withProof(authenticated(method, form, algorithm === undefined ? {} : { algorithm }), '/oauth/token'),
+      withProof(
+        authenticated(method, form, algorithm === undefined ? {} : { algorithm }),
+        '/oauth/token',
+      ),
     );
   const refreshing = { grant_type: 'refresh_token', refresh_token: 'a' };
   const ofToken = await filtered(METHODS, async (each) => isLetIn(await token(refreshing, each)));
@@ -169,7 +201,9 @@ async function done(ask: Asking): Promise<Metadata> {
   });
   const client = letIn === 'private_key_jwt' ? ids.keys : ids.secret;
   const pushed = await ask('/oauth/par', authenticated(letIn, { ...REQUEST, client_id: client }));
-  const unpushed = await ask(`/oauth/authorize?${new URLSearchParams({ ...REQUEST, client_id: client })}`);
+  const unpushed = await ask(
+    `/oauth/authorize?${new URLSearchParams({ ...REQUEST, client_id: client })}`,
+  );
   const refused = await ask(
     `/oauth/authorize?${new URLSearchParams({ ...REQUEST, client_id: client, response_type: 'token' })}`,
   );
@@ -189,9 +223,9 @@ async function done(ask: Asking): Promise<Metadata> {
     dpop_signing_alg_values_supported: boundWith.length === 0 ? undefined : boundWith,
     pushed_authorization_request_endpoint: isThere(pushed) ? `${ISSUER}/oauth/par` : undefined,
     require_pushed_authorization_requests: leadsTo(unpushed, REDIRECT_URI) ? true : undefined,
-    authorization_response_iss_parameter_supported: (refused.headers.get('location') ?? '').includes(
-      `iss=${encodeURIComponent(ISSUER)}`,
-    ),
+    authorization_response_iss_parameter_supported: (
+      refused.headers.get('location') ?? ''
+    ).includes(`iss=${encodeURIComponent(ISSUER)}`),
     client_id_metadata_document_supported: leadsTo(document, '/sign-in') ? true : undefined,
     registration_endpoint: isThere(registered) ? `${ISSUER}/oauth/register` : undefined,
   };
@@ -227,9 +261,12 @@ const OTHERS = {
   challenge: [undefined, true],
 } as const;
 
-function product(switches: Readonly<Record<string, readonly unknown[]>>): readonly OAuthServerConfigInput[] {
+function product(
+  switches: Readonly<Record<string, readonly unknown[]>>,
+): readonly OAuthServerConfigInput[] {
   return Object.entries(switches).reduce<readonly OAuthServerConfigInput[]>(
-    (before, [name, values]) => before.flatMap((each) => values.map((value) => ({ ...each, [name]: value }))),
+    (before, [name, values]) =>
+      before.flatMap((each) => values.map((value) => ({ ...each, [name]: value }))),
     [{}],
   );
 }
@@ -258,7 +295,9 @@ test('the metadata lists exactly what is switched on, in every combination', asy
     const handle = createHandler(serverWith(config));
     const ask: Asking = async (at, init) =>
       (await handle(new Request(ISSUER + at, init))) ?? new Response(null, { status: 404 });
-    const metadata = (await (await ask('/.well-known/oauth-authorization-server')).json()) as Metadata;
+    const metadata = (await (
+      await ask('/.well-known/oauth-authorization-server')
+    ).json()) as Metadata;
     const openid = (await (await ask('/.well-known/openid-configuration')).json()) as Metadata;
     const found = JSON.parse(JSON.stringify({ ...FIXED, ...(await done(ask)) })) as Metadata;
     expect({ config, metadata }).toEqual({ config, metadata: found });

@@ -37,7 +37,10 @@ const hasher: PasswordHasher = {
   },
   async verify(password, hash) {
     const [, salt = '', known = ''] = /^\$scrypt\$([\w-]+)\$([\w-]{43})$/.exec(hash) ?? [];
-    return known !== '' && timingSafeEqual(await derive(password, salt, 32), Buffer.from(known, 'base64url'));
+    return (
+      known !== '' &&
+      timingSafeEqual(await derive(password, salt, 32), Buffer.from(known, 'base64url'))
+    );
   },
 };
 
@@ -63,7 +66,10 @@ let browserSecret: unknown = 'the secret of this browser';
 const logged: { level: string; text: string }[] = [];
 const logging = (level: string) => (message: string, context?: LogContext) => {
   const { exception } = context ?? {};
-  logged.push({ level, text: exception instanceof Error ? `${message} ${exception.message}` : message });
+  logged.push({
+    level,
+    text: exception instanceof Error ? `${message} ${exception.message}` : message,
+  });
 };
 
 /** Queries the store first, like a host that keeps its people in the same database. */
@@ -122,7 +128,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function serverOn(store: Database, more: Readonly<Record<string, unknown>> = {}): AuthorizationServer {
+function serverOn(
+  store: Database,
+  more: Readonly<Record<string, unknown>> = {},
+): AuthorizationServer {
   const features = [administration];
   const config = configurationWith(features).parse({
     ...more,
@@ -156,7 +165,10 @@ describe('an application that does not use the kit', () => {
     const { client, secret } = await server.clients.create(registration);
     const query = codeRequest(client.id, { scope: 'openid profile email' });
     const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
-    const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+    const { requestId, csrfToken } = (await page.json()) as {
+      requestId: string;
+      csrfToken: string;
+    };
     const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
     const allowed = await answer('oauth_server_consent', '/oauth/authorize', form);
     const code = new URL(allowed.headers.get('location') ?? '').searchParams.get('code') ?? '';
@@ -181,7 +193,11 @@ describe('an application that does not use the kit', () => {
     const { client } = await server.clients.create(registration);
     const cost = async (clientId: string) => {
       const before = verifications;
-      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' };
+      const form = {
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: 'wrong',
+      };
       expect((await answer('oauth_server_token', '/oauth/token', form)).status).toBe(401);
       return verifications - before;
     };
@@ -200,7 +216,10 @@ describe('an application that does not use the kit', () => {
     };
     for (const decision of ['allow', 'deny', 'switch']) {
       const page = await once(answer('oauth_server_authorize', `/oauth/authorize?${query}`), 200);
-      const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+      const { requestId, csrfToken } = (await page.json()) as {
+        requestId: string;
+        csrfToken: string;
+      };
       await once(answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`), 200);
       const form = { request_id: requestId, csrf_token: csrfToken, decision };
       await once(answer('oauth_server_consent', '/oauth/authorize', form), 303);
@@ -300,7 +319,9 @@ describe('the secret of the browser session', () => {
     browserSecret = 'the secret of this browser';
     expect(refused.status).toBe(500);
     expect(await refused.text()).not.toContain('browserSecret');
-    const told = logged.filter(({ level, text }) => level === 'error' && text.includes('Host.browserSecret'));
+    const told = logged.filter(
+      ({ level, text }) => level === 'error' && text.includes('Host.browserSecret'),
+    );
     expect(told).toHaveLength(1);
     expect(told[0]?.text).toContain(found);
   });
@@ -312,7 +333,10 @@ describe('the secret of the browser session', () => {
     browserSecret = 'the secret of a session begun anew';
     logged.length = 0;
     const answered = await answer('oauth_server_consent', '/oauth/authorize', form);
-    const opened = await answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`);
+    const opened = await answer(
+      'oauth_server_authorize',
+      `/oauth/authorize?request_id=${requestId}`,
+    );
     browserSecret = 'the secret of this browser';
     expect([answered.status, opened.status]).toEqual([400, 400]);
     const warnings = logged.filter(({ level }) => level === 'warning').map(({ text }) => text);
@@ -331,7 +355,10 @@ describe('the secret of the browser session', () => {
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
     const titleFor = async (person: typeof PERSON) => {
       someone = person;
-      const page = await answer('oauth_server_authorize', `/oauth/authorize?request_id=${requestId}`);
+      const page = await answer(
+        'oauth_server_authorize',
+        `/oauth/authorize?request_id=${requestId}`,
+      );
       someone = PERSON;
       return ((await page.json()) as { readonly title: string }).title;
     };
@@ -361,12 +388,17 @@ describe('a host in JavaScript that returns neither true nor false', () => {
    * The introspection of a token of this person, while the host answers differently during the
    * work.
    */
-  async function introspectedWhile(answering: () => unknown): Promise<Readonly<Record<string, unknown>>> {
+  async function introspectedWhile(
+    answering: () => unknown,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const { client, secret } = await server.clients.create(registration);
     const api = await server.clients.create({ name: 'API', grants: ['introspection'] });
     const query = codeRequest(client.id);
     const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
-    const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+    const { requestId, csrfToken } = (await page.json()) as {
+      requestId: string;
+      csrfToken: string;
+    };
     const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
     const allowed = await answer('oauth_server_consent', '/oauth/authorize', form);
     const issued = await answer('oauth_server_token', '/oauth/token', {
@@ -393,9 +425,15 @@ describe('a host in JavaScript that returns neither true nor false', () => {
   }
 
   // @shows AS-1.9
-  test.each([['false'], [[]], [{ rows: [] }], [0]])('has given no permission by %j', async (given) => {
-    expect(await introspectedWhile(() => (held = given))).toMatchObject({ active: true, scope: '' });
-  });
+  test.each([['false'], [[]], [{ rows: [] }], [0]])(
+    'has given no permission by %j',
+    async (given) => {
+      expect(await introspectedWhile(() => (held = given))).toMatchObject({
+        active: true,
+        scope: '',
+      });
+    },
+  );
 
   // @shows AS-1.9
   test.each([
@@ -409,18 +447,25 @@ describe('a host in JavaScript that returns neither true nor false', () => {
 
 describe('a hasher in JavaScript that returns neither true nor false', () => {
   // @shows AS-9.1
-  test.each([['false'], [1], [[]], [{ ok: false }]])('has let no client in by %j', async (given) => {
-    const { client } = await server.clients.create({
-      name: 'Job',
-      grants: ['client_credentials'],
-      scopes: ['notes:read'],
-    });
-    verified = given;
-    const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: 'wrong' };
-    const refused = await answer('oauth_server_token', '/oauth/token', form);
-    verified = null;
-    expect(refused.status).toBe(401);
-  });
+  test.each([['false'], [1], [[]], [{ ok: false }]])(
+    'has let no client in by %j',
+    async (given) => {
+      const { client } = await server.clients.create({
+        name: 'Job',
+        grants: ['client_credentials'],
+        scopes: ['notes:read'],
+      });
+      verified = given;
+      const form = {
+        grant_type: 'client_credentials',
+        client_id: client.id,
+        client_secret: 'wrong',
+      };
+      const refused = await answer('oauth_server_token', '/oauth/token', form);
+      verified = null;
+      expect(refused.status).toBe(401);
+    },
+  );
 });
 
 describe('a person of the host', () => {
@@ -430,11 +475,18 @@ describe('a person of the host', () => {
    */
   async function meet(person: typeof PERSON) {
     someone = person;
-    const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['openid', 'notes:read'] };
+    const registration = {
+      name: 'App',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['openid', 'notes:read'],
+    };
     const { client, secret } = await server.clients.create(registration);
     const query = codeRequest(client.id, { scope: 'openid notes:read' });
     const page = await answer('oauth_server_authorize', `/oauth/authorize?${query}`);
-    const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
+    const { requestId, csrfToken } = (await page.json()) as {
+      requestId: string;
+      csrfToken: string;
+    };
     const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
     const allowed = await answer('oauth_server_consent', '/oauth/authorize', form);
     // The token request comes from no browser.
@@ -467,7 +519,9 @@ describe('a person of the host', () => {
   ])('is a different person for each spelling of the id %s', async (_, ids) => {
     const found = [];
     for (const id of ids) found.push(await meet({ provider: 'spelling', id }));
-    expect(found.map(({ loaded }) => loaded)).toEqual(ids.map((id) => ({ provider: 'spelling', id })));
+    expect(found.map(({ loaded }) => loaded)).toEqual(
+      ids.map((id) => ({ provider: 'spelling', id })),
+    );
     expect(new Set(found.map(({ sub }) => sub)).size).toBe(ids.length);
     const again = await meet({ provider: 'spelling', id: ids[0] ?? '' });
     expect(again.sub).toBe(found[0]?.sub);
@@ -491,28 +545,35 @@ describe('a person of the host', () => {
         (['signedIn', 'loadAccount'] as const).map((by) => ({ member, what, value, says, by })),
       ),
     ),
-  )('with $what as the $member, by $by: a fault that says so, and nothing is kept', async (given) => {
-    const { member, value, says, by } = given;
-    const person = { ...PERSON, [member]: value };
-    if (by === 'signedIn') someone = person;
-    else accountOf = person;
-    const count = async () =>
-      (await database.execute('SELECT user_provider FROM oauth_subjects')).rows.length +
-      (await database.execute('SELECT id_hash FROM oauth_consent_requests')).rows.length;
-    const before = await count();
-    logged.length = 0;
-    for (const [name, at] of [
-      ['oauth_server_authorize', `/oauth/authorize?${await asking()}`],
-      ['oauth_server_applications', '/oauth/applications'],
-    ] as const) {
-      const refused = await answer(name, at);
-      expect([refused.status, await refused.text()]).toEqual([500, expect.not.stringContaining('Host.')]);
-    }
-    expect(await count()).toBe(before);
-    const told = logged.filter(({ level }) => level === 'error').map(({ text }) => text);
-    expect(told).toHaveLength(2);
-    for (const text of told) expect(text).toMatch(new RegExp(`Host\\.${by}.*${member} of a person.*${says}`));
-  });
+  )(
+    'with $what as the $member, by $by: a fault that says so, and nothing is kept',
+    async (given) => {
+      const { member, value, says, by } = given;
+      const person = { ...PERSON, [member]: value };
+      if (by === 'signedIn') someone = person;
+      else accountOf = person;
+      const count = async () =>
+        (await database.execute('SELECT user_provider FROM oauth_subjects')).rows.length +
+        (await database.execute('SELECT id_hash FROM oauth_consent_requests')).rows.length;
+      const before = await count();
+      logged.length = 0;
+      for (const [name, at] of [
+        ['oauth_server_authorize', `/oauth/authorize?${await asking()}`],
+        ['oauth_server_applications', '/oauth/applications'],
+      ] as const) {
+        const refused = await answer(name, at);
+        expect([refused.status, await refused.text()]).toEqual([
+          500,
+          expect.not.stringContaining('Host.'),
+        ]);
+      }
+      expect(await count()).toBe(before);
+      const told = logged.filter(({ level }) => level === 'error').map(({ text }) => text);
+      expect(told).toHaveLength(2);
+      for (const text of told)
+        expect(text).toMatch(new RegExp(`Host\\.${by}.*${member} of a person.*${says}`));
+    },
+  );
 
   async function asking(): Promise<URLSearchParams> {
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
@@ -527,7 +588,8 @@ describe('administrators', () => {
     'have no permission if the host returns %j',
     async (given) => {
       const administered = serverOn(database, { admin_permission: 'administer' });
-      const ask = () => answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
+      const ask = () =>
+        answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
       expect((await ask()).status).toBe(200);
       held = given;
       const refused = await ask();
@@ -539,7 +601,8 @@ describe('administrators', () => {
   // @shows AS-33.2
   test('get 503 and an error in the log if the host cannot say whether they hold the permission', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
-    const ask = () => answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
+    const ask = () =>
+      answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
     held = HANGS;
     logged.length = 0;
     const refused = await ask();
@@ -548,7 +611,9 @@ describe('administrators', () => {
       503,
       expect.stringMatching(/^\d+$/),
     ]);
-    expect(logged).toEqual([{ level: 'error', text: expect.stringContaining('holdsPermission') as string }]);
+    expect(logged).toEqual([
+      { level: 'error', text: expect.stringContaining('holdsPermission') as string },
+    ]);
     expect((await ask()).status).toBe(200);
   });
 

@@ -106,7 +106,11 @@ describe('the same answer sent again within code_ttl', () => {
     // A replaced code was never used, so presenting it is not a replay.
     await expectNoTokens(first);
     expect(await statusWith(tokens)).toBe(200);
-    expect(await eventsOfClient()).toEqual(['client_registered', 'consent_granted', 'tokens_issued']);
+    expect(await eventsOfClient()).toEqual([
+      'client_registered',
+      'consent_granted',
+      'tokens_issued',
+    ]);
     const applications = await (await ada.get('/oauth/applications')).text();
     expect(applications.split(`name="client_id" value="${client.id}"`)).toHaveLength(2);
   });

@@ -17,7 +17,14 @@ import {
 } from 'vitest';
 import { openApplicationPool, type ApplicationPool } from './support/application-pool.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
-import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  callApi,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+} from './support/portal.ts';
 import { createTimer } from './support/timer.ts';
 
 /** Portico on the application's existing pool. */
@@ -36,7 +43,9 @@ beforeAll(async () => {
   store = await createDatabase(folder);
   const own = openApplicationPool(store.url);
   const opened = own.borrow();
-  await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL, at BIGINT)');
+  await opened.execute(
+    'CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL, at BIGINT)',
+  );
   await opened.close();
   await own.end();
 });
@@ -66,7 +75,9 @@ describe("the application's own pool", () => {
   test("returns the same results as Portico's own pool, whatever the application sets on the driver and the session", async () => {
     await insert(1);
     expect(await all()).toEqual([thing(1)]);
-    const { rows: sums } = await database.execute<{ total: unknown }>('SELECT SUM(at) AS total FROM things');
+    const { rows: sums } = await database.execute<{ total: unknown }>(
+      'SELECT SUM(at) AS total FROM things',
+    );
     expect(Number(sums[0]?.total)).toBe(7_000_000_000_000);
     // Matched, but not changed.
     const same = 'UPDATE things SET name = name WHERE id = 1';
@@ -93,12 +104,16 @@ describe("the application's own pool", () => {
     await insert(1);
     await database.execute('INSERT INTO nothing VALUES (1)').catch(() => {});
     await database.transaction((on) => insert(2, on));
-    await database.transaction(async (on) => on.execute('INSERT INTO nothing VALUES (1)')).catch(() => {});
+    await database
+      .transaction(async (on) => on.execute('INSERT INTO nothing VALUES (1)'))
+      .catch(() => {});
     await database.withoutTimeout().transaction((on) => insert(3, on));
     expect(await pool.session()).toEqual(before);
     const [count] = await pool.ask('SELECT COUNT(*) AS n FROM things');
     const read = 'read by the application: 3';
-    expect(count).toEqual({ sqlite: { n: 3 }, postgres: { n: read }, mysql: [read] }[database.dialect]);
+    expect(count).toEqual(
+      { sqlite: { n: 3 }, postgres: { n: read }, mysql: [read] }[database.dialect],
+    );
   });
 
   // @shows AS-18.17
@@ -144,7 +159,10 @@ describe("the application's own pool", () => {
     'gives no connection with an open transaction: work that succeeded is committed, on %s',
     async () => {
       for (const work of [() => insert(1), () => database.transaction((on) => insert(2, on))]) {
-        const letGo = await pool.keep('BEGIN', "INSERT INTO things (id, name) VALUES (9, 'theirs')");
+        const letGo = await pool.keep(
+          'BEGIN',
+          "INSERT INTO things (id, name) VALUES (9, 'theirs')",
+        );
         letGo();
         await work();
       }
@@ -193,15 +211,18 @@ describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
   });
 });
 
-describe.each(ON_SERVERS.filter((server) => server === 'mysql'))("the application's own pool, on %s", () => {
-  // @shows AS-18.17
-  test('does not get back a connection whose settings a statement has changed', async () => {
-    const [before] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
-    await database.execute('SET SESSION lock_wait_timeout = 7');
-    const [after] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
-    expect(after).toEqual(before);
-  });
-});
+describe.each(ON_SERVERS.filter((server) => server === 'mysql'))(
+  "the application's own pool, on %s",
+  () => {
+    // @shows AS-18.17
+    test('does not get back a connection whose settings a statement has changed', async () => {
+      const [before] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
+      await database.execute('SET SESSION lock_wait_timeout = 7');
+      const [after] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
+      expect(after).toEqual(before);
+    });
+  },
+);
 
 describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
   // @shows AS-18.18
@@ -219,7 +240,9 @@ describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
       .catch((error: unknown) => error);
     const pid = await begun.promise;
     await other.ask(`SELECT pg_terminate_backend(${pid})`);
-    await expect.poll(() => other.ask(`SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`)).toEqual([]);
+    await expect
+      .poll(() => other.ask(`SELECT 1 FROM pg_stat_activity WHERE pid = ${pid}`))
+      .toEqual([]);
     gone.resolve();
     expect(database.isUnavailable(await broken)).toBe(true);
     await insert(1);
@@ -262,12 +285,16 @@ describe.each(ON_SERVERS)("the application's own pool, closed while requests run
     await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);
     timer.advance(5000);
     const outcomes = await settled;
-    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    const reasons = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason] : [],
+    );
     expect(reasons.map((reason) => [String(reason), borrowed.isUnavailable(reason)])).toEqual(
       reasons.map((reason) => [String(reason), true]),
     );
     const kept = (await all()).map((row) => row['id']);
-    const fulfilled = outcomes.flatMap(({ status }, index) => (status === 'fulfilled' ? [index + 2] : []));
+    const fulfilled = outcomes.flatMap(({ status }, index) =>
+      status === 'fulfilled' ? [index + 2] : [],
+    );
     expect(kept).toEqual(expect.arrayContaining(fulfilled));
     const after = await insert(99, borrowed).then(
       () => null,
@@ -306,7 +333,11 @@ describe('an application on its own pool of one connection', () => {
       {
         directory: folder,
         database: pool.borrow(),
-        config: { public_url: 'https://app.example', database_url: 'sqlite::memory:', database_pool_size: 3 },
+        config: {
+          public_url: 'https://app.example',
+          database_url: 'sqlite::memory:',
+          database_pool_size: 3,
+        },
       },
       { env: {} },
     );
@@ -321,13 +352,18 @@ describe('SQLite', () => {
   test('in memory is refused, because only its own connection can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
-    expect(() => fromSqlite(own)).toThrow('database: is in memory, so only the connection that made it');
+    expect(() => fromSqlite(own)).toThrow(
+      'database: is in memory, so only the connection that made it',
+    );
   });
 
   test("of another library is refused: two SQLite libraries in one process do not see each other's locks", () => {
     const own = new DatabaseSync(path.join(folder, 'other.sqlite'));
     onTestFinished(() => own.close());
-    const other = { prepare: (sql: string) => own.prepare(sql), exec: (sql: string) => own.exec(sql) };
+    const other = {
+      prepare: (sql: string) => own.prepare(sql),
+      exec: (sql: string) => own.exec(sql),
+    };
     expect(() => fromSqlite(other as unknown as DatabaseSync)).toThrow(
       'database: is not a DatabaseSync of node:sqlite',
     );

@@ -38,7 +38,9 @@ const opens = async (token: string) => (await callApi(portal, '/api/whoami', tok
 /** Presses the only button of an application. */
 async function remove(visitor: Visitor, client: TestClient): Promise<Response> {
   const html = await (await visitor.get(PAGE)).text();
-  const form = new RegExp(`name="client_id" value="${client.id}">\\s*<input[^>]*value="([^"]*)"`).exec(html);
+  const form = new RegExp(
+    `name="client_id" value="${client.id}">\\s*<input[^>]*value="([^"]*)"`,
+  ).exec(html);
   return visitor.post(PAGE, { client_id: client.id, csrf_token: form?.[1] ?? '' });
 }
 
@@ -123,7 +125,9 @@ describe("a person's own page of applications", () => {
 describe('the page, for each application,', () => {
   // @shows AS-40.5
   test('says when it was allowed, when tokens were last issued and where answers go; viewing changes nothing', async () => {
-    const { refresh_token: token } = await obtainTokens(portal, notebook, ADA, { scope: 'notes:read' });
+    const { refresh_token: token } = await obtainTokens(portal, notebook, ADA, {
+      scope: 'notes:read',
+    });
     const begun = clock.now();
     const entry = async () => {
       const html = await (await ada.get(PAGE)).text();
@@ -159,22 +163,32 @@ describe('removing all applications', () => {
     expect(await (await ada.get(PAGE)).text()).toContain(`href="${PAGE}?remove=all"`);
     const question = await ada.get(`${PAGE}?remove=all`);
     expect(await question.clone().text()).toContain('Remove the access of all applications?');
-    expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([true, true]);
+    expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([
+      true,
+      true,
+    ]);
 
     const events: AuditEvent[] = [];
     portal.application.events.on(AUDIT, (event) => void events.push(event));
     const answer = await ada.submit(question);
     expect(locationOrStatus(answer)).toBe(`${PAGE}?removed=all`);
-    expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([false, false]);
+    expect(await Promise.all(own.map(({ access_token: token }) => opens(token)))).toEqual([
+      false,
+      false,
+    ]);
     expect(await opens(graces.access_token)).toBe(true);
     const ended = events.filter(({ type }) => type === 'family_revoked');
     expect(ended.length).toBeGreaterThanOrEqual(2);
-    expect(ended).toEqual(ended.map(() => expect.objectContaining({ reason: 'person' }) as unknown));
+    expect(ended).toEqual(
+      ended.map(() => expect.objectContaining({ reason: 'person' }) as unknown),
+    );
     const after = await textOf(await ada.get(`${PAGE}?removed=all`));
     expect(after).toContain('none of these applications can act for you any more. Signed in as');
     expect(after).toContain('No application has access.');
     // The second time there is no question, and nothing to end.
-    expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain('Remove the access of all');
+    expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain(
+      'Remove the access of all',
+    );
   });
 
   // @shows AS-40.5

@@ -59,7 +59,8 @@ afterAll(async () => {
   await opened.close();
 });
 
-const newAssertion = () => signed(key, headerOf(key), claimsOf(id, portal.server.issuer, Date.now()));
+const newAssertion = () =>
+  signed(key, headerOf(key), claimsOf(id, portal.server.issuer, Date.now()));
 const ask = (form: Readonly<Record<string, string>>, assertion = newAssertion()) =>
   requestToken(portal, null, { ...form, ...withAssertion(assertion) });
 const asItself = { grant_type: 'client_credentials' };

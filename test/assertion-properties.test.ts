@@ -122,7 +122,9 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
   anyClaim.map((name): Fault => (draft) => ({ ...draft, doubled: [...draft.doubled, name] })),
   fc.tuple(anyClaim, wrongType).map(([name, value]) => inClaims(() => ({ [name]: value }))),
   fc.integer({ min: 60, max: 10 ** 9 }).map((ago) => inClaims((_, now) => ({ exp: now - ago }))),
-  fc.integer({ min: 3662, max: 10 ** 12 }).map((ahead) => inClaims((_, now) => ({ exp: now + ahead }))),
+  fc
+    .integer({ min: 3662, max: 10 ** 12 })
+    .map((ahead) => inClaims((_, now) => ({ exp: now + ahead }))),
   fc
     .integer({ min: 662, max: 10 ** 12 })
     .map((ahead) => inClaims((_, now) => ({ exp: now + ahead, iat: undefined }))),
@@ -130,11 +132,15 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
     .tuple(fc.constantFrom('iat', 'nbf'), fc.integer({ min: 62, max: 10 ** 12 }))
     .map(([name, ahead]) => inClaims((_, now) => ({ [name]: now + ahead }))),
   fc.integer({ min: 661, max: 10 ** 9 }).map((ago) => inClaims((_, now) => ({ iat: now - ago }))),
-  fc.constantFrom('exp', 'iat', 'nbf').map((name) => inClaims((_, now) => ({ [name]: String(now) }))),
+  fc
+    .constantFrom('exp', 'iat', 'nbf')
+    .map((name) => inClaims((_, now) => ({ [name]: String(now) }))),
   fc
     .tuple(fc.constantFrom('iss', 'sub'), fc.string({ minLength: 1 }))
     .map(([name, other]) => inClaims((claims) => ({ [name]: `${String(claims[name])}${other}` }))),
-  fc.integer({ min: 256, max: 5000 }).map((length) => inClaims(() => ({ jti: 'a'.repeat(length) }))),
+  fc
+    .integer({ min: 256, max: 5000 })
+    .map((length) => inClaims(() => ({ jti: 'a'.repeat(length) }))),
   fc.constant<Fault>((draft) => ({ ...draft, isStranger: true })),
   // A stranger's key of 1 KB to 1 MB, in the one place from which it must not be read.
   fc.integer({ min: 1, max: 1024 }).map((size): Fault => (draft) => ({
@@ -161,7 +167,9 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
     .filter((alg) => typeof alg !== 'string')
     .map((alg) => inHeader({ alg })),
   fc.jsonValue().map((crit) => inHeader({ crit })),
-  fc.constantFrom('at+jwt', 'dpop+jwt', 'JOSE', 'secevent+jwt', 'jwt+jwt').map((typ) => inHeader({ typ })),
+  fc
+    .constantFrom('at+jwt', 'dpop+jwt', 'JOSE', 'secevent+jwt', 'jwt+jwt')
+    .map((typ) => inHeader({ typ })),
   fc
     .jsonValue()
     .filter((kid) => typeof kid !== 'string')
@@ -193,7 +201,9 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
         [...text.split('.').slice(0, 2), Buffer.from(bytes).toString('base64url')].join('.'),
       ),
     ),
-  fc.constantFrom('.', '=', ' ', '\n', '.AAAA', '%').map((more) => finished((text) => `${text}${more}`)),
+  fc
+    .constantFrom('.', '=', ' ', '\n', '.AAAA', '%')
+    .map((more) => finished((text) => `${text}${more}`)),
   fc.constant(
     finished((text, which) => {
       const [header = '', , signature = ''] = text.split('.');
@@ -206,7 +216,9 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
 /** Its JSON, with these members repeated. */
 function textOf(members: Members, doubled: readonly string[]): string {
   const text = JSON.stringify(members);
-  const twice = doubled.map((name) => `${JSON.stringify(name)}:${JSON.stringify(members[name] ?? 1)},`);
+  const twice = doubled.map(
+    (name) => `${JSON.stringify(name)}:${JSON.stringify(members[name] ?? 1)},`,
+  );
   return text.replace('{', () => `{${twice.join('')}${twice.join('')}`);
 }
 
@@ -222,7 +234,11 @@ function assertionOf(which: number, faults: readonly Fault[]): string {
     finish: (text) => text,
   };
   const draft = faults.reduce((each, change) => change(each), begun);
-  const text = signed(draft.isStranger ? stranger : key, draft.header, textOf(draft.claims, draft.doubled));
+  const text = signed(
+    draft.isStranger ? stranger : key,
+    draft.header,
+    textOf(draft.claims, draft.doubled),
+  );
   return draft.finish(text, which);
 }
 
@@ -233,7 +249,10 @@ function ask(path: string, assertion: string, clientId?: string): Promise<Respon
   return fetch(`${portal.url}/oauth/${path}`, { method: 'POST', body });
 }
 
-const fault = fc.oneof({ weight: 5, arbitrary: someFault }, { weight: 1, arbitrary: otherAudience });
+const fault = fc.oneof(
+  { weight: 5, arbitrary: someFault },
+  { weight: 1, arbitrary: otherAudience },
+);
 
 /** Mostly one: with two, each hides the effect of the other. */
 const faults = fc.oneof(

@@ -32,13 +32,19 @@ test('exactly one process accepts it', async () => {
     jwks: { keys: [key.jwk] },
   });
   for (let round = 0; round < SCALE.assertionRounds; round += 1) {
-    const assertion = signed(key, headerOf(key), claimsOf(client.id, one.server.issuer, Date.now()));
+    const assertion = signed(
+      key,
+      headerOf(key),
+      claimsOf(client.id, one.server.issuer, Date.now()),
+    );
     const form = { grant_type: 'client_credentials', ...withAssertion(assertion) };
     const statuses = await Promise.all(
       [one, other, one, other].map(async (at) => (await requestToken(at, null, form)).status),
     );
     expect(statuses.filter((status) => status === 200)).toEqual([200]);
     // The others are replays, and so many that they are slowed down.
-    expect(statuses.filter((status) => status !== 200 && status !== 401 && status !== 429)).toEqual([]);
+    expect(statuses.filter((status) => status !== 200 && status !== 401 && status !== 429)).toEqual(
+      [],
+    );
   }
 });

@@ -8,7 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { portico, ROOT } from './support/console.ts';
 
-const tool = (name: string, title: string | null, annotations: ToolAnnotations | null): ToolInterface => ({
+const tool = (
+  name: string,
+  title: string | null,
+  annotations: ToolAnnotations | null,
+): ToolInterface => ({
   name: () => name,
   description: () => `The tool ${name}`,
   inputSchema: () => ({ type: 'object' }),

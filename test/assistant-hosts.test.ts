@@ -97,7 +97,14 @@ describe('Codex', () => {
     'registers, is granted the scopes of the resource, and calls a tool',
     async () => {
       await configure();
-      const login = start([...HOSTS.codex, 'mcp', 'login', 'kitchen', '--oauth-client-registration', 'dcr']);
+      const login = start([
+        ...HOSTS.codex,
+        'mcp',
+        'login',
+        'kitchen',
+        '--oauth-client-registration',
+        'dcr',
+      ]);
       const asked = await allow();
       expect(asked.get('scope')).toBe('mcp:tools');
       expect(asked.get('redirect_uri')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
@@ -144,7 +151,9 @@ test(
     const gemini = start([...HOSTS.gemini, host.assistant.resource, 'my_account']);
     gemini.child.stdin?.write('y\n');
     const metadata = await fetch(`${host.assistant.url}/.well-known/oauth-authorization-server`);
-    const { scopes_supported: named } = (await metadata.json()) as { scopes_supported: readonly string[] };
+    const { scopes_supported: named } = (await metadata.json()) as {
+      scopes_supported: readonly string[];
+    };
     const asked = await allow();
     expect(inOrder(asked.get('scope'))).toEqual(named.toSorted());
     expect(asked.get('redirect_uri')).toMatch(/^http:\/\/localhost:\d+\/oauth\/callback$/);
@@ -152,7 +161,13 @@ test(
       readonly scope: string;
       readonly tools: readonly string[];
     };
-    expect(inOrder(result.scope)).toEqual(['email', 'mcp:tools', 'openid', 'orders:read', 'profile']);
+    expect(inOrder(result.scope)).toEqual([
+      'email',
+      'mcp:tools',
+      'openid',
+      'orders:read',
+      'profile',
+    ]);
     expect(result.tools).toContain('my_account');
     expect(JSON.stringify(result)).toContain('Ada Lovelace');
   },

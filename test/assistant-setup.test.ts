@@ -42,18 +42,26 @@ describe('assistant:setup by several processes at once', () => {
   // @shows MCP-4.3, MCP-4.5
   test('one registers each client and prints its secret; the others find them registered', async () => {
     expect((await run('db:migrate', 'up')).code).toBe(0);
-    const setups = await Promise.all(Array.from({ length: 3 }, () => run('assistant:setup', '--json')));
+    const setups = await Promise.all(
+      Array.from({ length: 3 }, () => run('assistant:setup', '--json')),
+    );
     expect(setups.map(({ code, stderr }) => [code, stderr])).toEqual(setups.map(() => [0, '']));
     const clients = setups.flatMap(({ stdout }) => (JSON.parse(stdout) as Setup).clients);
     for (const role of ['service', 'account-linking']) {
       const told = clients.filter((client) => client.role === role);
-      expect(told.map(({ state }) => state).toSorted()).toEqual(['registered', 'unchanged', 'unchanged']);
+      expect(told.map(({ state }) => state).toSorted()).toEqual([
+        'registered',
+        'unchanged',
+        'unchanged',
+      ]);
       expect(new Set(told.map(({ client_id: id }) => id)).size).toBe(1);
       expect(told.filter(({ client_secret: secret }) => secret !== null)).toMatchObject([
         { state: 'registered' },
       ]);
     }
-    const listed = JSON.parse((await run('oauth:client:list', '--json')).stdout) as readonly unknown[];
+    const listed = JSON.parse(
+      (await run('oauth:client:list', '--json')).stdout,
+    ) as readonly unknown[];
     expect(listed).toHaveLength(2);
     expect(await run('assistant:doctor')).toMatchObject({ code: 0 });
   });

@@ -7,7 +7,11 @@ import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
 import { countCharacters } from '../packages/assistant/src/listing.ts';
-import { startAssistant, type AssistantOptions, type RunningAssistant } from './support/assistant.ts';
+import {
+  startAssistant,
+  type AssistantOptions,
+  type RunningAssistant,
+} from './support/assistant.ts';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 import { REDIRECT_URI } from './support/portal.ts';
 
@@ -25,7 +29,10 @@ beforeEach(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ConsoleResult> {
+function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ConsoleResult> {
   return porticoHere(args, { cwd: HOST, env: { STORAGE_DIR: storage, ...env } });
 }
 
@@ -43,7 +50,11 @@ interface Client {
 async function setup(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly code: number | null; readonly clients: readonly Client[]; readonly stderr: string }> {
+): Promise<{
+  readonly code: number | null;
+  readonly clients: readonly Client[];
+  readonly stderr: string;
+}> {
   const { code, stdout, stderr } = await run(['assistant:setup', '--json', ...args], env);
   const report = (stdout === '' ? { clients: [] } : JSON.parse(stdout)) as { clients: Client[] };
   return { code, clients: report.clients, stderr };
@@ -68,7 +79,12 @@ describe('assistant:setup', () => {
     const [, secret = ''] = /^service client secret: +(\S+)$/m.exec(first.stdout) ?? [];
     expect(secret).toMatch(/^[\w-]{43}$/);
     expect(await registered()).toMatchObject([
-      { client_id: id, grant_types: ['client_credentials'], scope: 'mcp:service', redirect_uris: [] },
+      {
+        client_id: id,
+        grant_types: ['client_credentials'],
+        scope: 'mcp:service',
+        redirect_uris: [],
+      },
     ]);
     const before = await registered();
     const second = await run(['assistant:setup']);
@@ -123,11 +139,20 @@ describe('assistant:setup', () => {
   // @shows MCP-4.5
   test("does not take an operator's other client for the linking client, even with the vendor’s callback and scope", async () => {
     await run(['db:migrate', 'up']);
-    const create = ['oauth:client:create', 'Somebody else', `--redirect=${CALLBACK}`, '--scope=mcp:tools'];
+    const create = [
+      'oauth:client:create',
+      'Somebody else',
+      `--redirect=${CALLBACK}`,
+      '--scope=mcp:tools',
+    ];
     expect(await run(create)).toMatchObject({ code: 0 });
     const [other] = await registered();
     const first = await setup([], LINKING);
-    expect([first.code, ...first.clients.map(({ state }) => state)]).toEqual([0, 'registered', 'registered']);
+    expect([first.code, ...first.clients.map(({ state }) => state)]).toEqual([
+      0,
+      'registered',
+      'registered',
+    ]);
     const again = await setup([], LINKING);
     expect(again.clients.map(({ state, client_id: id }) => [state, id])).toEqual(
       first.clients.map(({ client_id: id }) => ['unchanged', id]),
@@ -163,7 +188,10 @@ describe('assistant:setup', () => {
       storeListing: {
         distributionCountries: ['US'],
         locales: {
-          'en-US': { name: { value: 'Kitchen' }, mediaAssets: { icons: { light: expect.anything() } } },
+          'en-US': {
+            name: { value: 'Kitchen' },
+            mediaAssets: { icons: { light: expect.anything() } },
+          },
         },
       },
       integrations: [
@@ -261,7 +289,9 @@ describe('the environment', () => {
   // @shows MCP-3.6
   test('changed user scopes must be among those that the resource offers', async () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
-    await expect(startAssistant({ config })).rejects.toThrow('mcp:oauth:scopes_supported: must equal');
+    await expect(startAssistant({ config })).rejects.toThrow(
+      'mcp:oauth:scopes_supported: must equal',
+    );
     const service = { assistant: { user_scopes: ['mcp:service'] } };
     await expect(startAssistant({ config: service })).rejects.toThrow(
       'assistant:user_scopes: must not contain',
@@ -281,9 +311,16 @@ describe('assistant:doctor', () => {
   test.each([
     [{ ASSISTANT_NAME: '' }, ['ASSISTANT_NAME']],
     [{ ASSISTANT_MCP_RESOURCE: '' }, ['ASSISTANT_MCP_RESOURCE']],
-    [{ ASSISTANT_NAME: '', ASSISTANT_MCP_RESOURCE: '' }, ['ASSISTANT_NAME', 'ASSISTANT_MCP_RESOURCE']],
+    [
+      { ASSISTANT_NAME: '', ASSISTANT_MCP_RESOURCE: '' },
+      ['ASSISTANT_NAME', 'ASSISTANT_MCP_RESOURCE'],
+    ],
   ])('names the missing variables: %j', async (env, missing) => {
-    for (const args of [['assistant:doctor'], ['assistant:doctor', '--json'], ['assistant:setup']]) {
+    for (const args of [
+      ['assistant:doctor'],
+      ['assistant:doctor', '--json'],
+      ['assistant:setup'],
+    ]) {
       const { code, stdout, stderr } = await run(args, env);
       expect(code).toBe(1);
       for (const name of missing) expect(stdout + stderr).toContain(name);
@@ -318,14 +355,23 @@ describe('assistant:doctor', () => {
   test.each([
     ['a wrong configuration', { PUBLIC_URL: 'http://kitchen.example' }, 'configuration'],
     ['a wrong database URL', { DATABASE_URL: 'nonsense' }, 'configuration'],
-    ['a database that is not there', { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 'OAuth tables'],
+    [
+      'a database that is not there',
+      { DATABASE_URL: 'postgres://127.0.0.1:1/none' },
+      'OAuth tables',
+    ],
     ['a store that cannot be opened', { STORAGE_DIR: '/dev/null' }, null],
     ['a fault of the application', {}, 'application', ['--app', FAILING]],
   ])('--json prints JSON with %s, too', async (_, env, part, app: readonly string[] = []) => {
     const { code, stdout } = await run([...app, 'assistant:doctor', '--json'], env);
-    const report = JSON.parse(stdout) as { healthy: boolean; checks: { part: string; outcome: string }[] };
+    const report = JSON.parse(stdout) as {
+      healthy: boolean;
+      checks: { part: string; outcome: string }[];
+    };
     expect([code, report.healthy]).toEqual([1, false]);
-    const failing = report.checks.filter(({ outcome }) => outcome === 'failing').map((check) => check.part);
+    const failing = report.checks
+      .filter(({ outcome }) => outcome === 'failing')
+      .map((check) => check.part);
     expect(failing).toContain(part ?? failing[0]);
   });
 
@@ -337,12 +383,16 @@ describe('assistant:doctor', () => {
     ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
   ])('--json prints JSON for an app.ts %s, with the reason on standard error', async (_, text) => {
     if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);
-    const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], { cwd: storage });
+    const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], {
+      cwd: storage,
+    });
     expect([code, JSON.parse(stdout)]).toMatchObject([
       1,
       { healthy: false, checks: [{ part: 'application', outcome: 'failing' }] },
     ]);
-    expect(stderr).toContain((JSON.parse(stdout) as { checks: { detail: string }[] }).checks[0]?.detail);
+    expect(stderr).toContain(
+      (JSON.parse(stdout) as { checks: { detail: string }[] }).checks[0]?.detail,
+    );
   });
 
   test('an error in the application is printed in full beside the JSON', async () => {
@@ -368,7 +418,11 @@ describe('assistant:doctor', () => {
   }
 
   /** The findings if the application's answers at some paths are changed. */
-  async function findingWhere(part: string, at: string, change: (right: Response) => Promise<Response>) {
+  async function findingWhere(
+    part: string,
+    at: string,
+    change: (right: Response) => Promise<Response>,
+  ) {
     const assistant = await startAssistant();
     try {
       const { application } = assistant;
@@ -408,7 +462,10 @@ describe('assistant:doctor', () => {
     expect(await finding('discovery', { config })).toMatchObject([
       { outcome: 'ok' },
       { outcome: 'ok' },
-      { outcome: 'failing', detail: expect.stringContaining('/.well-known/oauth-authorization-server') },
+      {
+        outcome: 'failing',
+        detail: expect.stringContaining('/.well-known/oauth-authorization-server'),
+      },
     ]);
   });
 
@@ -439,7 +496,10 @@ describe('assistant:doctor', () => {
     expect(found).toMatchObject([
       { outcome: 'ok' },
       { outcome: 'ok' },
-      { outcome: 'failing', detail: expect.stringMatching(new RegExp(`lacks ${lacking}$`)) as string },
+      {
+        outcome: 'failing',
+        detail: expect.stringMatching(new RegExp(`lacks ${lacking}$`)) as string,
+      },
     ]);
   });
 
@@ -458,7 +518,8 @@ describe('assistant:doctor', () => {
     const found = await findingWhere(
       'authentication',
       '/mcp',
-      async ({ body, status }) => new Response(body, { status, headers: { 'WWW-Authenticate': 'Bearer' } }),
+      async ({ body, status }) =>
+        new Response(body, { status, headers: { 'WWW-Authenticate': 'Bearer' } }),
     );
     expect(found).toMatchObject([
       { outcome: 'failing', detail: 'a request without a token gets 401 with WWW-Authenticate' },
@@ -469,7 +530,9 @@ describe('assistant:doctor', () => {
     [true, 'event streams'],
     [false, 'JSON'],
   ])('says how answers arrive (streaming: %s)', async (streaming, mode) => {
-    const [first] = await finding('configuration', { config: { mcp: { transport: { streaming } } } });
+    const [first] = await finding('configuration', {
+      config: { mcp: { transport: { streaming } } },
+    });
     expect(first?.detail).toMatch(new RegExp(`; responses are sent as ${mode}$`));
   });
 
@@ -488,8 +551,16 @@ describe('assistant:doctor', () => {
   test('more than one service client, or more than one linking client', async () => {
     const twice = ({ server }: RunningAssistant) =>
       Promise.all([
-        server.clients.create({ name: 'Again', grants: ['client_credentials'], scopes: ['mcp:service'] }),
-        server.clients.create({ name: 'Kitchen', redirectUris: [REDIRECT_URI], scopes: ['mcp:tools'] }),
+        server.clients.create({
+          name: 'Again',
+          grants: ['client_credentials'],
+          scopes: ['mcp:service'],
+        }),
+        server.clients.create({
+          name: 'Kitchen',
+          redirectUris: [REDIRECT_URI],
+          scopes: ['mcp:tools'],
+        }),
       ]);
     for (const role of ['service client', 'account-linking client']) {
       expect(await finding(role, {}, true, twice)).toMatchObject([
@@ -528,9 +599,17 @@ describe('assistant:doctor', () => {
   test('every other client that holds a scope of the resource, until it is revoked', async () => {
     const prepare = async ({ server }: RunningAssistant) => {
       const redirectUris = [REDIRECT_URI];
-      await server.clients.create({ name: 'Editor', redirectUris, scopes: ['openid', 'mcp:tools'] });
+      await server.clients.create({
+        name: 'Editor',
+        redirectUris,
+        scopes: ['openid', 'mcp:tools'],
+      });
       await server.clients.create({ name: 'Website', redirectUris, scopes: ['openid'] });
-      const { client } = await server.clients.create({ name: 'Old', redirectUris, scopes: ['mcp:tools'] });
+      const { client } = await server.clients.create({
+        name: 'Old',
+        redirectUris,
+        scopes: ['mcp:tools'],
+      });
       await server.clients.revoke(client.id);
     };
     expect(await finding('other clients', {}, true, prepare)).toMatchObject([
@@ -556,7 +635,10 @@ describe('assistant:doctor', () => {
     };
     const options = { config: offering, tools: [ordering] };
     expect(await finding('other clients', options, true, prepare)).toMatchObject([
-      { outcome: 'warning', detail: expect.stringMatching(/\(Editor\) has the scope kitchen:order$/) },
+      {
+        outcome: 'warning',
+        detail: expect.stringMatching(/\(Editor\) has the scope kitchen:order$/),
+      },
     ]);
   });
 
@@ -584,7 +666,9 @@ describe('assistant:doctor', () => {
 
   // @shows MCP-3.7, MCP-9.3
   test('the listing, with the path of every failure', async () => {
-    const config = { assistant: { listing: { shortDescription: '', name: { value: 'x'.repeat(31) } } } };
+    const config = {
+      assistant: { listing: { shortDescription: '', name: { value: 'x'.repeat(31) } } },
+    };
     const checks = await finding('listing', { config }, false);
     expect(checks.map(({ detail }) => detail)).toEqual([
       'assistant:listing:name:value',
@@ -638,7 +722,8 @@ describe('the listing', () => {
       expect(problemsOf(set(letter.repeat(longest)))).toEqual([]);
       expect(problemsOf(set(letter.repeat(longest + 1)))).toEqual([`:${key}`]);
     }
-    for (const wrong of ['', '  ', null, 7, undefined]) expect(problemsOf(set(wrong))).toEqual([`:${key}`]);
+    for (const wrong of ['', '  ', null, 7, undefined])
+      expect(problemsOf(set(wrong))).toEqual([`:${key}`]);
   });
 
   // @shows MCP-6.13
@@ -695,12 +780,15 @@ describe('the listing', () => {
       problemsOf((listing) => iconsOf(listing).push({ size: 100, uri: 'https://a.example/a.png' })),
     ).toEqual([`${light}:6:size`]);
     expect(problemsOf((listing) => delete mediaOf(listing).icons['light'])).toEqual([light]);
-    expect(problemsOf((listing) => (mediaOf(listing).icons['dark'] = iconsOf(listing)))).toEqual([]);
+    expect(problemsOf((listing) => (mediaOf(listing).icons['dark'] = iconsOf(listing)))).toEqual(
+      [],
+    );
     expect(problemsOf((listing) => (mediaOf(listing).icons['dark'] = []))).toEqual([
       ':mediaAssets:icons:dark',
     ]);
     const asText = (listing: Map) => {
-      for (const icon of iconsOf(listing)) icon['size'] = `${String(icon['size'])}x${String(icon['size'])}`;
+      for (const icon of iconsOf(listing))
+        icon['size'] = `${String(icon['size'])}x${String(icon['size'])}`;
     };
     expect(problemsOf(asText)).toEqual([]);
   });
@@ -722,7 +810,9 @@ describe('the listing', () => {
     'an image path that ends in .%s is accepted, with any query',
     (end) => {
       const uri = `https://a.example/a.${end}?v=2`;
-      expect(problemsOf((listing) => Object.assign(iconsOf(listing)[0] ?? {}, { uri }))).toEqual([]);
+      expect(problemsOf((listing) => Object.assign(iconsOf(listing)[0] ?? {}, { uri }))).toEqual(
+        [],
+      );
     },
   );
 

@@ -52,7 +52,8 @@ const REDIRECT_URI = 'https://client.example/callback';
 
 async function createClient(method: 'private_key_jwt' | 'none') {
   const path = `/oauth-client-metadata-${method}.json`;
-  const keyset = method === 'none' ? null : new Keyset([await JoseKey.generate(['ES256'], 'the-key')]);
+  const keyset =
+    method === 'none' ? null : new Keyset([await JoseKey.generate(['ES256'], 'the-key')]);
   const clientMetadata = {
     client_id: documents.url(path),
     client_name: 'A client of the AT Protocol',
@@ -102,7 +103,8 @@ describe('@atproto/oauth-client-node', () => {
         'POST /oauth/par 400',
         'POST /oauth/par 201',
       ]);
-      const whoAmI = async () => (await session.fetchHandler('/xrpc/com.atproto.server.getSession')).json();
+      const whoAmI = async () =>
+        (await session.fetchHandler('/xrpc/com.atproto.server.getSession')).json();
       expect(await whoAmI()).toEqual({ did: DID });
 
       const before = sessions.get(DID)?.tokenSet;

@@ -69,7 +69,9 @@ describe("events for a host's audit log", () => {
     const [granted] = events;
     expect(granted).toMatchObject({ clientId: client.id, scopes, audience: null });
     const person = granted?.type === 'consent_granted' ? granted.person : null;
-    expect(await portal.application.accounts.find(person ?? { provider: '', id: '' })).toMatchObject({
+    expect(
+      await portal.application.accounts.find(person ?? { provider: '', id: '' }),
+    ).toMatchObject({
       email: ADA,
     });
     for (const event of events) expect(event).toMatchObject({ clientId: client.id, person });
@@ -86,7 +88,12 @@ describe("events for a host's audit log", () => {
       tokens.refresh_token,
       tokens.id_token,
     ]);
-    for (const secret of [code, client.secret, ...handedOut, ...rows.map((row) => row.refresh_hash)]) {
+    for (const secret of [
+      code,
+      client.secret,
+      ...handedOut,
+      ...rows.map((row) => row.refresh_hash),
+    ]) {
       expect(told).not.toContain(secret);
     }
   });
@@ -95,7 +102,9 @@ describe("events for a host's audit log", () => {
   test('consent denied', async () => {
     const visitor = await portal.signedIn(ADA);
     await visitor.submit(await visitor.get(authorizationUrl(portal, client)), { decision: 'deny' });
-    expect(events).toEqual([{ type: 'consent_denied', clientId: client.id, person: expect.anything() }]);
+    expect(events).toEqual([
+      { type: 'consent_denied', clientId: client.id, person: expect.anything() },
+    ]);
   });
 
   // @shows AS-19.1
@@ -103,13 +112,20 @@ describe("events for a host's audit log", () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     await exchangeCode(portal, client, code);
     await exchangeCode(portal, client, code);
-    expect(types()).toEqual(['consent_granted', 'tokens_issued', 'code_replayed', 'family_revoked']);
+    expect(types()).toEqual([
+      'consent_granted',
+      'tokens_issued',
+      'code_replayed',
+      'family_revoked',
+    ]);
   });
 
   // @shows AS-19.11
   test('a code or refresh token used again repeatedly: five more events per minute, and a log line for each', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
-    const { refresh_token: spent } = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    const { refresh_token: spent } = (await (
+      await exchangeCode(portal, client, code)
+    ).json()) as Tokens;
     await refresh(portal, client, spent);
     const logged = async () => (await log()).split('refresh token was used before').length;
     const before = await logged();
@@ -143,16 +159,24 @@ describe("events for a host's audit log", () => {
 
   // @shows AS-19.1, AS-19.7, AS-19.12
   test('an access token revoked by the application: one event, with its person and authorization and without the token', async () => {
-    const { access_token: token, refresh_token: refreshToken } = await obtainTokens(portal, client, ADA);
+    const { access_token: token, refresh_token: refreshToken } = await obtainTokens(
+      portal,
+      client,
+      ADA,
+    );
     const [granted] = events.filter((event) => event.type === 'consent_granted');
     events.length = 0;
     expect((await revoke(token)).status).toBe(200);
     expect((await revoke(token)).status).toBe(200);
     const { authorization, person } = granted ?? {};
     expect(person).toMatchObject({ id: expect.any(String) });
-    expect(events).toEqual([{ type: 'access_token_revoked', clientId: client.id, person, authorization }]);
+    expect(events).toEqual([
+      { type: 'access_token_revoked', clientId: client.id, person, authorization },
+    ]);
     expect((await introspect(portal, token))['active']).toBe(false);
-    const { access_token: next } = (await (await refresh(portal, client, refreshToken)).json()) as Tokens;
+    const { access_token: next } = (await (
+      await refresh(portal, client, refreshToken)
+    ).json()) as Tokens;
     await revoke(next);
     expect(ofTokens().map(({ type }) => type)).toEqual([
       'access_token_revoked',
@@ -191,8 +215,16 @@ describe("events for a host's audit log", () => {
     events.length = 0;
     await revoke(token, other);
     const [id = '', secret = ''] = token.split('.');
-    const offered = [`${id}.${'x'.repeat(43)}`, `${'0'.repeat(32)}.${secret}`, id, secret, 'unknown', code];
-    for (const each of [...offered, ended.access_token, `${token}.`, ` ${token}`]) await revoke(each);
+    const offered = [
+      `${id}.${'x'.repeat(43)}`,
+      `${'0'.repeat(32)}.${secret}`,
+      id,
+      secret,
+      'unknown',
+      code,
+    ];
+    for (const each of [...offered, ended.access_token, `${token}.`, ` ${token}`])
+      await revoke(each);
     expect((await introspect(portal, token))['active']).toBe(true);
     clock.advance(3600);
     await revoke(token);
@@ -247,7 +279,11 @@ describe("events for a host's audit log", () => {
 
   // @shows AS-19.1, AS-19.2
   test('client authentication failed: a known client by its id, with the address; no other input is repeated', async () => {
-    await requestToken(portal, { ...client, secret: 'guess' }, { grant_type: 'client_credentials' });
+    await requestToken(
+      portal,
+      { ...client, secret: 'guess' },
+      { grant_type: 'client_credentials' },
+    );
     await requestToken(portal, { id: 'my secret by mistake', secret: 'x' }, { grant_type: 'x' });
     expect(events).toEqual([
       { type: 'client_authentication_failed', clientId: client.id, address: '127.0.0.1' },
@@ -286,7 +322,10 @@ describe("events for a host's audit log", () => {
     await run('oauth:client:revoke', 'https://blocked.example/client.json');
     await run('oauth:client:unblock', 'https://blocked.example/client.json');
     const token = await run('oauth:initial-access-token:create', '--json');
-    const made = JSON.parse(token.stdout) as { readonly id: string; readonly initial_access_token: string };
+    const made = JSON.parse(token.stdout) as {
+      readonly id: string;
+      readonly initial_access_token: string;
+    };
     await run('oauth:initial-access-token:revoke', made.id);
     const told = await readFile(file, 'utf8');
     const lines = told.trim().split('\n');

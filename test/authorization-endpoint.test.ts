@@ -104,13 +104,24 @@ function start(
     ...more,
   });
   const { now } = clock;
-  const made = createAuthorizationServer({ publicUrl, config, host, database: watched, clock: now });
+  const made = createAuthorizationServer({
+    publicUrl,
+    config,
+    host,
+    database: watched,
+    clock: now,
+  });
   const handle = createHandler<Browser>(made);
 
   const send = sendingBrowsers<Browser>(publicUrl, handle);
 
   async function newClient(redirectUri = REDIRECT_URI): Promise<string> {
-    const about = { name: 'App', redirectUris: [redirectUri], scopes: ['notes:read'], public: true };
+    const about = {
+      name: 'App',
+      redirectUris: [redirectUri],
+      scopes: ['notes:read'],
+      public: true,
+    };
     const { client } = await made.clients.create(about);
     return client.id;
   }
@@ -125,7 +136,8 @@ const parameters = (changes: Readonly<Record<string, string>> = {}) => ({
   code_challenge_method: 'S256',
   ...changes,
 });
-const at = (query: Readonly<Record<string, string>>) => `/oauth/authorize?${new URLSearchParams(query)}`;
+const at = (query: Readonly<Record<string, string>>) =>
+  `/oauth/authorize?${new URLSearchParams(query)}`;
 const browserOf = (person: string | null): Browser => ({ person, jar: new Map() });
 
 /** Where the browser is sent with a pushed request. */
@@ -150,7 +162,10 @@ async function questionOf(response: Response): Promise<Readonly<Record<string, s
 }
 
 const codeOf = async (browser: Browser, question: Readonly<Record<string, string>>) => {
-  const answered = await server.send(browser, '/oauth/authorize', { ...question, decision: 'allow' });
+  const answered = await server.send(browser, '/oauth/authorize', {
+    ...question,
+    decision: 'allow',
+  });
   return new URL(answered.headers.get('location') ?? 'x:').searchParams.get('code');
 };
 
@@ -164,7 +179,9 @@ describe('with two tabs for one request, the slower one', () => {
     meanwhile = async () => (quicker = await server.send(browser, url));
     const slower = await questionOf(await server.send(browser, url));
     expect(quicker).not.toBeNull();
-    expect(slower['request_id']).toBe((await questionOf(quicker ?? Response.error()))['request_id']);
+    expect(slower['request_id']).toBe(
+      (await questionOf(quicker ?? Response.error()))['request_id'],
+    );
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
@@ -178,7 +195,9 @@ describe('with two tabs for one request, the slower one', () => {
     meanwhile = async () => (quicker = await server.send({ person: ADA, jar: cookies }, back));
     const slower = await questionOf(await server.send(browser, back));
     expect(quicker).not.toBeNull();
-    expect(slower['request_id']).toBe((await questionOf(quicker ?? Response.error()))['request_id']);
+    expect(slower['request_id']).toBe(
+      (await questionOf(quicker ?? Response.error()))['request_id'],
+    );
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
@@ -265,7 +284,10 @@ describe('a pushed request that its client may no longer make', () => {
   ])('is answered with an error, once, sent %s', async (_, status, open) => {
     const app = await server.newClient();
     const url = await pushed({ client_id: app, scope: 'notes:read' });
-    await database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', ['openid', app]);
+    await database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [
+      'openid',
+      app,
+    ]);
     const answered = await open(url);
     const answer = new URL(answered.headers.get('location') ?? 'x:').searchParams;
     expect([answered.status, answer.get('error')]).toEqual([status, 'invalid_scope']);
@@ -280,12 +302,15 @@ test('"Not you?" does not turn an ordinary request into a pushed one', async () 
   const browser = browserOf(ADA);
   const question = await questionOf(await server.send(browser, at(parameters())));
   const page = await server.send(browser, '/oauth/authorize', { ...question, decision: 'switch' });
-  const [, link = ''] = /href="(\/oauth\/authorize\?request_id=[\w-]{43})"/.exec(await page.text()) ?? [];
+  const [, link = ''] =
+    /href="(\/oauth\/authorize\?request_id=[\w-]{43})"/.exec(await page.text()) ?? [];
   const cookies = new Map(browser.jar);
   // The server accepts no others by now.
   const requiring = start('require');
   const refused = await requiring.send({ person: 'grace', jar: cookies }, link);
-  expect(new URL(refused.headers.get('location') ?? 'x:').searchParams.get('error')).toBe('invalid_request');
+  expect(new URL(refused.headers.get('location') ?? 'x:').searchParams.get('error')).toBe(
+    'invalid_request',
+  );
   await questionOf(await server.send({ person: 'grace', jar: browser.jar }, link));
 });
 
@@ -349,7 +374,10 @@ describe('a request to the authorization endpoint', () => {
     ).toBe('repeated: "decision"');
     expect(
       await refused(
-        server.send({ ...browser, person: null }, '/oauth/authorize', { ...question, decision: 'allow' }),
+        server.send({ ...browser, person: null }, '/oauth/authorize', {
+          ...question,
+          decision: 'allow',
+        }),
       ),
     ).toBe('no one is signed in in the session that the answer came with');
     expect(await codeOf(browser, question)).not.toBeNull();
@@ -370,7 +398,9 @@ describe('a request to the authorization endpoint', () => {
       expect([query, refusal.status, type]).toEqual([query, 400, 'text/html']);
     }
     // A client may send a parameter with this name, which then has no meaning.
-    const other = await questionOf(await server.send(browser, at({ ...parameters(), request_id: id })));
+    const other = await questionOf(
+      await server.send(browser, at({ ...parameters(), request_id: id })),
+    );
     expect(other['request_id']).not.toBe(id);
   });
 });

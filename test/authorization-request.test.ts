@@ -25,7 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-async function ask(changes: Readonly<Record<string, string | undefined>>, suffix = ''): Promise<Response> {
+async function ask(
+  changes: Readonly<Record<string, string | undefined>>,
+  suffix = '',
+): Promise<Response> {
   const visitor = await portal.signedIn(ADA);
   return visitor.get(authorizationUrl(portal, client, changes) + suffix);
 }
@@ -100,13 +103,25 @@ describe('every other error goes back to the redirect URI with error, state and 
     // @shows RFC10017-7.2
     ['response_type=token', { response_type: 'token' }, 'unsupported_response_type'],
     // @shows AS-1.4, RFC9700-2.1.2
-    ['response_type=code id_token', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    [
+      'response_type=code id_token',
+      { response_type: 'code id_token' },
+      'unsupported_response_type',
+    ],
     // @shows AS-7.6, RFC9700-4.3
     ['response_mode=fragment', { response_mode: 'fragment' }, 'invalid_request'],
     // @shows AS-1.2, AS-7.2, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1a, RFC9700-2.1.1d
-    ['PKCE missing', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    [
+      'PKCE missing',
+      { code_challenge: undefined, code_challenge_method: undefined },
+      'invalid_request',
+    ],
     // @shows RFC7636-4.3, RFC7636-7.2, RFC9700-2.1.1b
-    ['PKCE without a method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    [
+      'PKCE without a method, which means plain',
+      { code_challenge_method: undefined },
+      'invalid_request',
+    ],
     // @shows AS-1.2, AS-7.2, RFC7636-4.3, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1b
     ['PKCE plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a code_challenge that is not a SHA-256', { code_challenge: 'short' }, 'invalid_request'],
@@ -133,7 +148,11 @@ describe('every other error goes back to the redirect URI with error, state and 
     // @shows RFC6749-3.3a
     ['an ill-formed scope', { scope: 'a"b' }, 'invalid_scope'],
     // @shows AS-7.8
-    ['a resource when no audience is configured', { resource: 'https://api.example/' }, 'invalid_target'],
+    [
+      'a resource when no audience is configured',
+      { resource: 'https://api.example/' },
+      'invalid_target',
+    ],
   ])('%s', async (_, changes, error) => {
     await expectRedirectedError(await ask(changes), error);
   });
@@ -144,25 +163,35 @@ describe('every other error goes back to the redirect URI with error, state and 
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const without = { code_challenge: undefined, code_challenge_method: undefined };
-    await expectRedirectedError(await visitor.get(authorizationUrl(portal, own, without)), 'invalid_request');
+    await expectRedirectedError(
+      await visitor.get(authorizationUrl(portal, own, without)),
+      'invalid_request',
+    );
   });
 
   // @shows RFC6749-4.1.2.1b
   test('a client that is not registered for the grant is unauthorized_client', async () => {
     const own = await registerClient(portal);
     const { database } = portal.application;
-    await database.execute("UPDATE oauth_clients SET grants = 'client_credentials' WHERE client_id = ?", [
-      own.id,
-    ]);
+    await database.execute(
+      "UPDATE oauth_clients SET grants = 'client_credentials' WHERE client_id = ?",
+      [own.id],
+    );
     const visitor = await portal.signedIn(ADA);
-    await expectRedirectedError(await visitor.get(authorizationUrl(portal, own)), 'unauthorized_client');
+    await expectRedirectedError(
+      await visitor.get(authorizationUrl(portal, own)),
+      'unauthorized_client',
+    );
   });
 
   // @shows AS-7.5, RFC6749-3.1e
   test.each(['scope', 'nonce', 'code_challenge', 'response_type', 'prompt'])(
     'a repeated %s',
     async (name) => {
-      await expectRedirectedError(await ask({ [name]: 'consent' }, `&${name}=consent`), 'invalid_request');
+      await expectRedirectedError(
+        await ask({ [name]: 'consent' }, `&${name}=consent`),
+        'invalid_request',
+      );
     },
   );
 
@@ -183,7 +212,9 @@ describe('every other error goes back to the redirect URI with error, state and 
   test('a scope that is offered, but not to this client', async () => {
     const reader = await registerClient(portal, { scopes: ['notes:read'] });
     const visitor = await portal.signedIn(ADA);
-    const response = await visitor.get(authorizationUrl(portal, reader, { scope: 'notes:read openid' }));
+    const response = await visitor.get(
+      authorizationUrl(portal, reader, { scope: 'notes:read openid' }),
+    );
     await expectRedirectedError(response, 'invalid_scope');
   });
 
@@ -196,21 +227,29 @@ describe('every other error goes back to the redirect URI with error, state and 
 });
 
 describe('an access token is not accepted here', () => {
-  test.each(['GET', 'POST'])('%s with an Authorization: Bearer header is invalid_request', async (method) => {
-    const visitor = await portal.signedIn(ADA);
-    const headers = { Authorization: 'Bearer x', Cookie: visitor.cookies() };
-    const init = method === 'POST' ? { body: new URLSearchParams({ request_id: 'x' }) } : {};
-    const url = authorizationUrl(portal, client);
-    const response = await fetch(url, { method, headers, redirect: 'manual', ...init });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: 'invalid_request' });
-  });
+  test.each(['GET', 'POST'])(
+    '%s with an Authorization: Bearer header is invalid_request',
+    async (method) => {
+      const visitor = await portal.signedIn(ADA);
+      const headers = { Authorization: 'Bearer x', Cookie: visitor.cookies() };
+      const init = method === 'POST' ? { body: new URLSearchParams({ request_id: 'x' }) } : {};
+      const url = authorizationUrl(portal, client);
+      const response = await fetch(url, { method, headers, redirect: 'manual', ...init });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: 'invalid_request' });
+    },
+  );
 });
 
 describe('an authorization request', () => {
   // @shows AS-1.5, AS-7.5, AS-7.9, RFC6749-3.1d, OIDC-3.1.2.1g, OIDC-3.1.2.1h
   test('may have unknown parameters and prompt=consent', async () => {
-    const response = await ask({ prompt: 'consent', display: 'popup', foo: 'bar', request_id: 'whatever' });
+    const response = await ask({
+      prompt: 'consent',
+      display: 'popup',
+      foo: 'bar',
+      request_id: 'whatever',
+    });
     expect(response.status).toBe(200);
   });
 
@@ -234,7 +273,12 @@ describe('an authorization request', () => {
   // @shows AS-7.7, RFC6749-3.3c
   test("without a scope, means all the client's scopes except openid", async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: undefined });
-    expect(tokens.scope.split(' ').toSorted()).toEqual(['email', 'notes:read', 'notes:write', 'profile']);
+    expect(tokens.scope.split(' ').toSorted()).toEqual([
+      'email',
+      'notes:read',
+      'notes:write',
+      'profile',
+    ]);
     expect(tokens.id_token).toBeUndefined();
   });
 
@@ -242,7 +286,9 @@ describe('an authorization request', () => {
   test('may have state and nonce as long as the URL allows', async () => {
     const state = 'é%&='.repeat(600);
     const visitor = await portal.signedIn(ADA);
-    const page = await visitor.get(authorizationUrl(portal, client, { state, nonce: 'n'.repeat(3000) }));
+    const page = await visitor.get(
+      authorizationUrl(portal, client, { state, nonce: 'n'.repeat(3000) }),
+    );
     const answer = locationOf(await visitor.submit(page, { decision: 'deny' }));
     expect(answer.searchParams.get('state')).toBe(state);
   });
@@ -254,7 +300,9 @@ describe('an authorization request', () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, own, { redirect_uri: redirectUri }));
     const answer = await visitor.submit(page, { decision: 'allow' });
-    expect(answer.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?keep=a%20b&code=/);
+    expect(answer.headers.get('location')).toMatch(
+      /^https:\/\/client\.example\/cb\?keep=a%20b&code=/,
+    );
   });
 });
 
@@ -292,7 +340,10 @@ describe('offline_access, which many clients always send', () => {
   });
 
   test('beside an unknown scope is still invalid_scope', async () => {
-    await expectRedirectedError(await ask({ scope: 'offline_access notes:destroy' }), 'invalid_scope');
+    await expectRedirectedError(
+      await ask({ scope: 'offline_access notes:destroy' }),
+      'invalid_scope',
+    );
   });
 
   test('has no effect with client credentials', async () => {
@@ -302,7 +353,10 @@ describe('offline_access, which many clients always send', () => {
       scopes: ['notes:read', 'offline_access'],
     });
     const scope = 'notes:read offline_access';
-    const response = await requestToken(portal, service, { grant_type: 'client_credentials', scope });
+    const response = await requestToken(portal, service, {
+      grant_type: 'client_credentials',
+      scope,
+    });
     const tokens = (await response.json()) as Tokens;
     expect(tokens.scope).toBe('notes:read');
     expect(tokens).not.toHaveProperty('refresh_token');
@@ -323,7 +377,9 @@ describe('the browser sees only an opaque request id', () => {
     const response = await portal.visitor().get(authorizationUrl(portal, client));
     expect(isRedirect(response)).toBe(true);
     const location = decodeURIComponent(response.headers.get('location') ?? '');
-    expect(location).toMatch(/^\/login\?return_to=\/oauth\/authorize\?request_id=[A-Za-z0-9_-]{43}$/);
+    expect(location).toMatch(
+      /^\/login\?return_to=\/oauth\/authorize\?request_id=[A-Za-z0-9_-]{43}$/,
+    );
   });
 
   // @shows AS-4.9, AS-8.2

@@ -81,7 +81,9 @@ async function run(command: string): Promise<void> {
   const login = path.join(folder, 'login.cnf');
   if (dialect === 'mysql') {
     const { hostname, port, username } = new URL(database);
-    await writeFile(login, `[client]\nhost=${hostname}\nport=${port}\nuser=${username}\n`, { mode: 0o600 });
+    await writeFile(login, `[client]\nhost=${hostname}\nport=${port}\nuser=${username}\n`, {
+      mode: 0o600,
+    });
   }
   const PATH = `/usr/lib/postgresql/15/bin:${process.env['PATH'] ?? ''}`;
   const env = { PATH, login, backup, database: named(database), restored: named(restored) };
@@ -89,11 +91,19 @@ async function run(command: string): Promise<void> {
 }
 
 /** Serves the restored database elsewhere, with the same signing keys. */
-async function serveRestored(): Promise<{ readonly at: RunningPortal; readonly process: RunningProcess }> {
+async function serveRestored(): Promise<{
+  readonly at: RunningPortal;
+  readonly process: RunningProcess;
+}> {
   const storage = path.join(folder, 'storage');
   await cp(portal.server.config.key_path, path.join(storage, 'oauth', 'keys'), { recursive: true });
   const port = String(await freePort());
-  const env = { ...portal.env, STORAGE_DIR: storage, DATABASE_URL: restoredDatabase.url, PORT: port };
+  const env = {
+    ...portal.env,
+    STORAGE_DIR: storage,
+    DATABASE_URL: restoredDatabase.url,
+    PORT: port,
+  };
   const process = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
     cwd: PORTAL,
     env,
@@ -135,9 +145,11 @@ function load(client: TestClient) {
 }
 
 const kidOf = (token: string) =>
-  (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string }).kid;
+  (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string })
+    .kid;
 const subjectOf = (token: string) =>
-  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub;
+  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string })
+    .sub;
 const tokensOf = async (response: Response) => (await response.json()) as Tokens;
 
 describe('a backup taken under load and restored elsewhere', () => {
@@ -149,7 +161,11 @@ describe('a backup taken under load and restored elsewhere', () => {
       scopes: ['notes:read'],
       grants: ['client_credentials'],
     });
-    const api = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+    const api = await registerClient(portal, {
+      redirectUris: [],
+      scopes: [],
+      grants: ['introspection'],
+    });
     const obtain = () => obtainTokens(portal, client, ADA);
     const idle = await obtain();
     const revokedSince = await obtain();
@@ -164,7 +180,9 @@ describe('a backup taken under load and restored elsewhere', () => {
     await revoke(revokedBefore.refresh_token);
     const ada = await portal.signedIn(ADA);
     const code = await obtainCode(portal, client, ada);
-    const own = await tokensOf(await requestToken(portal, robot, { grant_type: 'client_credentials' }));
+    const own = await tokensOf(
+      await requestToken(portal, robot, { grant_type: 'client_credentials' }),
+    );
     await portal.server.initialAccessTokens.create({ note: 'a developer' });
 
     const { backup, restore } = COMMANDS[portal.application.database.dialect];
@@ -198,7 +216,10 @@ describe('a backup taken under load and restored elsewhere', () => {
       expect([stolen.status, byCode.status]).toEqual([200, 200]);
       const taken = await Promise.all([stolen, byCode].map(tokensOf));
 
-      const command = await porticoHere(['oauth:restored', '--yes', '--json'], { cwd: PORTAL, env: at.env });
+      const command = await porticoHere(['oauth:restored', '--yes', '--json'], {
+        cwd: PORTAL,
+        env: at.env,
+      });
       expect(command.code, command.stderr).toBe(0);
       const ended = JSON.parse(command.stdout) as Record<string, number>;
       expect(ended).toMatchObject({ client_tokens: 1, initial_access_tokens: 1 });
@@ -206,7 +227,9 @@ describe('a backup taken under load and restored elsewhere', () => {
 
       const all = [idle, ...answeredLast, revokedSince, usedSince, alsoUsedSince, own, ...taken];
       expect(await Promise.all(all.map(isActive))).toEqual(all.map(() => false));
-      for (const token of [idle, revokedSince, alsoUsedSince, ...taken].map((each) => each.refresh_token))
+      for (const token of [idle, revokedSince, alsoUsedSince, ...taken].map(
+        (each) => each.refresh_token,
+      ))
         expect((await refresh(at, client, token)).status).toBe(400);
 
       const page = async () =>
@@ -228,7 +251,9 @@ describe('a backup taken under load and restored elsewhere', () => {
       expect(kidOf(again.id_token)).toBe(kidOf(idle.id_token));
       const refreshed = await tokensOf(await refresh(at, client, again.refresh_token));
       expect(await isActive(refreshed)).toBe(true);
-      const renewed = await tokensOf(await requestToken(at, robot, { grant_type: 'client_credentials' }));
+      const renewed = await tokensOf(
+        await requestToken(at, robot, { grant_type: 'client_credentials' }),
+      );
       expect(await isActive(renewed)).toBe(true);
     } finally {
       await serving.stop();
@@ -306,7 +331,10 @@ describe('db:backup', () => {
   const isServer = inject('databaseServer') !== undefined;
   const target = () => path.join(folder, 'a copy');
   const backUp = async (file: string) => {
-    const { code, stderr } = await porticoHere(['db:backup', file], { cwd: PORTAL, env: portal.env });
+    const { code, stderr } = await porticoHere(['db:backup', file], {
+      cwd: PORTAL,
+      env: portal.env,
+    });
     return { code, stderr };
   };
   const refused = (why: RegExp) => ({ code: 1, stderr: expect.stringMatching(why) as string });
@@ -337,6 +365,8 @@ describe('db:backup', () => {
     );
     expect(await readFile(target(), 'utf8')).toBe('of before');
     const nowhere = await backUp(path.join(folder, 'missing', 'copy'));
-    expect(nowhere).toEqual(refused(isServer ? /copies only SQLite/ : /The folder .* does not exist/));
+    expect(nowhere).toEqual(
+      refused(isServer ? /copies only SQLite/ : /The folder .* does not exist/),
+    );
   });
 });

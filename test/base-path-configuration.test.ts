@@ -60,14 +60,21 @@ const ENDPOINTS_OF_BEFORE = [
 
 // @shows AS-2.17
 test('without a base path, endpoints, metadata, redirects and cookies are unchanged', async () => {
-  const portal = await startPortal({ mode: 'prod', config: { public_url: 'https://portal.example' } });
+  const portal = await startPortal({
+    mode: 'prod',
+    config: { public_url: 'https://portal.example' },
+  });
   try {
     const { application, server } = portal;
     const ask = (path: string, init: RequestInit = {}) =>
       application.fetch(new Request(`https://portal.example${path}`, init));
-    const endpoints = server.endpoints.map(({ name, methods, path }) => [name, ...methods, path].join(' '));
+    const endpoints = server.endpoints.map(({ name, methods, path }) =>
+      [name, ...methods, path].join(' '),
+    );
     expect(endpoints.toSorted()).toEqual(ENDPOINTS_OF_BEFORE.toSorted());
-    expect(await (await ask('/.well-known/oauth-authorization-server')).text()).toBe(METADATA_OF_BEFORE);
+    expect(await (await ask('/.well-known/oauth-authorization-server')).text()).toBe(
+      METADATA_OF_BEFORE,
+    );
     for (const path of [
       '/.well-known/openid-configuration/',
       '/.well-known/oauth-authorization-server/auth',
@@ -96,10 +103,12 @@ test('without a base path, endpoints, metadata, redirects and cookies are unchan
       body: new URLSearchParams({ identifier: ADA, password: PASSWORD }),
     });
     expect(signedIn.headers.get('location')).toBe('/');
-    expect(signedIn.headers.getSetCookie().map((cookie) => cookie.replace(/=[^;]+/, '=…'))).toEqual([
-      '__Host-portico_session=…; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=1209600',
-      '__Host-portico_known=…; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=15552000',
-    ]);
+    expect(signedIn.headers.getSetCookie().map((cookie) => cookie.replace(/=[^;]+/, '=…'))).toEqual(
+      [
+        '__Host-portico_session=…; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=1209600',
+        '__Host-portico_known=…; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=15552000',
+      ],
+    );
   } finally {
     await portal.close();
   }
@@ -110,7 +119,10 @@ test('without a base path, endpoints, metadata, redirects and cookies are unchan
 
 describe('a wrong base path', () => {
   const problemsOf = async (config: ConfigMap): Promise<readonly string[]> => {
-    const failed = startApplication({ ...catalog, config: { public_url: 'https://app.example', ...config } });
+    const failed = startApplication({
+      ...catalog,
+      config: { public_url: 'https://app.example', ...config },
+    });
     const error: unknown = await failed.then(
       (application) => application.close(),
       (thrown: unknown) => thrown,
@@ -122,13 +134,17 @@ describe('a wrong base path', () => {
 
   // @shows AS-2.16, AS-2.17, AS-2.18
   test('stops the application at the start, and every problem is named by its key', async () => {
-    expect(await problemsOf({ base_path: 'auth/', base_path_stripped: 'yes', body_limit: 0 })).toEqual([
+    expect(
+      await problemsOf({ base_path: 'auth/', base_path_stripped: 'yes', body_limit: 0 }),
+    ).toEqual([
       'base_path: must begin with /',
       'base_path: must not end with /; leave it out for the whole origin',
       'base_path_stripped: must be true or false',
       'body_limit: must be at least 1024 bytes',
     ]);
-    expect(await problemsOf({ base_path: 7 })).toEqual(['base_path: must be a path such as /auth, or empty']);
+    expect(await problemsOf({ base_path: 7 })).toEqual([
+      'base_path: must be a path such as /auth, or empty',
+    ]);
     expect(await problemsOf({ base_path_stripped: true })).toEqual([
       'base_path_stripped: is true while base_path is empty; set base_path to what the proxy takes away',
     ]);
@@ -139,15 +155,20 @@ describe('a wrong base path', () => {
 
   // @shows AS-2.17, AS-2.18
   test('makes createAuthorizationServer throw, naming the same keys', () => {
-    const make = (options: Pick<AuthorizationServerOptions, 'basePath' | 'basePathStripped'>) => () =>
-      createAuthorizationServer({
-        publicUrl: 'https://app.example',
-        config: { scopes: {} },
-        host: {},
-        ...options,
-      } as never);
-    expect(make({ basePath: '/auth/../oauth' })).toThrow('base_path: must not have a segment . or ..');
-    expect(make({ basePathStripped: true })).toThrow('base_path_stripped: is true while base_path is empty');
+    const make =
+      (options: Pick<AuthorizationServerOptions, 'basePath' | 'basePathStripped'>) => () =>
+        createAuthorizationServer({
+          publicUrl: 'https://app.example',
+          config: { scopes: {} },
+          host: {},
+          ...options,
+        } as never);
+    expect(make({ basePath: '/auth/../oauth' })).toThrow(
+      'base_path: must not have a segment . or ..',
+    );
+    expect(make({ basePathStripped: true })).toThrow(
+      'base_path_stripped: is true while base_path is empty',
+    );
   });
 
   // @shows MCP-3.10, MCP-7.10
@@ -157,7 +178,11 @@ describe('a wrong base path', () => {
     const config = { base_path: '/auth', oauth_server: server, mcp: { resource } };
     const plugins = [oauthServer(), mcp()];
     await expect(
-      startApplication({ ...catalog, plugins, config: { public_url: 'https://app.example', ...config } }),
+      startApplication({
+        ...catalog,
+        plugins,
+        config: { public_url: 'https://app.example', ...config },
+      }),
     ).rejects.toThrow(
       'mcp:resource: must be public_url plus base_path plus /mcp, https://app.example/auth/mcp',
     );
@@ -236,7 +261,9 @@ describe('mounted below a path of the framework', () => {
       await inner.register(fastifyPortico(installation.server), { prefix: own });
     };
     const registered = fastify.register(outer, { prefix: around });
-    await expect(registered).rejects.toThrow(/prefix .*\/auth.*register it without one, and set base_path/);
+    await expect(registered).rejects.toThrow(
+      /prefix .*\/auth.*register it without one, and set base_path/,
+    );
     await fastify.close();
   });
 });
@@ -250,7 +277,9 @@ describe('oauth:server:doctor --online', () => {
     rule: (port: number) => BasePathRule | null,
   ): Promise<ReadonlyMap<string, Check>> => {
     const proxy = await startProxy();
-    const portal = await startPortal({ config: { public_url: proxy.url, base_path: BASE, ...config } });
+    const portal = await startPortal({
+      config: { public_url: proxy.url, base_path: BASE, ...config },
+    });
     try {
       const port = Number(portal.env['PORT']);
       const below = rule(port);
@@ -320,7 +349,8 @@ describe('oauth:server:doctor --online', () => {
 test("the doctor names a host's own consent view whose form misses the base path", async () => {
   const views = await mkdtemp(path.join(tmpdir(), 'portico-views-'));
   await mkdir(path.join(views, 'oauth'));
-  const form = '<form action="/oauth/authorize"><%= it.requestId %><%= it.csrfToken %> decision</form>';
+  const form =
+    '<form action="/oauth/authorize"><%= it.requestId %><%= it.csrfToken %> decision</form>';
   await writeFile(path.join(views, 'oauth', 'consent.eta'), form);
   const found = async (config: ConfigMap) => {
     const portal = await startPortal({ views, config });
@@ -334,7 +364,8 @@ test("the doctor names a host's own consent view whose form misses the base path
   try {
     expect(await found({ base_path: BASE })).toMatchObject({
       outcome: 'failing',
-      detail: 'the form in oauth/consent is sent to /oauth/authorize instead of /auth/oauth/authorize',
+      detail:
+        'the form in oauth/consent is sent to /oauth/authorize instead of /auth/oauth/authorize',
     });
     expect(await found({})).toMatchObject({ outcome: 'ok' });
   } finally {

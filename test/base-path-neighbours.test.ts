@@ -90,7 +90,11 @@ describe('two installations on one origin, below /a and /b', () => {
     return openid.authorizationCodeGrant(tenant.config, callback, checks);
   };
 
-  const call = ({ assistant }: Tenant, token: string, headers: Readonly<Record<string, string>> = {}) =>
+  const call = (
+    { assistant }: Tenant,
+    token: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) =>
     fetch(`${assistant.server.issuer}/mcp`, {
       method: 'POST',
       headers: {
@@ -127,12 +131,18 @@ describe('two installations on one origin, below /a and /b', () => {
     const tokens = await tokensOf(a);
     expect((await call(a, tokens.access_token)).status).toBe(200);
     expect((await call(b, tokens.access_token)).status).toBe(401);
-    expect(await openid.tokenIntrospection(b.config, tokens.access_token)).toEqual({ active: false });
+    expect(await openid.tokenIntrospection(b.config, tokens.access_token)).toEqual({
+      active: false,
+    });
     const subject = tokens.claims()?.sub ?? '';
-    await expect(openid.fetchUserInfo(b.config, tokens.access_token, subject)).rejects.toMatchObject({
+    await expect(
+      openid.fetchUserInfo(b.config, tokens.access_token, subject),
+    ).rejects.toMatchObject({
       status: 401,
     });
-    await expect(openid.refreshTokenGrant(b.config, tokens.refresh_token ?? '')).rejects.toMatchObject({
+    await expect(
+      openid.refreshTokenGrant(b.config, tokens.refresh_token ?? ''),
+    ).rejects.toMatchObject({
       error: 'invalid_grant',
     });
     await openid.tokenRevocation(b.config, tokens.refresh_token ?? '');
@@ -195,7 +205,10 @@ describe('two installations on one origin, below /a and /b', () => {
     });
     const page = await visitor.visit(url.href);
     const { fields } = formOf(await page.clone().text());
-    const elsewhere = await visitor.post(`${proxy.url}/b/oauth/authorize`, { ...fields, decision: 'allow' });
+    const elsewhere = await visitor.post(`${proxy.url}/b/oauth/authorize`, {
+      ...fields,
+      decision: 'allow',
+    });
     expect(elsewhere.status).toBe(400);
     const asked = await visitor.get(
       `${proxy.url}/b/oauth/authorize?request_id=${fields['request_id'] ?? ''}`,
@@ -234,9 +247,9 @@ describe('two installations on one origin, below /a and /b', () => {
         expect(await found.json()).toMatchObject({ resource, authorization_servers: [issuer] });
       }
       const strict = await oauth.resourceDiscoveryRequest(new URL(resource), INSECURE);
-      expect((await oauth.processResourceDiscoveryResponse(new URL(resource), strict)).resource).toBe(
-        resource,
-      );
+      expect(
+        (await oauth.processResourceDiscoveryResponse(new URL(resource), strict)).resource,
+      ).toBe(resource);
       const { access_token: token } = await openid.clientCredentialsGrant(
         await discover(assistant.server, assistant.service),
         { scope: 'mcp:service', resource },
@@ -246,7 +259,10 @@ describe('two installations on one origin, below /a and /b', () => {
       expect((await call(tenant, token, { Origin: proxy.url })).status).toBe(200);
       expect((await call(tenant, token, { Origin: 'https://inspector.example' })).status).toBe(200);
       for (const origin of [issuer, 'https://evil.example', `${proxy.url}0`, 'null']) {
-        expect([origin, (await call(tenant, token, { Origin: origin })).status]).toEqual([origin, 403]);
+        expect([origin, (await call(tenant, token, { Origin: origin })).status]).toEqual([
+          origin,
+          403,
+        ]);
       }
     }
     expect((await fetch(`${proxy.url}/.well-known/oauth-protected-resource`)).status).toBe(502);
@@ -270,7 +286,9 @@ describe('two installations on one origin, below /a and /b', () => {
 
       const first = new client1.Client({ name: 'test', version: '1.0.0' });
       const firstProvider = new extensions1.ClientCredentialsProvider(credentials);
-      await first.connect(new http1.StreamableHTTPClientTransport(address, { authProvider: firstProvider }));
+      await first.connect(
+        new http1.StreamableHTTPClientTransport(address, { authProvider: firstProvider }),
+      );
       expect(await first.callTool(call)).toMatchObject(answered);
       await first.close();
     }
@@ -281,17 +299,19 @@ describe('two installations on one origin, below /a and /b', () => {
     for (const { assistant } of [a, b]) {
       const { application, server } = assistant;
       const report = await examine(application, server, { online: true });
-      expect(report.checks.filter(({ outcome }) => outcome === 'failing' || outcome === 'warning')).toEqual(
-        [],
-      );
+      expect(
+        report.checks.filter(({ outcome }) => outcome === 'failing' || outcome === 'warning'),
+      ).toEqual([]);
       expect(report.checks.find(({ part }) => part === 'configuration')?.detail).toBe(
         `public_url and base_path make ${server.issuer} the issuer`,
       );
       const tools = await examineAssistant(application, { serverOnly: true });
-      expect(tools.checks.filter(({ part }) => part === 'discovery' || part === 'authentication')).toEqual(
-        expect.arrayContaining([expect.objectContaining({ outcome: 'ok' })]),
-      );
-      expect(tools.checks.filter(({ outcome }) => outcome === 'failing').map(({ part }) => part)).toEqual([]);
+      expect(
+        tools.checks.filter(({ part }) => part === 'discovery' || part === 'authentication'),
+      ).toEqual(expect.arrayContaining([expect.objectContaining({ outcome: 'ok' })]));
+      expect(
+        tools.checks.filter(({ outcome }) => outcome === 'failing').map(({ part }) => part),
+      ).toEqual([]);
     }
   });
 });
@@ -340,7 +360,9 @@ describeWith('chromium')('in a real Chromium', () => {
         expect(new URL(page.url()).pathname).toBe(`${portal.server.basePath}/login`);
         tabs.push({ page, portal });
       }
-      const waiting = (await context.cookies()).filter(({ name }) => name.startsWith('portico_request_'));
+      const waiting = (await context.cookies()).filter(({ name }) =>
+        name.startsWith('portico_request_'),
+      );
       expect(waiting.map(({ path }) => path)).toEqual(['/a/oauth/authorize', '/b/oauth/authorize']);
       for (const { page } of tabs) {
         await page.getByLabel('Email address').fill(ADA);
@@ -360,7 +382,9 @@ describeWith('chromium')('in a real Chromium', () => {
       await first?.page.getByText('Back to Portal').waitFor();
       expect(first?.page.url()).toBe(`${origin}/a/oauth/applications?removed=1`);
       const names = (await context.cookies()).map(({ name, path }) => `${name} ${path}`);
-      expect(names).toEqual(expect.arrayContaining(['portico_session%2Fa /', 'portico_session%2Fb /']));
+      expect(names).toEqual(
+        expect.arrayContaining(['portico_session%2Fa /', 'portico_session%2Fb /']),
+      );
       expect(names.filter((name) => name.startsWith('portico_request_'))).toEqual([]);
     } finally {
       await browser.close();

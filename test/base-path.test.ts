@@ -81,8 +81,15 @@ const STACKS: readonly Stack[] = [
 ].slice(0, SCALE.basePathStacks);
 
 /** Sends a path unchanged, which `fetch` does not. */
-function sendRaw(port: number, path: string, form: string): Promise<{ status: number; body: string }> {
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Host: `localhost:${port}` };
+function sendRaw(
+  port: number,
+  path: string,
+  form: string,
+): Promise<{ status: number; body: string }> {
+  const headers = {
+    'Content-Type': 'application/x-www-form-urlencoded',
+    Host: `localhost:${port}`,
+  };
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
       let body = '';
@@ -156,7 +163,9 @@ describe.each(STACKS)('$name', (stack) => {
         sub: subject,
       });
       await openid.tokenRevocation(config, refreshed.refresh_token ?? '');
-      expect(await openid.tokenIntrospection(config, refreshed.access_token)).toEqual({ active: false });
+      expect(await openid.tokenIntrospection(config, refreshed.access_token)).toEqual({
+        active: false,
+      });
       // Signed in now: consent is shown at once, at the URL where its form is answered.
       const again = await authorize(here(), visitor);
       expect(formOf(again.consent).action).toBe(`${BASE}/oauth/authorize`);
@@ -170,7 +179,12 @@ describe.each(STACKS)('$name', (stack) => {
       const as = await oauth.processDiscoveryResponse(url, found);
       const own: oauth.Client = { client_id: client.id };
       const { callback, checks } = await authorize(here(), createVisitor(proxy.url));
-      const parameters = oauth.validateAuthResponse(as, own, callback, String(checks.expectedState));
+      const parameters = oauth.validateAuthResponse(
+        as,
+        own,
+        callback,
+        String(checks.expectedState),
+      );
       const response = await oauth.authorizationCodeGrantRequest(
         as,
         own,
@@ -186,9 +200,9 @@ describe.each(STACKS)('$name', (stack) => {
       });
       expect(oauth.getValidatedIdTokenClaims(result)?.iss).toBe(issuer);
       const foreign = { ...as, issuer: proxy.url };
-      expect(() => oauth.validateAuthResponse(foreign, own, callback, String(checks.expectedState))).toThrow(
-        'iss',
-      );
+      expect(() =>
+        oauth.validateAuthResponse(foreign, own, callback, String(checks.expectedState)),
+      ).toThrow('iss');
     });
 
     // @shows AS-6.20
@@ -245,7 +259,9 @@ describe.each(STACKS)('$name', (stack) => {
       expect(html).toContain(`<a href="${strips ? `${BASE}/` : '/'}">`);
       const removed = await visitor.submit(page);
       expect(locationOf(removed).href).toBe(`${issuer}/oauth/applications?removed=1`);
-      expect(await (await visitor.visit(locationOf(removed).href)).text()).not.toContain('Shop assistant');
+      expect(await (await visitor.visit(locationOf(removed).href)).text()).not.toContain(
+        'Shop assistant',
+      );
       const stranger = await createVisitor(proxy.url).get(`${issuer}/oauth/applications`);
       expect(locationOf(stranger).searchParams.get('return_to')).toBe(`${BASE}/oauth/applications`);
     });
@@ -273,7 +289,11 @@ describe.each(STACKS)('$name', (stack) => {
     test('an endpoint matches only the exact path: no other case, encoding, slash or segment', async () => {
       const mounted = strips ? '' : BASE;
       const isTokenEndpoint = async (path: string) => {
-        const { body } = await sendRaw(installation.port, path, 'grant_type=authorization_code&code=x');
+        const { body } = await sendRaw(
+          installation.port,
+          path,
+          'grant_type=authorization_code&code=x',
+        );
         return body.includes('"invalid_client"');
       };
       expect(await isTokenEndpoint(`${mounted}/oauth/token`)).toBe(true);
@@ -359,7 +379,11 @@ const PIECES = [
 test.each([false, true])(
   'no path of another form is an endpoint (base_path_stripped: %j)',
   async (stripped) => {
-    const config = { public_url: 'https://portal.example', base_path: BASE, base_path_stripped: stripped };
+    const config = {
+      public_url: 'https://portal.example',
+      base_path: BASE,
+      base_path_stripped: stripped,
+    };
     const portal = await startPortal({ mode: 'prod', config });
     const endpoint = stripped ? '/oauth/token' : `${BASE}/oauth/token`;
     const near = fc
@@ -373,7 +397,10 @@ test.each([false, true])(
       .filter((target) => target.startsWith('/') && target.split('?', 1)[0] !== endpoint);
     const ask = async (target: string) => {
       const url = `https://portal.example${target}`;
-      const form = new Request(url, { method: 'POST', body: new URLSearchParams({ grant_type: 'x' }) });
+      const form = new Request(url, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'x' }),
+      });
       return (await portal.application.fetch(form, { address: null, target })).text();
     };
     try {

@@ -11,7 +11,9 @@ const STORED = globSync('*.json', { cwd: RESULTS }).toSorted();
 
 describe('the charts of the benchmarks', () => {
   test('are drawn from the stored figures', () => {
-    const stale = [...storedPictures()].filter(([file, picture]) => readFileSync(file, 'utf8') !== picture);
+    const stale = [...storedPictures()].filter(
+      ([file, picture]) => readFileSync(file, 'utf8') !== picture,
+    );
     expect(stale.map(([file]) => `${path.basename(file)}: node tools/bench/plots.ts`)).toEqual([]);
     expect(storedPictures().size).toBe(6);
   });
@@ -32,9 +34,13 @@ describe('the charts of the benchmarks', () => {
       Object.entries(byWork).flatMap(([work, by]) =>
         Object.values(by).map((value) => ({ work, cell: text(value) })),
       );
-    const values = [...cells(figures.perSecond, shown), ...cells(figures.p99, (value) => value.toFixed(1))];
+    const values = [
+      ...cells(figures.perSecond, shown),
+      ...cells(figures.p99, (value) => value.toFixed(1)),
+    ];
     const missing = values.filter(
-      ({ work, cell }) => !lines.some((line) => line.startsWith(`| ${work} `) && line.includes(` ${cell} `)),
+      ({ work, cell }) =>
+        !lines.some((line) => line.startsWith(`| ${work} `) && line.includes(` ${cell} `)),
     );
     expect(missing).toEqual([]);
     expect(values.length).toBeGreaterThan(50);
@@ -60,8 +66,8 @@ describe('a bar chart', () => {
   const picture = drawBars(chart);
 
   test('has bars in proportion to their values, on the scale of their group', () => {
-    const widths = [...picture.matchAll(/<rect class="(?:bar|limit)[^>]* width="(\d+)"/g)].map(([, width]) =>
-      Number(width),
+    const widths = [...picture.matchAll(/<rect class="(?:bar|limit)[^>]* width="(\d+)"/g)].map(
+      ([, width]) => Number(width),
     );
     expect(widths).toEqual([440, 110, 440]);
   });

@@ -64,7 +64,11 @@ const beside = (portal: RunningPortal, config: PortalOptions['config']): Promise
   start({ databaseUrl: portal.env['DATABASE_URL'] ?? '', config: config ?? {} });
 
 /** A token of Ada's that is bound to this key. */
-async function boundToken(portal: RunningPortal, client: TestClient, key: ClientKey): Promise<string> {
+async function boundToken(
+  portal: RunningPortal,
+  client: TestClient,
+  key: ClientKey,
+): Promise<string> {
   const code = await obtainCode(portal, client, await portal.signedIn(ADA));
   const url = `${portal.url}/oauth/token`;
   const response = await fetch(url, {
@@ -94,7 +98,10 @@ const callBound = (
 ) =>
   fetch(`${portal.url}${path}`, {
     ...init,
-    headers: { ...init.headers, ...boundHeaders(key, init.method ?? 'GET', `${portal.url}${path}`, value) },
+    headers: {
+      ...init.headers,
+      ...boundHeaders(key, init.method ?? 'GET', `${portal.url}${path}`, value),
+    },
   });
 
 async function listening(listener: RequestListener): Promise<string> {
@@ -146,7 +153,9 @@ describe('with DPoP on', () => {
     expect(userinfo.name).toBe('Ada Lovelace');
     const notes = new URL(`${portal.url}${NOTES}`);
     const called = () =>
-      openid.fetchProtectedResource(config, tokens.access_token, notes, 'GET', null, undefined, { DPoP });
+      openid.fetchProtectedResource(config, tokens.access_token, notes, 'GET', null, undefined, {
+        DPoP,
+      });
     expect((await called()).status).toBe(200);
     expect((await called()).status).toBe(200);
     expect((await callApi(portal, NOTES, tokens.access_token)).status).toBe(401);
@@ -161,7 +170,9 @@ describe('with DPoP on', () => {
       return response.status === 200 ? await response.json() : response.status;
     };
     expect(await who(cookie)).toBe(403);
-    expect(await who({ ...cookie, ...boundHeaders(key, 'POST', `${portal.url}/who`, bound) })).toEqual({
+    expect(
+      await who({ ...cookie, ...boundHeaders(key, 'POST', `${portal.url}/who`, bound) }),
+    ).toEqual({
       session: null,
       token: 'Ada Lovelace',
       client: client.id,
@@ -226,7 +237,11 @@ describe('with DPoP on', () => {
     // Another scheme still has a session.
     const visitor = await off.signedIn(ADA);
     const headers = { Cookie: visitor.cookies(), Authorization: 'DPoP x' };
-    const post = await fetch(`${off.url}/login`, { method: 'POST', headers, body: new URLSearchParams() });
+    const post = await fetch(`${off.url}/login`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(),
+    });
     expect(post.status).toBe(403);
   });
 
@@ -399,12 +414,17 @@ describe('with DPoP on', () => {
       'a host that makes its own Requests',
       () => (incoming, outgoing) => {
         const target = incoming.url ?? '';
-        const request = requestFrom({ incoming, outgoing, target, parsed: undefined }, portal.server.origin);
+        const request = requestFrom(
+          { incoming, outgoing, target, parsed: undefined },
+          portal.server.origin,
+        );
         const answer = async () => {
           token().requireUsable();
           return Response.json({});
         };
-        void portal.server.withToken(request, answer).then((response) => send(response, outgoing, false));
+        void portal.server
+          .withToken(request, answer)
+          .then((response) => send(response, outgoing, false));
       },
     ],
   ];
@@ -477,14 +497,20 @@ test.each([
               DPoP: proofFor(key, method, htu),
             }
           : boundHeaders(key, method, htu, value);
-      const body = value === null ? { body: new URLSearchParams({ grant_type: 'client_credentials' }) } : {};
+      const body =
+        value === null ? { body: new URLSearchParams({ grant_type: 'client_credentials' }) } : {};
       return fetch(`${portal.url}${path}`, { method, headers: proved, ...body });
     };
     const [outside, inside] = [`${portal.url}/auth`, portal.url];
     const issued = await send('POST', `${arrives}/oauth/token`, `${outside}/oauth/token`, null);
     const { access_token: bound = '' } = (await issued.json()) as Readonly<Record<string, string>>;
     // The token belongs to no person: 403 shows that it was accepted.
-    const userinfo = await send('GET', `${arrives}/oauth/userinfo`, `${outside}/oauth/userinfo`, bound);
+    const userinfo = await send(
+      'GET',
+      `${arrives}/oauth/userinfo`,
+      `${outside}/oauth/userinfo`,
+      bound,
+    );
     expect(userinfo.status).toBe(403);
     // The kit's own links to this route say the same.
     const own = strips ? `${outside}/who` : `${inside}/who`;

@@ -45,7 +45,10 @@ async function withConsent(
 }
 
 /** The colors of a page for a brand, as red, green and blue, and those of its page and card. */
-function colorsOf(page: Page, brands: readonly string[]): Promise<readonly Record<string, number[]>[]> {
+function colorsOf(
+  page: Page,
+  brands: readonly string[],
+): Promise<readonly Record<string, number[]>[]> {
   return page.evaluate((given) => {
     const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
     const shown = document.body.appendChild(document.createElement('p'));
@@ -73,7 +76,10 @@ function luminance(color: readonly number[] = []): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function contrast(one: readonly number[] | undefined, other: readonly number[] | undefined): number {
+function contrast(
+  one: readonly number[] | undefined,
+  other: readonly number[] | undefined,
+): number {
   const [lower = 0, higher = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (higher + 0.05) / (lower + 0.05);
 }

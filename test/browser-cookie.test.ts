@@ -59,7 +59,8 @@ afterEach(async () => {
 });
 
 async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.example') {
-  const line = (message: string, context: LogContext = {}) => void logged.push({ message, context });
+  const line = (message: string, context: LogContext = {}) =>
+    void logged.push({ message, context });
   const host: Host<Browser> = {
     signedIn: async (_, { person }) => (person === null ? null : { provider: 'staff', id: person }),
     loadAccount: async (reference) => ({
@@ -80,7 +81,14 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
   const { now } = clock;
   const { origin: publicUrl } = new URL(issuer);
   const basePath = issuer.slice(publicUrl.length);
-  const server = createAuthorizationServer({ publicUrl, basePath, config, host, database, clock: now });
+  const server = createAuthorizationServer({
+    publicUrl,
+    basePath,
+    config,
+    host,
+    database,
+    clock: now,
+  });
   const handle = createHandler<Browser>(server);
   const { client } = await server.clients.create({
     name: 'App',
@@ -147,7 +155,10 @@ describe('a host that implements only four members', () => {
     expect(html).toContain('Signed in as <strong><bdi>ada</bdi>');
     expect(isAllowed(await answer(browser, formOf(html).fields))).toBe(true);
     const events = logged.filter(({ message }) => message.startsWith('audit'));
-    expect(events.map(({ context }) => context['event'])).toEqual(['client_registered', 'consent_granted']);
+    expect(events.map(({ context }) => context['event'])).toEqual([
+      'client_registered',
+      'consent_granted',
+    ]);
     expect(events[1]?.context).toMatchObject({
       authorizationId: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       person: { provider: 'staff', id: ADA },
@@ -156,7 +167,10 @@ describe('a host that implements only four members', () => {
 
   // @shows AS-8.11
   test.each([
-    ['https://host.example', /^__Host-portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/],
+    [
+      'https://host.example',
+      /^__Host-portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    ],
     ['http://localhost:8080', /^portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/],
   ])(
     'at %s sets one cookie with the first page and one with the first page after sign-in, and no other',
@@ -182,7 +196,10 @@ describe('a host that implements only four members', () => {
 describe('what such a host leaves out:', () => {
   // @shows AS-1.10
   test.each([
-    ['ip, as Express, Fastify and Koa have it', { ip: '203.0.113.7', socket: { remoteAddress: '::1' } }],
+    [
+      'ip, as Express, Fastify and Koa have it',
+      { ip: '203.0.113.7', socket: { remoteAddress: '::1' } },
+    ],
     ['the other end of the connection', { socket: { remoteAddress: '203.0.113.7' } }],
     ['nothing', {}],
   ])("the address comes from its framework's request: %s", async (_, context) => {
@@ -195,18 +212,28 @@ describe('what such a host leaves out:', () => {
 
   test('its session: returning from its sign-in page signed out logs a warning, returning from another site does not', async () => {
     const { send } = await start();
-    const warned = () => logged.filter(({ message }) => message.includes('signedIn() returned null'));
+    const warned = () =>
+      logged.filter(({ message }) => message.includes('signedIn() returned null'));
     const back = async (headers: object) => {
-      const response = await send(browserOf(null), `/oauth/authorize?request_id=${'x'.repeat(43)}`, {
-        headers,
-      });
-      expect([response.status, response.headers.get('location')?.split('?')[0]]).toEqual([302, '/sign-in']);
+      const response = await send(
+        browserOf(null),
+        `/oauth/authorize?request_id=${'x'.repeat(43)}`,
+        {
+          headers,
+        },
+      );
+      expect([response.status, response.headers.get('location')?.split('?')[0]]).toEqual([
+        302,
+        '/sign-in',
+      ]);
     };
     for (const site of ['cross-site', 'none']) await back({ 'Sec-Fetch-Site': site });
     await back({});
     expect(warned()).toEqual([]);
     await back({ 'Sec-Fetch-Site': 'same-origin' });
-    expect(warned().map(({ context }) => context)).toMatchObject([{ times: 1, path: '/oauth/authorize' }]);
+    expect(warned().map(({ context }) => context)).toMatchObject([
+      { times: 1, path: '/oauth/authorize' },
+    ]);
   });
 
   test.each([
@@ -240,7 +267,10 @@ describe('a question', () => {
     const browser = browserOf(ADA);
     const question = await one.ask(browser);
     await other.ask(browser);
-    expect([...browser.jar.keys()]).toEqual(['__Host-portico_browser%2Fa', '__Host-portico_browser%2Fb']);
+    expect([...browser.jar.keys()]).toEqual([
+      '__Host-portico_browser%2Fa',
+      '__Host-portico_browser%2Fb',
+    ]);
     expect((await other.answer(browser, question)).status).toBe(400);
     const planted = browser.jar.get('__Host-portico_browser%2Fa') ?? '';
     const thief: Browser = { person: ADA, jar: new Map([['__Host-portico_browser%2Fb', planted]]) };
@@ -278,7 +308,10 @@ describe('a question', () => {
       const elsewhere = browserOf(ADA);
       const untouched = await ask(elsewhere);
       browser.person = GRACE;
-      keep(browser, await send(browser, at, form === undefined ? {} : { form: { ...question, ...form } }));
+      keep(
+        browser,
+        await send(browser, at, form === undefined ? {} : { form: { ...question, ...form } }),
+      );
       const hers = await ask(browser);
       browser.person = ADA;
       for (const asked of [question, hers]) expect((await answer(browser, asked)).status).toBe(400);
@@ -306,7 +339,9 @@ describe('a question', () => {
     const browser = browserOf(ADA);
     const [first, second] = await Promise.all([send(browser, authorize), send(browser, authorize)]);
     for (const page of [first, second]) keep(browser, page);
-    const forms = await Promise.all([first, second].map(async (page) => formOf(await page.text()).fields));
+    const forms = await Promise.all(
+      [first, second].map(async (page) => formOf(await page.text()).fields),
+    );
     expect((await answer(browser, forms[0] ?? {})).status).toBe(400);
     expect(logged.map(({ message }) => message).join()).toContain('another browser secret');
     expect(isAllowed(await answer(browser, forms[1] ?? {}))).toBe(true);

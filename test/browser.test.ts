@@ -6,7 +6,14 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { startRelyingParty, type RelyingParty } from '../examples/relying-party/server.ts';
 import { launchChromium } from './support/chromium.ts';
-import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  GRACE,
+  PASSWORD,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
@@ -47,7 +54,10 @@ describe('in a real Chromium', () => {
     portal = await startPortal({ random: () => 0 });
     const port = await freePort();
     home = `http://localhost:${port}`;
-    const client = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });
+    const client = await registerClient(portal, {
+      name: 'Notebook',
+      redirectUris: [`${home}/callback`],
+    });
     relyingParty = await startRelyingParty({
       port,
       publicUrl: home,
@@ -203,7 +213,10 @@ describe('in a real Chromium', () => {
 
   // @shows AS-7.13
   test('the first two tabs of a fresh browser, opened at once, can both be answered', async () => {
-    const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
+    const other = await registerClient(portal, {
+      name: 'Second',
+      redirectUris: [`${home}/nowhere`],
+    });
     const second = await context.newPage();
     const tabs = [page, second];
     const ask = (state: string) => `${portal.url}/oauth/authorize?${parametersOf(other.id, state)}`;
@@ -223,7 +236,10 @@ describe('in a real Chromium', () => {
 
   // @shows AS-7.11, OIDC-3.1.2.1b
   test('an authorization request that another site sends as a form', async () => {
-    const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
+    const other = await registerClient(portal, {
+      name: 'Second',
+      redirectUris: [`${home}/nowhere`],
+    });
     const fields = [...parametersOf(other.id, 'by post')].map(
       ([name, value]) => `<input type="hidden" name="${name}" value="${value}">`,
     );
@@ -258,7 +274,10 @@ describe('in a real Chromium', () => {
     ['in their order', [0, 1]],
     ['the later one first', [1, 0]],
   ])('two consent screens open at once can be answered %s', async (_, order) => {
-    const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
+    const other = await registerClient(portal, {
+      name: 'Second',
+      redirectUris: [`${home}/nowhere`],
+    });
     await askFor(ADA);
     const second = await context.newPage();
     await second.goto(`${portal.url}/oauth/authorize?${parametersOf(other.id, 'second')}`);
@@ -374,14 +393,21 @@ describe('in a real Chromium', () => {
       await press('Tab');
       order.push((await focused.innerText()).replace(/\s+/g, ' '));
     }
-    expect(order).toEqual(['Not you?', 'Applications with access (opens in a new tab)', 'Deny', 'Allow']);
+    expect(order).toEqual([
+      'Not you?',
+      'Applications with access (opens in a new tab)',
+      'Deny',
+      'Allow',
+    ]);
     await press('Enter');
     await page.waitForURL(`${home}/`);
   });
 
   // @shows AS-39.14
   test('a button shows the password, by mouse and by keyboard, and hides it again before it is sent', async () => {
-    const other = await startPortal({ config: { sign_in_show_password: true, sign_in_links: LINKS } });
+    const other = await startPortal({
+      config: { sign_in_show_password: true, sign_in_links: LINKS },
+    });
     const own = await browser.newContext();
     try {
       const look = await own.newPage();
@@ -393,7 +419,8 @@ describe('in a real Chromium', () => {
       await look.goto(`${other.url}/login`);
       const field = look.getByLabel('Password', { exact: true });
       const button = look.getByRole('button', { name: /^(Show|Hide) password$/ });
-      const state = async () => [await field.getAttribute('type'), await button.innerText()].join(', ');
+      const state = async () =>
+        [await field.getAttribute('type'), await button.innerText()].join(', ');
       const [hidden, shown] = ['password, Show password', 'text, Hide password'];
       await look.getByLabel('Email address').fill(ADA);
       await field.fill(PASSWORD);
@@ -413,7 +440,8 @@ describe('in a real Chromium', () => {
       await look.keyboard.press('Enter');
       expect(await state()).toBe(shown);
       // Held back, so that the form is visible while it is sent.
-      const hold = () => addEventListener('submit', (event) => event.preventDefault(), { once: true });
+      const hold = () =>
+        addEventListener('submit', (event) => event.preventDefault(), { once: true });
       await look.evaluate(hold);
       await field.press('Enter');
       expect(await state()).toBe(hidden);
@@ -450,7 +478,9 @@ describe('in a real Chromium', () => {
       const look = await own.newPage();
       const check = async (name: string) => {
         expect(await violationsOf(look), `${name}, ${colorScheme}, ${width} pixels`).toEqual([]);
-        const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+        const overflow = await look.evaluate(
+          () => document.documentElement.scrollWidth > window.innerWidth,
+        );
         expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
       };
       await look.goto(home);

@@ -33,7 +33,10 @@ function isOurs(file: string): boolean {
 }
 
 async function build(): Promise<number | null> {
-  const child = spawn(process.execPath, ['tools/scripts/build.ts'], { cwd: folder, stdio: 'ignore' });
+  const child = spawn(process.execPath, ['tools/scripts/build.ts'], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
   const [code] = (await once(child, 'close')) as [number | null];
   return code;
 }
@@ -70,14 +73,19 @@ async function withSource(
 }
 
 const SHARED = path.join('portico', 'src', 'grants', 'pkce.ts');
-const addOne = (text: string) => text.replace(/^export function /m, 'console.debug("changed");\n$&');
+const addOne = (text: string) =>
+  text.replace(/^export function /m, 'console.debug("changed");\n$&');
 
 // Each build takes some seconds, and many on a busy machine.
 describe('a build', { timeout: 240_000 }, () => {
   // @shows HOST-5.2
   test('does not disturb a server that runs on the previous build', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
-    const env = { STORAGE_DIR: storage, PORT: String(await freePort()), RP_PORT: String(await freePort()) };
+    const env = {
+      STORAGE_DIR: storage,
+      PORT: String(await freePort()),
+      RP_PORT: String(await freePort()),
+    };
     const portal = `http://localhost:${env.PORT}`;
     const started = start([path.join(folder, 'examples', 'start.ts')], { cwd: folder, env });
     await started.says('Ctrl+C');

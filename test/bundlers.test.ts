@@ -61,7 +61,10 @@ const withEsbuild: Bundle = async (folder, file) => {
 
 interface WebpackStats {
   toJson(): Readonly<
-    Record<'warnings' | 'errors', readonly { readonly message: string; readonly moduleName?: string }[]>
+    Record<
+      'warnings' | 'errors',
+      readonly { readonly message: string; readonly moduleName?: string }[]
+    >
   >;
 }
 type Webpack = (options: object, done: (error: Error | null, stats: WebpackStats) => void) => void;
@@ -113,7 +116,9 @@ beforeAll(async () => {
     await mkdir(own, { recursive: true });
     const tarball = `${name.replace('@', '').replace('/', '-')}.tgz`;
     await run('tar', ['xzf', path.join(folder, tarball), '--strip-components=1'], { cwd: own });
-    const { dependencies = {} } = JSON.parse(await readFile(path.join(own, 'package.json'), 'utf8')) as {
+    const { dependencies = {} } = JSON.parse(
+      await readFile(path.join(own, 'package.json'), 'utf8'),
+    ) as {
       readonly dependencies?: Readonly<Record<string, string>>;
     };
     for (const each of Object.keys(dependencies)) needed.add(each);
@@ -137,7 +142,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Runs a bundle in a folder that contains only the application's own views. */
 async function start(file: string) {
   const directory = path.dirname(file);
-  await cp(path.join(ROOT, 'test', 'bundlers', 'views'), path.join(directory, 'views'), { recursive: true });
+  await cp(path.join(ROOT, 'test', 'bundlers', 'views'), path.join(directory, 'views'), {
+    recursive: true,
+  });
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const child = spawn(process.execPath, [file], {
@@ -148,13 +155,16 @@ async function start(file: string) {
   const said = { out: '', error: '' };
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.error += text));
   const closed = once(child, 'close');
-  const listening = new Promise<{ readonly id: string; readonly secret: string }>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said.out += text;
-      if (said.out.endsWith('\n')) resolve(JSON.parse(said.out) as { id: string; secret: string });
-    });
-    child.once('close', () => reject(new Error(`The bundle ended:\n${said.error}`)));
-  });
+  const listening = new Promise<{ readonly id: string; readonly secret: string }>(
+    (resolve, reject) => {
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said.out += text;
+        if (said.out.endsWith('\n'))
+          resolve(JSON.parse(said.out) as { id: string; secret: string });
+      });
+      child.once('close', () => reject(new Error(`The bundle ended:\n${said.error}`)));
+    },
+  );
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await closed;
@@ -185,7 +195,9 @@ describe('an application that bundles Portico, without pg, mysql2 and argon2', (
           code_verifier: VERIFIER,
         }),
       });
-      const { access_token: token = '' } = (await issued.json()) as { readonly access_token?: string };
+      const { access_token: token = '' } = (await issued.json()) as {
+        readonly access_token?: string;
+      };
       const bearer = { Authorization: `Bearer ${token}` };
       expect(await (await fetch(`${url}/api/orders`, { headers: bearer })).json()).toEqual({
         of: 'Ada Lovelace',

@@ -75,11 +75,16 @@ describe('a refused call to the host’s API', () => {
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     await portal.deny(ADA, 'notes:read');
     try {
-      expect(await challengeOf(callApi(portal, '/api/notes', access_token))).toEqual([403, null, null]);
+      expect(await challengeOf(callApi(portal, '/api/notes', access_token))).toEqual([
+        403,
+        null,
+        null,
+      ]);
       const refused = await callApi(portal, '/api/notes', access_token);
       expect(await refused.json()).toEqual({
         error: 'access_denied',
-        error_description: 'The person has no permission for this, and no access token would change that.',
+        error_description:
+          'The person has no permission for this, and no access token would change that.',
       });
     } finally {
       await portal.grant(ADA, 'notes:read');
@@ -112,11 +117,17 @@ describe('the metadata that the challenge names', () => {
 
   // @shows AS-2.23
   test('does not exist without the switch', async () => {
-    const usual = await startPortal({ config: (url) => ({ oauth_server: { audience: `${url}/api` } }) });
+    const usual = await startPortal({
+      config: (url) => ({ oauth_server: { audience: `${url}/api` } }),
+    });
     try {
       const response = await fetch(`${usual.url}/.well-known/oauth-protected-resource/api`);
       expect(response.status).toBe(404);
-      expect(await challengeOf(fetch(`${usual.url}/api/notes`))).toEqual([401, 'Bearer realm="oauth"', null]);
+      expect(await challengeOf(fetch(`${usual.url}/api/notes`))).toEqual([
+        401,
+        'Bearer realm="oauth"',
+        null,
+      ]);
     } finally {
       await usual.close();
     }

@@ -65,14 +65,26 @@ const newPath = () => `/oauth/client-${(numbers += 1)}.json`;
 const pathOf = (url: string) => new URL(url).pathname;
 const publish = (changes: object = {}, headers: Readonly<Record<string, string>> = {}) =>
   host.publish(newPath(), { ...DOCUMENT, ...changes }, headers);
-const change = (url: string, changes: object) => void host.publish(pathOf(url), { ...DOCUMENT, ...changes });
+const change = (url: string, changes: object) =>
+  void host.publish(pathOf(url), { ...DOCUMENT, ...changes });
 const asked = (url: string) => host.asked.filter((path) => path === pathOf(url)).length;
-const requestOf = (url: string, changes: Readonly<Record<string, string | undefined>> = {}, at = portal) =>
-  authorizationUrl(at, { id: url, secret: '' }, changes);
-const codeFor = (url: string, visitor = ada, changes: Readonly<Record<string, string | undefined>> = {}) =>
-  obtainCode(portal, { id: url, secret: '' }, visitor, changes);
+const requestOf = (
+  url: string,
+  changes: Readonly<Record<string, string | undefined>> = {},
+  at = portal,
+) => authorizationUrl(at, { id: url, secret: '' }, changes);
+const codeFor = (
+  url: string,
+  visitor = ada,
+  changes: Readonly<Record<string, string | undefined>> = {},
+) => obtainCode(portal, { id: url, secret: '' }, visitor, changes);
 
-function exchange(url: string, code: string, changes: Readonly<Record<string, string>> = {}, at = portal) {
+function exchange(
+  url: string,
+  code: string,
+  changes: Readonly<Record<string, string>> = {},
+  at = portal,
+) {
   return requestToken(at, null, {
     client_id: url,
     grant_type: 'authorization_code',
@@ -185,8 +197,15 @@ describe('a client that is the URL of its document', () => {
       refresh_token: 'a-token',
     };
     for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect']) {
-      const response = await fetch(portal.url + path, { method: 'POST', body: new URLSearchParams(fields) });
-      expect([path, response.status, await errorOf(response)]).toEqual([path, 401, 'invalid_client']);
+      const response = await fetch(portal.url + path, {
+        method: 'POST',
+        body: new URLSearchParams(fields),
+      });
+      expect([path, response.status, await errorOf(response)]).toEqual([
+        path,
+        401,
+        'invalid_client',
+      ]);
     }
     expect([asked(url), await isKept(url)]).toEqual([0, false]);
   });
@@ -194,14 +213,21 @@ describe('a client that is the URL of its document', () => {
   test('has no secret, and one that is sent is refused', async () => {
     const url = publish();
     const code = await codeFor(url);
-    expect(await errorOf(await exchange(url, code, { client_secret: 'a-secret' }))).toBe('invalid_client');
+    expect(await errorOf(await exchange(url, code, { client_secret: 'a-secret' }))).toBe(
+      'invalid_client',
+    );
   });
 
   test('cannot have client credentials, even if its document says so', async () => {
-    const url = publish({ grant_types: ['authorization_code', 'client_credentials', 'introspection'] });
+    const url = publish({
+      grant_types: ['authorization_code', 'client_credentials', 'introspection'],
+    });
     const { access_token: accessToken, ...tokens } = await tokensFor(url);
     expect(Object.keys(tokens)).not.toContain('refresh_token');
-    const own = await requestToken(portal, null, { client_id: url, grant_type: 'client_credentials' });
+    const own = await requestToken(portal, null, {
+      client_id: url,
+      grant_type: 'client_credentials',
+    });
     expect(await errorOf(own)).toBe('unauthorized_client');
     const body = new URLSearchParams({ client_id: url, token: accessToken });
     const response = await fetch(`${portal.url}/oauth/introspect`, { method: 'POST', body });
@@ -213,7 +239,10 @@ describe('a client that is the URL of its document', () => {
     const url = publish({ scope: 'openid notes:read' });
     const response = await ada.get(requestOf(url, { scope: 'notes:write' }));
     expect(await response.text()).toContain('invalid_scope');
-    const tokens = await exchange(url, await codeFor(url, ada, { scope: 'openid notes:read notes:write' }));
+    const tokens = await exchange(
+      url,
+      await codeFor(url, ada, { scope: 'openid notes:read notes:write' }),
+    );
     expect(await tokens.json()).toMatchObject({ scope: 'openid notes:read' });
   });
 
@@ -267,11 +296,14 @@ describe('a document that is not a valid client', () => {
     ],
     ['longer than 5120 bytes', { padding: 'a'.repeat(5120) }],
     ['not application/json', {}, { 'Content-Type': 'text/html' }],
-  ])('is refused on a page without a redirect, and nothing is stored: %s', async (says, changes, headers) => {
-    const url = publish(changes, headers);
-    expect(await expectRefused(await ada.get(requestOf(url)))).toContain(says);
-    expect(await isKept(url)).toBe(false);
-  });
+  ])(
+    'is refused on a page without a redirect, and nothing is stored: %s',
+    async (says, changes, headers) => {
+      const url = publish(changes, headers);
+      expect(await expectRefused(await ada.get(requestOf(url)))).toContain(says);
+      expect(await isKept(url)).toBe(false);
+    },
+  );
 
   test('is refused the same way if it cannot be fetched, and the page says nothing about what was found', async () => {
     const missing = host.url(newPath());
@@ -294,7 +326,9 @@ describe('a document that is not a valid client', () => {
   test('can be requested by one person only so often', async () => {
     const refused: number[] = [];
     for (let number = 1; number <= 11; number += 1) {
-      refused.push((await ada.get(requestOf(host.url(newPath(), `h${number}.client.example`)))).status);
+      refused.push(
+        (await ada.get(requestOf(host.url(newPath(), `h${number}.client.example`)))).status,
+      );
     }
     expect(refused).toEqual([...Array.from({ length: 10 }, () => 400), 503]);
     const grace = await portal.signedIn(GRACE);
@@ -409,7 +443,9 @@ describe('a document is kept and may change:', () => {
     const grace = await portal.signedIn(GRACE);
     const now = await grace.visit(requestOf(url, { redirect_uri: 'https://evil.example/' }));
     expect(await now.text()).toContain('evil.example');
-    expect(await portal.server.clients.find(url)).toMatchObject({ redirectUris: ['https://evil.example/'] });
+    expect(await portal.server.clients.find(url)).toMatchObject({
+      redirectUris: ['https://evil.example/'],
+    });
     // The page is opened again, and answered.
     const again = await (await ada.get(`/oauth/authorize?request_id=${idIn(shown)}`)).text();
     expect([again.includes('Assistant'), again.includes('Somebody else')]).toEqual([true, false]);
@@ -430,9 +466,9 @@ describe('a document is kept and may change:', () => {
     const [code, stolen] = [await codeOf(first), await codeOf(second)];
     const grace = await portal.signedIn(GRACE);
     await grace.visit(requestOf(url, { redirect_uri: 'https://evil.example/' }));
-    expect(await errorOf(await exchange(url, stolen, { redirect_uri: 'https://evil.example/' }))).toBe(
-      'invalid_grant',
-    );
+    expect(
+      await errorOf(await exchange(url, stolen, { redirect_uri: 'https://evil.example/' })),
+    ).toBe('invalid_grant');
     expect((await exchange(url, code)).status).toBe(200);
     const refused = await ada.get(requestOf(url));
     expect(refused.status).toBe(400);
@@ -548,9 +584,14 @@ describe('access granted to a document', () => {
     const other = await elsewhere(documents);
     const there = await other.signedIn(ADA);
     const page = await (await there.get('/oauth/applications')).text();
-    const form = new RegExp(`name="client_id" value="${url}">\\s*<input[^>]*value="([^"]*)"`).exec(page);
+    const form = new RegExp(`name="client_id" value="${url}">\\s*<input[^>]*value="([^"]*)"`).exec(
+      page,
+    );
     const csrfToken = form?.[1] ?? '';
-    const removed = await there.post('/oauth/applications', { client_id: url, csrf_token: csrfToken });
+    const removed = await there.post('/oauth/applications', {
+      client_id: url,
+      csrf_token: csrfToken,
+    });
     expect(locationOf(removed).searchParams.has('removed')).toBe(true);
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(401);
     expect(await errorOf(await refreshWith(url, tokens))).toBe('invalid_grant');
@@ -564,13 +605,17 @@ describe('the metadata', () => {
     '%s says so, and only if it is so',
     async (name) => {
       const read = async (at: RunningPortal) =>
-        (await (await fetch(`${at.url}/.well-known/${name}`)).json()) as Readonly<Record<string, unknown>>;
+        (await (await fetch(`${at.url}/.well-known/${name}`)).json()) as Readonly<
+          Record<string, unknown>
+        >;
       expect(await read(portal)).toMatchObject({
         client_id_metadata_document_supported: true,
         token_endpoint_auth_methods_supported: expect.arrayContaining(['none']),
       });
       const without = await elsewhere(undefined);
-      expect(Object.keys(await read(without))).not.toContain('client_id_metadata_document_supported');
+      expect(Object.keys(await read(without))).not.toContain(
+        'client_id_metadata_document_supported',
+      );
     },
   );
 });

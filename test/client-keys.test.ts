@@ -1,6 +1,13 @@
 import { examine, type Check } from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
+import {
+  claimsOf,
+  headerOf,
+  newKey,
+  signed,
+  withAssertion,
+  type ClientKey,
+} from './support/assertions.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 import { createClock } from './support/clock.ts';
 import {
@@ -46,7 +53,8 @@ afterAll(async () => {
 let numbers = 0;
 const newPath = (what: string) => `/oauth/${what}-${(numbers += 1)}.json`;
 const keySet = (...keys: readonly ClientKey[]) => ({ keys: keys.map(({ jwk }) => jwk) });
-const publishKeys = (path: string, ...keys: readonly ClientKey[]) => host.publish(path, keySet(...keys));
+const publishKeys = (path: string, ...keys: readonly ClientKey[]) =>
+  host.publish(path, keySet(...keys));
 const asked = (path: string) => host.asked.filter((each) => each === path).length;
 
 const assertionOf = (id: string, key: ClientKey, changes: object = {}, at = portal) =>
@@ -93,7 +101,9 @@ describe('keys that a client publishes at a URL', () => {
   test('are never older than an hour, whatever their host says, and not used while it is unreachable', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
-    const id = await serviceAt(host.publish(path, keySet(key), { 'Cache-Control': 'max-age=86400' }));
+    const id = await serviceAt(
+      host.publish(path, keySet(key), { 'Cache-Control': 'max-age=86400' }),
+    );
     expect((await authenticate(id, key)).status).toBe(200);
     host.answer(path, (_, response) => void response.writeHead(500).end());
     clock.advance(3599);
@@ -180,7 +190,8 @@ describe('keys that a client publishes at a URL', () => {
       const { kid: _, ...jwk } = each.jwk;
       return jwk;
     };
-    const of = (count: number, each: ClientKey) => Array.from({ length: count }, () => unnamed(each));
+    const of = (count: number, each: ClientKey) =>
+      Array.from({ length: count }, () => unnamed(each));
     const ask = async (keys: readonly object[], header: object) => {
       const id = await serviceAt(host.publish(newPath('keys'), { keys }));
       const assertion = signed(
@@ -189,7 +200,10 @@ describe('keys that a client publishes at a URL', () => {
         claimsOf(id, portal.server.issuer, clock.now()),
       );
       return (
-        await requestToken(portal, null, { grant_type: 'client_credentials', ...withAssertion(assertion) })
+        await requestToken(portal, null, {
+          grant_type: 'client_credentials',
+          ...withAssertion(assertion),
+        })
       ).status;
     };
     const strangers = of(9, newKey('Ed25519'));
@@ -225,7 +239,10 @@ describe('a document', () => {
     token_endpoint_auth_method: 'private_key_jwt',
   };
 
-  async function exchange(url: string, authentication: Readonly<Record<string, string>>): Promise<Response> {
+  async function exchange(
+    url: string,
+    authentication: Readonly<Record<string, string>>,
+  ): Promise<Response> {
     const code = await obtainCode(portal, { id: url, secret: '' }, await portal.signedIn(ADA), {
       scope: 'notes:read',
     });
@@ -240,29 +257,36 @@ describe('a document', () => {
   }
 
   // @shows AS-23.8, AS-21.6
-  test.each(['jwks', 'jwks_uri'])('may name %s, and its client is let in by these alone', async (where) => {
-    clock.advance(901);
-    const key = newKey('ES256');
-    const keysUrl = publishKeys(newPath('keys'), key);
-    const url = host.publish(newPath('client'), {
-      ...DOCUMENT,
-      // Even if it would not be needed.
-      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
-      [where]: where === 'jwks' ? keySet(key) : keysUrl,
-    });
-    expect((await exchange(url, {})).status).toBe(401);
-    const answer = await exchange(url, withAssertion(assertionOf(url, key)));
-    expect(answer.status).toBe(200);
-    const { refresh_token } = (await answer.json()) as Tokens;
-    const form = { client_id: url, grant_type: 'refresh_token', refresh_token };
-    expect((await requestToken(portal, null, form)).status).toBe(401);
-    expect(
-      (await requestToken(portal, null, { ...form, ...withAssertion(assertionOf(url, key)) })).status,
-    ).toBe(200);
-    const client = await portal.server.clients.find(url);
-    expect(client).toMatchObject({ public: false, grants: ['authorization_code', 'refresh_token'] });
-    expect((await authenticate(url, key)).status).toBe(400);
-  });
+  test.each(['jwks', 'jwks_uri'])(
+    'may name %s, and its client is let in by these alone',
+    async (where) => {
+      clock.advance(901);
+      const key = newKey('ES256');
+      const keysUrl = publishKeys(newPath('keys'), key);
+      const url = host.publish(newPath('client'), {
+        ...DOCUMENT,
+        // Even if it would not be needed.
+        token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+        [where]: where === 'jwks' ? keySet(key) : keysUrl,
+      });
+      expect((await exchange(url, {})).status).toBe(401);
+      const answer = await exchange(url, withAssertion(assertionOf(url, key)));
+      expect(answer.status).toBe(200);
+      const { refresh_token } = (await answer.json()) as Tokens;
+      const form = { client_id: url, grant_type: 'refresh_token', refresh_token };
+      expect((await requestToken(portal, null, form)).status).toBe(401);
+      expect(
+        (await requestToken(portal, null, { ...form, ...withAssertion(assertionOf(url, key)) }))
+          .status,
+      ).toBe(200);
+      const client = await portal.server.clients.find(url);
+      expect(client).toMatchObject({
+        public: false,
+        grants: ['authorization_code', 'refresh_token'],
+      });
+      expect((await authenticate(url, key)).status).toBe(400);
+    },
+  );
 
   /** A document with this key, and the tokens of its client. */
   async function authorized(key: ClientKey, headers: Readonly<Record<string, string>> = {}) {
@@ -278,10 +302,12 @@ describe('a document', () => {
         ...form,
         ...withAssertion(assertionOf(url, by, {}, at)),
       });
-      if (response.status === 200) ({ refresh_token: token } = (await response.clone().json()) as Tokens);
+      if (response.status === 200)
+        ({ refresh_token: token } = (await response.clone().json()) as Tokens);
       return response;
     };
-    const change = (changes: object) => void host.publish(path, { ...DOCUMENT, ...changes }, headers);
+    const change = (changes: object) =>
+      void host.publish(path, { ...DOCUMENT, ...changes }, headers);
     return {
       path,
       url,
@@ -317,7 +343,9 @@ describe('a document', () => {
   // @shows AS-23.11
   test('is read again after an hour for its keys, whatever its host says; they are not used while it is unreachable', async () => {
     const [old, next] = [newKey('ES256'), newKey('ES256')];
-    const { path, change, refreshWith, status } = await authorized(old, { 'Cache-Control': 'max-age=86400' });
+    const { path, change, refreshWith, status } = await authorized(old, {
+      'Cache-Control': 'max-age=86400',
+    });
     change({ jwks: keySet(next) });
     clock.advance(3599);
     expect(await status(old)).toBe(200);
@@ -407,7 +435,12 @@ describe('a document', () => {
     });
     try {
       const redirecting = { scope: 'notes:read' };
-      const code = await obtainCode(off, { id: url, secret: '' }, await off.signedIn(ADA), redirecting);
+      const code = await obtainCode(
+        off,
+        { id: url, secret: '' },
+        await off.signedIn(ADA),
+        redirecting,
+      );
       const answer = await requestToken(off, null, {
         client_id: url,
         grant_type: 'authorization_code',
@@ -476,7 +509,8 @@ describe('a document', () => {
     const vouchedFor = newPath('vouched-for');
     const service = await serviceAt(publishKeys(vouchedFor, key));
     // 400: such a client does not act as itself, but it is authenticated.
-    const ask = async (id: string) => expect([200, 400]).toContain((await authenticate(id, key)).status);
+    const ask = async (id: string) =>
+      expect([200, 400]).toContain((await authenticate(id, key)).status);
     await ask(service);
     for (const stranger of strangers) await ask(stranger);
     await ask(service);
@@ -538,9 +572,16 @@ describe('dynamic registration', () => {
     fetch(uri, {
       method: 'PUT',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ token_endpoint_auth_method: 'private_key_jwt', client_id, ...metadata }),
+      body: JSON.stringify({
+        token_endpoint_auth_method: 'private_key_jwt',
+        client_id,
+        ...metadata,
+      }),
     });
-  const forPeople = { redirect_uris: [REDIRECT_URI], grant_types: ['authorization_code', 'refresh_token'] };
+  const forPeople = {
+    redirect_uris: [REDIRECT_URI],
+    grant_types: ['authorization_code', 'refresh_token'],
+  };
 
   // @shows AS-23.8, AS-22.8
   test('without an initial access token may have keys, acts only for people, and can change only its keys', async () => {
@@ -570,7 +611,9 @@ describe('dynamic registration', () => {
     expect(await errorOf(await authenticate(id, next))).toBe('unauthorized_client');
     expect((await portal.server.clients.find(id))?.scopes).not.toContain('mcp:service');
     for (const token_endpoint_auth_method of ['none', 'client_secret_basic']) {
-      expect((await replace(registration, { ...both, token_endpoint_auth_method })).status).toBe(400);
+      expect((await replace(registration, { ...both, token_endpoint_auth_method })).status).toBe(
+        400,
+      );
     }
     const uri = { ...both, jwks_uri: host.url('/keys') };
     expect(await errorOf(await replace(registration, uri))).toBe('invalid_client_metadata');
@@ -584,9 +627,15 @@ describe('dynamic registration', () => {
     ['a secret as its key', { jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }],
     ['a text as its keys', { jwks: 'keys' }],
     ['a number as the place', { jwks_uri: 1 }],
-    ['an algorithm of secrets', { jwks: keySet(newKey('ES256')), token_endpoint_auth_signing_alg: 'HS256' }],
+    [
+      'an algorithm of secrets',
+      { jwks: keySet(newKey('ES256')), token_endpoint_auth_signing_alg: 'HS256' },
+    ],
     ['too many', { jwks: keySet(...Array.from({ length: 11 }, () => newKey('Ed25519'))) }],
-    ['another method', { jwks: keySet(newKey('ES256')), token_endpoint_auth_method: 'client_secret_jwt' }],
+    [
+      'another method',
+      { jwks: keySet(newKey('ES256')), token_endpoint_auth_method: 'client_secret_jwt' },
+    ],
   ])('without an initial access token and with %s is refused', async (_, metadata) => {
     const response = await post({ ...forPeople, ...metadata });
     expect(response.status).toBe(400);
@@ -597,7 +646,11 @@ describe('dynamic registration', () => {
 
   // @shows AS-22.8
   test('with an initial access token gets the scopes that it named, also when it updates its registration', async () => {
-    const { token } = await portal.server.initialAccessTokens.create({ note: 'b', uses: 1, lifetime: 3600 });
+    const { token } = await portal.server.initialAccessTokens.create({
+      note: 'b',
+      uses: 1,
+      lifetime: 3600,
+    });
     const metadata = { ...forPeople, jwks: keySet(newKey('ES256')), scope: 'notes:read' };
     const registration = (await (await post(metadata, token)).json()) as Registration;
     expect(registration['scope']).toBe('notes:read');
@@ -613,10 +666,17 @@ describe('dynamic registration', () => {
 
   // @shows AS-23.8
   test('with an initial access token may use client credentials, and publish its keys', async () => {
-    const { token } = await portal.server.initialAccessTokens.create({ note: 'a', uses: 1, lifetime: 3600 });
+    const { token } = await portal.server.initialAccessTokens.create({
+      note: 'a',
+      uses: 1,
+      lifetime: 3600,
+    });
     const key = newKey('ES256');
     const jwks_uri = publishKeys(newPath('keys'), key);
-    const answer = await post({ grant_types: ['client_credentials'], scope: 'notes:read', jwks_uri }, token);
+    const answer = await post(
+      { grant_types: ['client_credentials'], scope: 'notes:read', jwks_uri },
+      token,
+    );
     expect(answer.status).toBe(201);
     const registration = (await answer.json()) as Registration;
     expect(registration).toMatchObject({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri });
@@ -634,7 +694,10 @@ describe('the doctor', () => {
   const CONFIG = { oauth_server: { private_key_jwt: true } };
   const service = { name: 'A service', scopes: ['notes:read'], grants: ['client_credentials'] };
 
-  async function examined(at: RunningPortal, online = false): Promise<Readonly<Record<string, Check>>> {
+  async function examined(
+    at: RunningPortal,
+    online = false,
+  ): Promise<Readonly<Record<string, Check>>> {
     const { checks } = await examine(at.application, at.server, { online });
     return Object.fromEntries(checks.map((check) => [check.part, check]));
   }
@@ -658,7 +721,8 @@ describe('the doctor', () => {
       host.publish(shown, { keys: [key.jwk, { ...key.jwk, d: 'AAAA' }] });
       host.publish(empty, { keys: [] });
       host.publish(none, { key: 'none' });
-      const create = (at: string) => own.server.clients.create({ ...service, jwksUri: host.url(at) });
+      const create = (at: string) =>
+        own.server.clients.create({ ...service, jwksUri: host.url(at) });
       const published = await create(right);
       expect((await examined(own, true))['published client keys']).toMatchObject({
         outcome: 'ok',
@@ -693,11 +757,14 @@ describe('the doctor', () => {
       for (const { id } of await own.server.clients.list()) await own.server.clients.revoke(id);
       expect(await examined(own, true)).not.toHaveProperty('client keys');
       // Keys that an earlier release accepted.
-      const { client: kept } = await own.server.clients.create({ ...service, jwks: keySet(newKey('ES256')) });
-      await own.application.database.execute('UPDATE oauth_clients SET jwks = ? WHERE client_id = ?', [
-        JSON.stringify(keySet(newKey('RS256', 'a', 1024))),
-        kept.id,
-      ]);
+      const { client: kept } = await own.server.clients.create({
+        ...service,
+        jwks: keySet(newKey('ES256')),
+      });
+      await own.application.database.execute(
+        'UPDATE oauth_clients SET jwks = ? WHERE client_id = ?',
+        [JSON.stringify(keySet(newKey('RS256', 'a', 1024))), kept.id],
+      );
       expect((await examined(own))['client keys']).toMatchObject({
         outcome: 'warning',
         detail: expect.stringContaining(`of ${kept.id}: `) as string,

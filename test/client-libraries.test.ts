@@ -13,7 +13,13 @@ import {
   type Library,
   type Method,
 } from './support/client-libraries.ts';
-import { ADA, introspect, REDIRECT_URI, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  introspect,
+  REDIRECT_URI,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { startClient } from './support/mcp/bare-client.ts';
 import { authlibClient, once, springClient } from './support/mcp/toolchains.ts';
 import { SCALE } from './support/scale.ts';
@@ -24,9 +30,18 @@ import { locationOf, type Visitor } from './support/visitor.ts';
  */
 
 const SCOPE = 'openid profile notes:read';
-const METHODS: readonly Method[] = ['private_key_jwt', 'client_secret_basic', 'client_secret_post', 'none'];
+const METHODS: readonly Method[] = [
+  'private_key_jwt',
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+];
 
-const EVERYTHING = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
+const EVERYTHING = {
+  private_key_jwt: true,
+  dpop: 'accept',
+  pushed_authorization_requests: 'accept',
+};
 
 /** How a server is configured. */
 const SERVERS = {
@@ -51,7 +66,9 @@ interface Case {
 
 const BOTH = [false, true] as const;
 const ALL: readonly Case[] = LIBRARIES.flatMap((library) =>
-  METHODS.flatMap((method) => BOTH.flatMap((dpop) => BOTH.map((par) => ({ library, method, dpop, par })))),
+  METHODS.flatMap((method) =>
+    BOTH.flatMap((dpop) => BOTH.map((par) => ({ library, method, dpop, par }))),
+  ),
 );
 const CASES = {
   'that takes everything': ALL,
@@ -180,7 +197,9 @@ describe.runIf(PROGRAMS.length > 0).each(PROGRAMS)('$name', ({ command, methods,
       client.tell(JSON.stringify(given));
       const { authorize } = await client.next();
       const consent = await browser.visit(authorize ?? '');
-      client.tell(JSON.stringify(locationOf(await browser.submit(consent, { decision: 'allow' })).href));
+      client.tell(
+        JSON.stringify(locationOf(await browser.submit(consent, { decision: 'allow' })).href),
+      );
       expect(await client.next()).toMatchObject({ refreshed: true, name: 'Ada Lovelace', ...also });
     } finally {
       await client.close();

@@ -157,6 +157,8 @@ describe('a signing key that is active, retired, removed', () => {
 
   // @shows AS-2.12, AS-5.14
   test.each([3599, 0, -1, Number.NaN, 3600.5])('the age %d is refused', async (age) => {
-    await expect(portal.server.keys.prune(age)).rejects.toThrow('oauth_server:id_token_ttl, 3600 seconds');
+    await expect(portal.server.keys.prune(age)).rejects.toThrow(
+      'oauth_server:id_token_ttl, 3600 seconds',
+    );
   });
 });

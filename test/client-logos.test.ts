@@ -29,7 +29,11 @@ function png(width: number, height: number, grey: number): Buffer<ArrayBuffer> {
   const pixels = Buffer.concat(
     Array.from({ length: height }, () => Buffer.alloc(width + 1, grey).fill(0, 0, 1)),
   );
-  const parts = [chunk('IHDR', header), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))];
+  const parts = [
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(pixels)),
+    chunk('IEND', Buffer.alloc(0)),
+  ];
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...parts]);
 }
 
@@ -45,7 +49,10 @@ let plain: RunningPortal;
 
 beforeAll(async () => {
   host = await startDocumentHost();
-  portal = await startPortal({ config: { oauth_server: { client_logos: true } }, outbound: host.outbound });
+  portal = await startPortal({
+    config: { oauth_server: { client_logos: true } },
+    outbound: host.outbound,
+  });
   plain = await startPortal();
 });
 afterAll(async () => {
@@ -83,7 +90,9 @@ describe('the logo of a client', () => {
     });
     expect(answer.headers.get('set-cookie')).toBeNull();
     await obtainTokens(portal, client, ADA, { scope: 'openid notes:read' });
-    const applications = await (await (await portal.signedIn(ADA)).get('/oauth/applications')).text();
+    const applications = await (
+      await (await portal.signedIn(ADA)).get('/oauth/applications')
+    ).text();
     expect(applications).toContain(
       `src="${new URL(address).pathname}${new URL(address).search.replace('&', '&amp;')}"`,
     );
@@ -118,7 +127,10 @@ describe('the logo of a client', () => {
       `${portal.url}/oauth/logo?client_id=%00&v=%F0%9F%98%80`,
     ]) {
       const answer = await fetch(odd);
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        404,
+        'application/json',
+      ]);
     }
   });
 
@@ -127,7 +139,8 @@ describe('the logo of a client', () => {
     const { database } = portal.application;
     const ids = async () => (await portal.server.clients.list()).map(({ id }) => id);
     const rows = async () =>
-      (await database.execute<{ client_id: string }>('SELECT client_id FROM oauth_client_logos')).rows;
+      (await database.execute<{ client_id: string }>('SELECT client_id FROM oauth_client_logos'))
+        .rows;
     const [before, kept] = [await ids(), await rows()];
     await database.execute('ALTER TABLE oauth_client_logos RENAME TO oauth_client_logos_away');
     try {
@@ -156,7 +169,9 @@ describe('the logo of a client', () => {
     await expect(registerClient(portal, { logo })).rejects.toThrow(problem);
     const client = await registerClient(portal, { name: 'Before', logo: ONE });
     const address = await logoOf(client);
-    await expect(portal.server.clients.update(client.id, { name: 'After', logo })).rejects.toThrow(problem);
+    await expect(portal.server.clients.update(client.id, { name: 'After', logo })).rejects.toThrow(
+      problem,
+    );
     expect((await portal.server.clients.find(client.id))?.name).toBe('Before');
     expect(await logoOf(client)).toBe(address);
     expect((await portal.server.clients.list()).length).toBe(count + 1);
@@ -179,7 +194,8 @@ describe('the logo of a client', () => {
   // @shows AS-40.6
   test('is not fetched if its address redirects, is not an image, is too large or is not public', async () => {
     const answers = {
-      '/moved': (response: ServerResponse) => response.writeHead(302, { Location: '/logo.png' }).end(),
+      '/moved': (response: ServerResponse) =>
+        response.writeHead(302, { Location: '/logo.png' }).end(),
       '/page': (response: ServerResponse) =>
         response.writeHead(200, { 'Content-Type': 'text/html' }).end(ONE),
       '/long': (response: ServerResponse) =>
@@ -189,9 +205,15 @@ describe('the logo of a client', () => {
     };
     for (const [at, by] of Object.entries(answers)) {
       const logoUri = host.answer(at, (_, response) => void by(response));
-      await expect(registerClient(portal, { logoUri })).rejects.toThrow('The logo cannot be fetched');
+      await expect(registerClient(portal, { logoUri })).rejects.toThrow(
+        'The logo cannot be fetched',
+      );
     }
-    for (const logoUri of ['http://client.example/logo.png', 'https://127.0.0.1/logo.png', 'no address']) {
+    for (const logoUri of [
+      'http://client.example/logo.png',
+      'https://127.0.0.1/logo.png',
+      'no address',
+    ]) {
       await expect(registerClient(portal, { logoUri })).rejects.toThrow('The');
     }
   });
@@ -216,7 +238,9 @@ describe('the logo of a client', () => {
   test('is refused while the switch is off: no fetch, no endpoint, no logo on a page', async () => {
     const asked = host.connections();
     for (const named of [{ logo: ONE }, { logoUri: host.url('/logo.png') }]) {
-      await expect(registerClient(plain, named)).rejects.toThrow('oauth_server:client_logos is off');
+      await expect(registerClient(plain, named)).rejects.toThrow(
+        'oauth_server:client_logos is off',
+      );
     }
     expect(host.connections()).toBe(asked);
     const client = await registerClient(plain);

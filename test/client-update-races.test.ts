@@ -86,7 +86,8 @@ async function allowed(question: Response): Promise<string | null> {
 
 /** The other process answers this many requests. */
 async function pass(requests: number): Promise<void> {
-  for (let count = 0; count < requests; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
+  for (let count = 0; count < requests; count += 1)
+    await fetch(`${other.url}/.well-known/jwks.json`);
 }
 
 /**
@@ -207,8 +208,12 @@ describe('while one process changes a client, another one serves it', () => {
       const client = await register({ scopes: ['notes:read', 'notes:write'] });
       const scope = { scope: 'notes:read notes:write' };
       const [first, second] = [
-        await jsonOf<Tokens>(await exchangeCode(one, client, await obtainCode(one, client, ada, scope))),
-        await jsonOf<Tokens>(await exchangeCode(one, client, await obtainCode(one, client, ada, scope))),
+        await jsonOf<Tokens>(
+          await exchangeCode(one, client, await obtainCode(one, client, ada, scope)),
+        ),
+        await jsonOf<Tokens>(
+          await exchangeCode(one, client, await obtainCode(one, client, ada, scope)),
+        ),
       ];
       const code = await obtainCode(one, client, ada, scope);
       const changes = { removeGrants: ['refresh_token', 'client_credentials'] };
@@ -225,7 +230,8 @@ describe('while one process changes a client, another one serves it', () => {
       const [services, ofPeople] = [results.slice(0, 2), results.slice(2)];
       expect(later).toEqual([null, null]);
       for (const tokens of living(services)) {
-        for (const portal of [one, other]) expect(await statusOf(portal, '/api/notes', tokens)).toBe(401);
+        for (const portal of [one, other])
+          expect(await statusOf(portal, '/api/notes', tokens)).toBe(401);
       }
       for (const tokens of living([first, ...ofPeople])) {
         if (tokens.refresh_token === undefined) continue;
@@ -251,7 +257,9 @@ describe('while one process changes a client, another one serves it', () => {
     for (const { code, stderr } of await Promise.all(byProcess))
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const kept = await one.server.clients.find(client.id);
-    expect([...(kept?.redirectUris ?? [])].sort()).toEqual([...uris, REDIRECT_URI, OTHER_URI].sort());
+    expect([...(kept?.redirectUris ?? [])].sort()).toEqual(
+      [...uris, REDIRECT_URI, OTHER_URI].sort(),
+    );
     expect(kept?.scopes).toContain(GONE);
   });
 });

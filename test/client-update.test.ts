@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { AUDIT, type AuditEvent, type ClientChanges } from 'portico';
-import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
+import {
+  claimsOf,
+  headerOf,
+  newKey,
+  signed,
+  withAssertion,
+  type ClientKey,
+} from './support/assertions.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { createClock } from './support/clock.ts';
 import {
@@ -68,7 +75,9 @@ const robot = (more: readonly string[] = []) =>
     grants: ['client_credentials', ...more],
   });
 const ownToken = async (client: TestClient) =>
-  (await (await requestToken(portal, client, { grant_type: 'client_credentials' })).json()) as Tokens;
+  (await (
+    await requestToken(portal, client, { grant_type: 'client_credentials' })
+  ).json()) as Tokens;
 const statusOf = async (at: string, { access_token: token }: Tokens, init: RequestInit = {}) =>
   (await callApi(portal, at, token, init)).status;
 /** The same question again, as after a reload. */
@@ -76,7 +85,10 @@ const reload = async (question: Response) => {
   const [, id = ''] = /name="request_id" value="([^"]+)"/.exec(await question.clone().text()) ?? [];
   return ada.get(`/oauth/authorize?${new URLSearchParams({ request_id: id })}`);
 };
-const pageOf = async (response: Response) => ({ status: response.status, text: await response.text() });
+const pageOf = async (response: Response) => ({
+  status: response.status,
+  text: await response.text(),
+});
 
 describe('a scope that is removed', () => {
   // @shows AS-30.3
@@ -85,7 +97,9 @@ describe('a scope that is removed', () => {
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:write', 'email'] });
     expect(await statusOf('/api/notes', tokens)).toBe(200);
-    expect(await statusOf('/api/notes', tokens, { method: 'POST', body: '{"text":"x"}' })).toBe(403);
+    expect(await statusOf('/api/notes', tokens, { method: 'POST', body: '{"text":"x"}' })).toBe(
+      403,
+    );
     expect(await introspect(portal, tokens.access_token)).toMatchObject({
       active: true,
       scope: 'openid profile notes:read',
@@ -126,7 +140,9 @@ describe('a scope that is removed', () => {
 
   // @shows AS-30.3
   test('is neither shown nor granted by an open question; without any scope left the question ends', async () => {
-    const client = await registerClient(portal, { scopes: ['notes:read', 'notes:write', 'profile'] });
+    const client = await registerClient(portal, {
+      scopes: ['notes:read', 'notes:write', 'profile'],
+    });
     const scope = 'notes:read notes:write';
     const [first, second] = [
       await ada.visit(authorizationUrl(portal, client, { scope })),
@@ -135,10 +151,15 @@ describe('a scope that is removed', () => {
     expect(await first.clone().text()).toContain('Write notes');
     await update(client, { removeScopes: ['notes:write'] });
     const shown = await pageOf(await reload(first));
-    expect(shown).toMatchObject({ status: 200, text: expect.stringContaining('Read your notes') as string });
+    expect(shown).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('Read your notes') as string,
+    });
     expect(shown.text).not.toContain('Write notes');
     await ada.submit(first, { decision: 'allow' });
-    expect(events.find(({ type }) => type === 'consent_granted')).toMatchObject({ scopes: ['notes:read'] });
+    expect(events.find(({ type }) => type === 'consent_granted')).toMatchObject({
+      scopes: ['notes:read'],
+    });
     await update(client, { removeScopes: ['notes:read'] });
     for (const answer of [await reload(second), await ada.submit(second, { decision: 'allow' })]) {
       const { status, text } = await pageOf(answer);
@@ -149,7 +170,9 @@ describe('a scope that is removed', () => {
 
   // @shows AS-30.3
   test('ends a question if no shown scope is left, whatever else was asked for', async () => {
-    const client = await registerClient(portal, { scopes: ['openid', 'notes:read', 'notes:write'] });
+    const client = await registerClient(portal, {
+      scopes: ['openid', 'notes:read', 'notes:write'],
+    });
     for (const permission of ['notes:read', 'notes.edit']) {
       await portal.deny(ADA, permission);
       onTestFinished(() => portal.grant(ADA, permission));
@@ -265,7 +288,9 @@ describe('a grant that is removed', () => {
     await update(client, { removeGrants: ['refresh_token'] });
     const refused = await refresh(portal, client, tokens.refresh_token);
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'unauthorized_client']);
-    expect(await (await exchangeCode(portal, client, code)).json()).not.toHaveProperty('refresh_token');
+    expect(await (await exchangeCode(portal, client, code)).json()).not.toHaveProperty(
+      'refresh_token',
+    );
     expect(await statusOf('/api/notes', tokens)).toBe(200);
   });
 
@@ -293,7 +318,8 @@ describe('a grant that is removed', () => {
       removeScopes: ['openid', 'profile', 'email'],
       removeRedirectUris: ['https://client.example/callback'],
     });
-    for (const at of ['/api/notes', '/oauth/userinfo']) expect(await statusOf(at, tokens)).toBe(401);
+    for (const at of ['/api/notes', '/oauth/userinfo'])
+      expect(await statusOf(at, tokens)).toBe(401);
     expect(await introspect(portal, tokens.access_token)).toEqual({ active: false });
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
     expect((await exchangeCode(portal, client, code)).status).toBe(400);
@@ -340,7 +366,10 @@ describe('keys that are replaced', () => {
     expect(changes).toEqual({
       jwks: { before: [expect.stringMatching(/^old /)], after: [expect.stringMatching(/^fresh /)] },
     });
-    expect([await authenticates(client, old), await authenticates(client, fresh)]).toEqual([false, true]);
+    expect([await authenticates(client, old), await authenticates(client, fresh)]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test.each<[string, () => Promise<TestClient>]>([
@@ -365,7 +394,11 @@ describe('an update', () => {
     ['nothing to be called by', { name: ' ' }, 'needs a name'],
     ['a wildcard', { addRedirectUris: ['https://*.client.example/'] }, 'wildcard'],
     ['http', { addRedirectUris: ['http://client.example/'] }, 'not https'],
-    ['a private-use scheme for a web application', { addRedirectUris: ['com.example.app:/cb'] }, 'https URL'],
+    [
+      'a private-use scheme for a web application',
+      { addRedirectUris: ['com.example.app:/cb'] },
+      'https URL',
+    ],
     [
       'a redirect URI that it does not have',
       { removeRedirectUris: ['https://client.example/callback/'] },
@@ -383,7 +416,11 @@ describe('an update', () => {
       { removeScopes: ['openid', 'profile', 'email', 'notes:read', 'notes:write'] },
       'no scope',
     ],
-    ['a scope both ways', { addScopes: ['email'], removeScopes: ['email'] }, 'both added and removed'],
+    [
+      'a scope both ways',
+      { addScopes: ['email'], removeScopes: ['email'] },
+      'both added and removed',
+    ],
     ['a grant that there is not', { addGrants: ['password'] }, 'is unknown'],
     ['a grant for redirect URIs only', { removeGrants: CODE }, 'no grant left'],
     [
@@ -393,7 +430,10 @@ describe('an update', () => {
     ],
     [
       'refresh_token alone',
-      { removeGrants: ['authorization_code'], removeRedirectUris: ['https://client.example/callback'] },
+      {
+        removeGrants: ['authorization_code'],
+        removeRedirectUris: ['https://client.example/callback'],
+      },
       'needs authorization_code',
     ],
   ])('with %s is refused, and changes nothing at all', async (_, changes, says) => {
@@ -410,7 +450,9 @@ describe('an update', () => {
   test('gives a public client nothing that requires a secret', async () => {
     const client = await registerClient(portal, { public: true });
     for (const grant of ['client_credentials', 'introspection']) {
-      await expect(update(client, { addGrants: [grant] })).rejects.toThrow('public client cannot have');
+      await expect(update(client, { addGrants: [grant] })).rejects.toThrow(
+        'public client cannot have',
+      );
     }
   });
 
@@ -429,7 +471,9 @@ describe('an update', () => {
     await portal.server.clients.revoke(URL_ID);
     const name = 'Another name';
     const { clients } = portal.server;
-    await expect(clients.update(registered.client_id, { name })).rejects.toThrow('registered itself');
+    await expect(clients.update(registered.client_id, { name })).rejects.toThrow(
+      'registered itself',
+    );
     await expect(clients.update(revoked.id, { name })).rejects.toThrow('revoked before');
     await expect(clients.update(URL_ID, { name })).rejects.toThrow('revoked before');
     await expect(clients.update('nobody', { name })).rejects.toThrow('No client has this id');
@@ -466,9 +510,9 @@ describe('an update', () => {
     const again = { name: 'Renamed', addRedirectUris: [OTHER_URI], addScopes: ['notes:write'] };
     expect((await update(client, again)).changes).toEqual({});
     expect(events.filter(({ type }) => type === 'client_updated')).toEqual([told]);
-    expect(await obtainCode(portal, client, ada, { redirect_uri: OTHER_URI, scope: 'notes:write' })).toMatch(
-      /./,
-    );
+    expect(
+      await obtainCode(portal, client, ada, { redirect_uri: OTHER_URI, scope: 'notes:write' }),
+    ).toMatch(/./);
     // Its secret is unchanged.
     expect(await (await requestToken(portal, client, { grant_type: 'x' })).json()).toMatchObject({
       error: 'unsupported_grant_type',
@@ -477,10 +521,10 @@ describe('an update', () => {
 
   test('checks new scopes against those offered now, and keeps one that is no longer offered', async () => {
     const client = await registerClient(portal);
-    await portal.application.database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [
-      'openid notes:old notes:read',
-      client.id,
-    ]);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET scope = ? WHERE client_id = ?',
+      ['openid notes:old notes:read', client.id],
+    );
     await update(client, { name: 'Renamed' });
     expect(await portal.server.clients.find(client.id)).toMatchObject({
       name: 'Renamed',
@@ -579,7 +623,10 @@ describe('on the console', () => {
       }),
     });
     const { client_id: id } = (await response.json()) as { client_id: string };
-    const texts = [await run('oauth:client:show', id), await run('oauth:client:show', id, '--json')];
+    const texts = [
+      await run('oauth:client:show', id),
+      await run('oauth:client:show', id, '--json'),
+    ];
     for (const { stdout } of texts) expect(stdout).not.toMatch(/[^\P{C}\n]/u);
     expect(texts[0]?.stdout).toContain('"Portal (verified)"  (confidential, registered itself)');
     expect(texts[0]?.stdout).toContain('"a\\u{9b}2J\\u{202e}\\u{22}kid", EC, thumbprint');
@@ -601,7 +648,9 @@ describe('on the console', () => {
 
   // @shows AS-30.8
   test('oauth:client:list prints all clients page by page, each once; without a page it prints what it did before', async () => {
-    const all = JSON.parse((await run('oauth:client:list', '--json')).stdout) as { client_id: string }[];
+    const all = JSON.parse((await run('oauth:client:list', '--json')).stdout) as {
+      client_id: string;
+    }[];
     const found: string[] = [];
     for (let after: string | null = null, pages = 0; pages === 0 || after !== null; pages += 1) {
       const { items, next } = (await json(
@@ -635,7 +684,9 @@ describe('on the console', () => {
     const { code, stdout, stderr } = await run('oauth:client:update', client.id, ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('client_name: "Test application" → "Renamed"');
-    expect(stdout).toContain('grant_types: "authorization_code", "refresh_token" → "authorization_code"');
+    expect(stdout).toContain(
+      'grant_types: "authorization_code", "refresh_token" → "authorization_code"',
+    );
     expect(await json('oauth:client:show', client.id)).toMatchObject({
       client_name: 'Renamed',
       scope: 'openid notes:read notes:write',
@@ -657,7 +708,9 @@ describe('on the console', () => {
     const file = path.join(folder, 'keys.json');
     await writeFile(file, JSON.stringify({ keys: [newKey('EdDSA', 'fresh').jwk] }));
     const printed = await json('oauth:client:update', keyed.id, `--jwks=${file}`);
-    expect(printed).toMatchObject({ changes: { jwks: { after: [expect.stringMatching(/^fresh /)] } } });
+    expect(printed).toMatchObject({
+      changes: { jwks: { after: [expect.stringMatching(/^fresh /)] } },
+    });
     await json('oauth:client:update', keyed.id, '--jwks=https://client.example/keys.json');
     expect((await run('oauth:client:show', keyed.id)).stdout).toContain(
       'publishes at https://client.example/keys.json',

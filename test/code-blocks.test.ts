@@ -30,16 +30,17 @@ beforeAll(async () => {
 afterAll(() => rm(storage, { recursive: true, force: true }));
 
 /** The problems of a block in some language; test/docs.test.ts compiles the other languages. */
-const CHECKS: Readonly<Record<string, (block: CodeBlock) => readonly string[] | Promise<readonly string[]>>> =
-  {
-    sh: problemsOfShell,
-    json: ({ code }) => failureOf(() => JSON.parse(code)),
-    yaml: ({ code }) => failureOf(() => parseYaml(code)),
-    ini: problemsOfIni,
-    sql: problemsOfSql,
-    html: problemsOfView,
-    python: ({ code }) => problemsOfPython(code),
-  };
+const CHECKS: Readonly<
+  Record<string, (block: CodeBlock) => readonly string[] | Promise<readonly string[]>>
+> = {
+  sh: problemsOfShell,
+  json: ({ code }) => failureOf(() => JSON.parse(code)),
+  yaml: ({ code }) => failureOf(() => parseYaml(code)),
+  ini: problemsOfIni,
+  sql: problemsOfSql,
+  html: problemsOfView,
+  python: ({ code }) => problemsOfPython(code),
+};
 
 const COMPILED = /^tsx?$/;
 
@@ -96,14 +97,20 @@ function problemsOfSql({ code }: CodeBlock): readonly string[] {
 
 /** Sections, comments, and lines with a name and a value. */
 function problemsOfIni({ code }: CodeBlock): readonly string[] {
-  return code.split('\n').filter((line) => !/^(?:|[#;].*|\[[\w .-]+\]|[\w.-]+ *= *\S.*)$/.test(line));
+  return code
+    .split('\n')
+    .filter((line) => !/^(?:|[#;].*|\[[\w .-]+\]|[\w.-]+ *= *\S.*)$/.test(line));
 }
 
 function problemsOfPython(code: string): readonly string[] {
-  const { status, stderr } = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
-    input: code,
-    encoding: 'utf8',
-  });
+  const { status, stderr } = spawnSync(
+    'python3',
+    ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'],
+    {
+      input: code,
+      encoding: 'utf8',
+    },
+  );
   return status === 0 ? [] : [stderr];
 }
 
@@ -132,12 +139,16 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** Pages about this repository: their scripts and files are those of this repository. */
 const isOurs = (page: string) => !page.startsWith('docs/') || page.startsWith('docs/decisions/');
-const SCRIPTS = (JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> }).scripts;
+const SCRIPTS = (JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> })
+  .scripts;
 /** npm's own commands that are not scripts. */
 const NPM = new Set(['install', 'ci', 'pkg', 'run', 'start', 'test', 'init', 'exec', 'pack']);
 
 async function problemsOfShell(block: CodeBlock): Promise<readonly string[]> {
-  const { status, stderr } = spawnSync('bash', ['-n'], { input: filledIn(block.code), encoding: 'utf8' });
+  const { status, stderr } = spawnSync('bash', ['-n'], {
+    input: filledIn(block.code),
+    encoding: 'utf8',
+  });
   if (status !== 0) return [stderr];
   const problems = await Promise.all(
     commandsOf(block.code).map(async (command) => {
@@ -153,7 +164,8 @@ async function problemOfCommand(page: string, { words }: ShellCommand): Promise<
   if (ofConsole !== null) return help.problemOf(ofConsole);
   const [program = '', ...args] = words;
   if (program === 'npm') return problemOfNpm(page, args);
-  if (program === 'npx') return installed(args[0] ?? '') ? null : `npx ${args[0]}: the tests do not have it`;
+  if (program === 'npx')
+    return installed(args[0] ?? '') ? null : `npx ${args[0]}: the tests do not have it`;
   if (program === 'node') return isOurs(page) ? problemOfNode(page, args) : null;
   return SYSTEM.has(program) || Object.hasOwn(OTHERS, program) ? null : `${program}: unknown here`;
 }
@@ -162,10 +174,13 @@ async function problemOfCommand(page: string, { words }: ShellCommand): Promise<
 function consoleWords(words: readonly string[]): readonly string[] | null {
   const [, before, rest = ''] =
     /^((?:npx|bunx --bun|deno run -A) (?:npm:)?portico)(?: |$)([^]*)$/.exec(words.join(' ')) ?? [];
-  return before === undefined ? null : words.slice(words.length - (rest === '' ? 0 : countOf(words, before)));
+  return before === undefined
+    ? null
+    : words.slice(words.length - (rest === '' ? 0 : countOf(words, before)));
 }
 
-const countOf = (words: readonly string[], before: string) => words.length - before.split(' ').length;
+const countOf = (words: readonly string[], before: string) =>
+  words.length - before.split(' ').length;
 
 function problemOfNpm(page: string, args: readonly string[]): string | null {
   const [command = '', name = ''] = args.filter((each) => !each.startsWith('-'));
@@ -233,7 +248,9 @@ describe('code blocks', () => {
     const problems = await Promise.all(
       CHECKED.filter((block) => block.page === page).map(async (block) => {
         const check = CHECKS[block.info[0] ?? ''];
-        return (check === undefined ? [] : await check(block)).map((problem) => `${where(block)} ${problem}`);
+        return (check === undefined ? [] : await check(block)).map(
+          (problem) => `${where(block)} ${problem}`,
+        );
       }),
     );
     expect(problems.flat()).toEqual([]);
@@ -241,14 +258,17 @@ describe('code blocks', () => {
 
   test('exist in number for each language', () => {
     const counts = Object.groupBy(CHECKED, ({ info }) => info[0] ?? '');
-    expect([counts['sh']?.length ?? 0, counts['json']?.length ?? 0].map((count) => count > 10)).toEqual([
-      true,
-      true,
-    ]);
+    expect(
+      [counts['sh']?.length ?? 0, counts['json']?.length ?? 0].map((count) => count > 10),
+    ).toEqual([true, true]);
   });
 
   test.each([
-    ['a command that there is not', 'npx portico oauth:client:make', 'there is no command oauth:client:make'],
+    [
+      'a command that there is not',
+      'npx portico oauth:client:make',
+      'there is no command oauth:client:make',
+    ],
     ['an option', 'npx portico oauth:keys:rotate --if-older=30d', 'it has no option --if-older'],
     ['a value of a switch', 'npx portico oauth:keys:rotate --now=1', '--now takes no value'],
     [
@@ -258,7 +278,11 @@ describe('code blocks', () => {
     ],
     ['an argument too many', 'npx portico serve now', '0 arguments at most, and there are 1'],
     ['one in brackets', 'x=$(npx portico nothing)', 'there is no command nothing'],
-    ['one behind another', 'cd a && FOO=1 npx portico nothing | jq .', 'there is no command nothing'],
+    [
+      'one behind another',
+      'cd a && FOO=1 npx portico nothing | jq .',
+      'there is no command nothing',
+    ],
     ['a program', 'frobnicate', 'frobnicate: unknown here'],
     ['a script', 'npm run nothing', 'there is no script nothing'],
   ])('with wrong shell code are found: %s', async (_, code, problem) => {
@@ -274,11 +298,15 @@ describe('code blocks', () => {
     ['Python', 'python\ndef f(:', 'SyntaxError'],
     ['SQL about a table that there is not', 'sql\nDELETE FROM nowhere;', 'no such table'],
   ])('with errors are found: %s', async (_, block, problem) => {
-    expect(await problemsIn(`\`\`\`${block}\n\`\`\`\n`)).toEqual([expect.stringContaining(problem)]);
+    expect(await problemsIn(`\`\`\`${block}\n\`\`\`\n`)).toEqual([
+      expect.stringContaining(problem),
+    ]);
   });
 
   test('with an unclosed quote are found', async () => {
-    expect(await problemsIn("```sh\necho 'it\n```\n")).toEqual([expect.stringContaining('unexpected EOF')]);
+    expect(await problemsIn("```sh\necho 'it\n```\n")).toEqual([
+      expect.stringContaining('unexpected EOF'),
+    ]);
   });
 });
 

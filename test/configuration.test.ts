@@ -36,7 +36,9 @@ async function withPortal(
   }
 }
 
-const server = (config: Record<string, unknown>): PortalOptions => ({ config: { oauth_server: config } });
+const server = (config: Record<string, unknown>): PortalOptions => ({
+  config: { oauth_server: config },
+});
 
 describe('a key that is missing from oauth_server', () => {
   // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-2.19
@@ -143,7 +145,13 @@ describe('oauth_server:claims', () => {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as { level: string; claim?: string; reason?: string });
       const dropped = lines.filter(({ claim }) => claim !== undefined);
-      expect(dropped.map(({ claim }) => claim)).toEqual(['sub', 'iss', 'aud', 'role', 'phone_number']);
+      expect(dropped.map(({ claim }) => claim)).toEqual([
+        'sub',
+        'iss',
+        'aud',
+        'role',
+        'phone_number',
+      ]);
       expect(new Set(dropped.map(({ level }) => level))).toEqual(new Set(['warning']));
       expect(dropped.at(-2)?.reason).toMatch(/^OpenID Connect defines no scope that releases it/);
       expect(dropped.at(-1)?.reason).toBe(
@@ -170,7 +178,8 @@ describe('oauth_server:claims', () => {
       await portal.grant(ADA, 'phone.share');
       const client = await registerClient(portal, { scopes: ['openid', 'phone'] });
       const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid phone' });
-      const userinfo = async (token: string) => (await callApi(portal, '/oauth/userinfo', token)).json();
+      const userinfo = async (token: string) =>
+        (await callApi(portal, '/oauth/userinfo', token)).json();
       expect(decodeJwt(tokens.id_token)).toHaveProperty('phone_number', '123');
       expect(await userinfo(tokens.access_token)).toHaveProperty('phone_number', '123');
       await portal.deny(ADA, 'phone.share');
@@ -206,7 +215,9 @@ describe('oauth_server:routes', () => {
     await withPortal(server({ routes: false }), async (portal) => {
       expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(404);
       const token = portal.server.endpoints.find(({ name }) => name === 'oauth_server_token');
-      const answer = await token?.handle(new Request(`${portal.url}/oauth/token`, { method: 'POST' }));
+      const answer = await token?.handle(
+        new Request(`${portal.url}/oauth/token`, { method: 'POST' }),
+      );
       expect(answer?.status).toBe(400);
       expect((await fetch(`${portal.url}/api/notes`)).status).toBe(401);
     });
@@ -225,7 +236,9 @@ describe('oauth_server:login_route', () => {
       const response = await portal.visitor().get(authorizationUrl(portal, client));
       const location = new URL(response.headers.get('location') ?? '', portal.url);
       expect(location.pathname).toBe(at);
-      expect(location.searchParams.get('return_to')).toMatch(/^\/oauth\/authorize\?request_id=[\w-]+$/);
+      expect(location.searchParams.get('return_to')).toMatch(
+        /^\/oauth\/authorize\?request_id=[\w-]+$/,
+      );
     });
   });
 });
@@ -255,10 +268,13 @@ describe("oauth/consent in the host's view directory", () => {
 describe('csrf_exempt_routes', () => {
   // @shows AS-2.9, AS-6.12
   test('an application can switch one entry off by name, and the others stay', async () => {
-    await withPortal({ config: { csrf_exempt_routes: { oauth_server_token: false } } }, async (portal) => {
-      expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(403);
-      expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST' })).status).toBe(400);
-    });
+    await withPortal(
+      { config: { csrf_exempt_routes: { oauth_server_token: false } } },
+      async (portal) => {
+        expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(403);
+        expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST' })).status).toBe(400);
+      },
+    );
   });
 });
 
@@ -289,7 +305,13 @@ describe('the lifetimes', () => {
     });
   });
 
-  const LIFETIMES = ['access_token_ttl', 'refresh_token_ttl', 'id_token_ttl', 'code_ttl', 'consent_ttl'];
+  const LIFETIMES = [
+    'access_token_ttl',
+    'refresh_token_ttl',
+    'id_token_ttl',
+    'code_ttl',
+    'consent_ttl',
+  ];
   const A_CENTURY = 3_155_760_000;
 
   // @shows AS-2.15, HOST-1.5
@@ -307,7 +329,9 @@ describe('the lifetimes', () => {
         },
         { env: {} },
       );
-      await expect(started).rejects.toThrow(`${key}: must be at most 3155760000 seconds, a century`);
+      await expect(started).rejects.toThrow(
+        `${key}: must be at most 3155760000 seconds, a century`,
+      );
     },
   );
 
@@ -331,7 +355,12 @@ describe('the lifetimes', () => {
   // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
   test('end what they name: consent_ttl, code_ttl, access_token_ttl, refresh_token_ttl', async () => {
     const clock = createClock();
-    const lifetimes = { consent_ttl: 20, code_ttl: 10, access_token_ttl: 30, refresh_token_ttl: 40 };
+    const lifetimes = {
+      consent_ttl: 20,
+      code_ttl: 10,
+      access_token_ttl: 30,
+      refresh_token_ttl: 40,
+    };
     await withPortal({ ...server(lifetimes), clock: clock.now }, async (portal) => {
       const client = await registerClient(portal);
       const visitor = await portal.signedIn(ADA);
@@ -346,7 +375,9 @@ describe('the lifetimes', () => {
       const tokens = await obtainTokens(portal, client, ADA);
       expect(await ends(30, () => callApi(portal, '/api/notes', tokens.access_token))).toBe(401);
       clock.advance(10);
-      expect(await errorOf(await refresh(portal, client, tokens.refresh_token))).toBe('invalid_grant');
+      expect(await errorOf(await refresh(portal, client, tokens.refresh_token))).toBe(
+        'invalid_grant',
+      );
     });
   });
 });

@@ -98,44 +98,55 @@ describe('in a real Chromium', () => {
   test.each([
     [1280, 800],
     [390, 844],
-  ])('the destination is in view beside the buttons from the start, at %i by %i', async (width, height) => {
-    const site = 'a-client-of-a-person.with-a-long-name.example';
-    const few = 'openid profile email notes:read notes:write';
-    for (const scope of [few, names.join(' ')]) {
-      const client = await registered(scope, { redirectUris: [`https://${site}/callback`] });
-      const redirect_uri = `https://${site}/callback`;
-      const page = await open(client, { width, height }, { scope, redirect_uri });
-      const place = page.getByText(site, { exact: true });
-      await place.waitFor();
-      const seen = await place.evaluate((element) => {
-        // The topmost element there: the bar of buttons covers what is below it.
-        return [...element.getClientRects()].map(
-          ({ left, top, width: w, height: h }) =>
-            document.elementFromPoint(left + w / 2, top + h / 2) === element,
-        );
-      });
-      expect(seen.length).toBeGreaterThan(0);
-      expect(seen.every(Boolean)).toBe(true);
-      await page.context().close();
-    }
-  });
+  ])(
+    'the destination is in view beside the buttons from the start, at %i by %i',
+    async (width, height) => {
+      const site = 'a-client-of-a-person.with-a-long-name.example';
+      const few = 'openid profile email notes:read notes:write';
+      for (const scope of [few, names.join(' ')]) {
+        const client = await registered(scope, { redirectUris: [`https://${site}/callback`] });
+        const redirect_uri = `https://${site}/callback`;
+        const page = await open(client, { width, height }, { scope, redirect_uri });
+        const place = page.getByText(site, { exact: true });
+        await place.waitFor();
+        const seen = await place.evaluate((element) => {
+          // The topmost element there: the bar of buttons covers what is below it.
+          return [...element.getClientRects()].map(
+            ({ left, top, width: w, height: h }) =>
+              document.elementFromPoint(left + w / 2, top + h / 2) === element,
+          );
+        });
+        expect(seen.length).toBeGreaterThan(0);
+        expect(seen.every(Boolean)).toBe(true);
+        await page.context().close();
+      }
+    },
+  );
 
   // @shows AS-40.4
   test.each([
     ['one letter', 'X'],
     ['a hundred letters', 'W'.repeat(100)],
     ['Arabic letters', 'دفتر الملاحظات'],
-  ])('no page is wider than a phone of 320 pixels, and axe finds no fault: a name of %s', async (_, name) => {
-    const page = await open(await registered(names.join(' '), { name }), { width: 320, height: 568 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    await page.addScriptTag({ content: axe });
-    const found = await page.evaluate(async () => {
-      const { violations } = await (
-        window as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
-      ).axe.run();
-      return violations.map(({ id }) => id);
-    });
-    expect(found).toEqual([]);
-    await page.context().close();
-  });
+  ])(
+    'no page is wider than a phone of 320 pixels, and axe finds no fault: a name of %s',
+    async (_, name) => {
+      const page = await open(await registered(names.join(' '), { name }), {
+        width: 320,
+        height: 568,
+      });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        320,
+      );
+      await page.addScriptTag({ content: axe });
+      const found = await page.evaluate(async () => {
+        const { violations } = await (
+          window as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
+        ).axe.run();
+        return violations.map(({ id }) => id);
+      });
+      expect(found).toEqual([]);
+      await page.context().close();
+    },
+  );
 });

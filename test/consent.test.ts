@@ -93,7 +93,10 @@ describe('a consent request is answered once, by the person and in the browser t
       const back = `/oauth/authorize?request_id=${await requestIdOf(page)}`;
       await visitor.submit(page, { decision });
       const other = decision === 'allow' ? 'deny' : 'allow';
-      for (const again of [await visitor.submit(page, { decision: other }), await visitor.get(back)]) {
+      for (const again of [
+        await visitor.submit(page, { decision: other }),
+        await visitor.get(back),
+      ]) {
         await expectNotTaken(again.clone());
         const html = await again.text();
         expect(html).toContain('You already answered this request');
@@ -201,10 +204,16 @@ describe('a consent request is answered once, by the person and in the browser t
   // @shows AS-8.3
   test('two open consent screens can be answered in either order', async () => {
     const visitor = await portal.signedIn(ADA);
-    const [first, second] = [await ask(visitor, { state: 'first' }), await ask(visitor, { state: 'second' })];
+    const [first, second] = [
+      await ask(visitor, { state: 'first' }),
+      await ask(visitor, { state: 'second' }),
+    ];
     const later = locationOf(await visitor.submit(second, { decision: 'allow' }));
     const earlier = locationOf(await visitor.submit(first, { decision: 'allow' }));
-    expect([earlier, later].map((answer) => answer.searchParams.get('state'))).toEqual(['first', 'second']);
+    expect([earlier, later].map((answer) => answer.searchParams.get('state'))).toEqual([
+      'first',
+      'second',
+    ]);
   });
 
   test("a suspended person's session does not affect the next person who signs in", async () => {
@@ -215,7 +224,9 @@ describe('a consent request is answered once, by the person and in the browser t
     const back = locationOf(await signIn(visitor, signInPage, GRACE));
     const page = await visitor.get(back.href);
     expect(await page.clone().text()).toContain('Grace Hopper');
-    expect(locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.has('code')).toBe(true);
+    expect(
+      locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.has('code'),
+    ).toBe(true);
   });
 
   test("a suspended person's session ends when it is next used", async () => {
@@ -257,7 +268,8 @@ describe('a consent request is answered once, by the person and in the browser t
     );
     const again = `/oauth/authorize?request_id=${await requestIdOf(page)}`;
     await expectNotTaken(await visitor.get(again));
-    for (const decision of ['allow', 'deny']) await expectNotTaken(await visitor.submit(page, { decision }));
+    for (const decision of ['allow', 'deny'])
+      await expectNotTaken(await visitor.submit(page, { decision }));
   });
 });
 
@@ -275,7 +287,8 @@ describe('"Not you?"', () => {
     expect(html).toContain('Grace Hopper');
     await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
     const code =
-      locationOf(await visitor.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? '';
+      locationOf(await visitor.submit(consent, { decision: 'allow' })).searchParams.get('code') ??
+      '';
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect(tokens.scope).toBe('openid profile notes:read');
   });
@@ -289,7 +302,8 @@ describe('only what was shown is granted', () => {
     const html = await page.clone().text();
     expect(html).toContain('Read your notes');
     expect(html).not.toContain('Write notes for you');
-    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+    const code =
+      locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect(tokens.scope).toBe('openid profile email notes:read');
   });
@@ -299,7 +313,8 @@ describe('only what was shown is granted', () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor);
     await portal.grant(GRACE, 'notes.edit');
-    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+    const code =
+      locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
     await portal.deny(GRACE, 'notes.edit');
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect(tokens.scope).toBe('openid profile email notes:read');
@@ -326,7 +341,8 @@ describe('only what was shown is granted', () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'notes:read notes:write' });
     await portal.deny(ADA, 'notes.edit');
-    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+    const code =
+      locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
     await portal.grant(ADA, 'notes.edit');
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     expect(tokens.scope).toBe('notes:read');

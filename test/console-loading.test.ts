@@ -68,7 +68,11 @@ describe("the application's folder, if its file does not name it", () => {
     { from: '', args: ['where'], why: 'of the package.json that names the file' },
     { from: 'src', args: ['where'], why: 'of the package.json above that names the file' },
     { from: '', args: ['--app=src/own.ts', 'where'], why: 'that the console is called in' },
-    { from: 'elsewhere', args: ['--app=../src/own.ts', 'where'], why: 'of the nearest package.json' },
+    {
+      from: 'elsewhere',
+      args: ['--app=../src/own.ts', 'where'],
+      why: 'of the nearest package.json',
+    },
   ])('is the folder $why: $args in /$from', async ({ from, args }) => {
     const { cwd } = await application({
       'package.json': '{"type":"module","portico":{"app":"src/own.ts"}}',
@@ -92,9 +96,9 @@ describe("the application's folder, if its file does not name it", () => {
     expect(await portico(['where'], { cwd: part })).toMatchObject(expected);
     expect(await portico(['--app=app.ts', 'where'], { cwd: part })).toMatchObject(expected);
     await rm(path.join(cwd, 'package.json'));
-    expect(await portico(['--app', path.join(part, 'app.ts'), 'where'], { cwd: ROOT })).toMatchObject(
-      expected,
-    );
+    expect(
+      await portico(['--app', path.join(part, 'app.ts'), 'where'], { cwd: ROOT }),
+    ).toMatchObject(expected);
   });
 });
 
@@ -116,7 +120,10 @@ describe("the application's .env while the console runs", () => {
       '.env': 'PUBLIC_URL=https://app.example\nOWN=file',
     });
     expect(await run('says')).toMatchObject({ code: 0, stdout: 'https://app.example file file\n' });
-    const set = await portico(['says'], { cwd, env: { OWN: 'process', PUBLIC_URL: 'https://set.example' } });
+    const set = await portico(['says'], {
+      cwd,
+      env: { OWN: 'process', PUBLIC_URL: 'https://set.example' },
+    });
     expect(set).toMatchObject({ code: 0, stdout: 'https://set.example process process\n' });
   });
 
@@ -126,7 +133,10 @@ describe("the application's .env while the console runs", () => {
       '.env': 'PUBLIC_URL=https://root.example\nOWN=root',
       'part/.env': 'PUBLIC_URL=https://part.example',
     });
-    expect(await run('says')).toMatchObject({ code: 0, stdout: 'https://part.example root root\n' });
+    expect(await run('says')).toMatchObject({
+      code: 0,
+      stdout: 'https://part.example root root\n',
+    });
   });
 
   // @shows HOST-1.2
@@ -167,13 +177,16 @@ describe("the application's .env while the console runs", () => {
 
 describe('an application is loaded', () => {
   // @shows HOST-4.4
-  test.each(['ts', 'mts', 'js', 'mjs'])('from portico.config.%s, without a folder', async (ending) => {
-    const { list } = await application({
-      [`portico.config.${ending}`]: `${IMPORTS}\n${EXPORT}`,
-      'app.js': 'throw new Error("not this one")',
-    });
-    expect(await list()).toMatchObject(LISTED);
-  });
+  test.each(['ts', 'mts', 'js', 'mjs'])(
+    'from portico.config.%s, without a folder',
+    async (ending) => {
+      const { list } = await application({
+        [`portico.config.${ending}`]: `${IMPORTS}\n${EXPORT}`,
+        'app.js': 'throw new Error("not this one")',
+      });
+      expect(await list()).toMatchObject(LISTED);
+    },
+  );
 
   test('from the file in package.json, not from an app.ts beside it', async () => {
     const { list } = await application({
@@ -200,9 +213,9 @@ describe('an application is loaded', () => {
     const host = "{ signedIn: () => null, loadAccount: () => null, loginUrl: '/login' }";
     const bare = `module.exports = { config: ${CONFIG}, plugins: [require('portico').oauthServer({ host: ${host} })] };`;
     expect(await (await application({ 'portico.config.cjs': bare })).list()).toMatchObject(LISTED);
-    expect(await (await application({ 'dist/app.cjs': compiled })).list('--app=dist/app.cjs')).toMatchObject(
-      LISTED,
-    );
+    expect(
+      await (await application({ 'dist/app.cjs': compiled })).list('--app=dist/app.cjs'),
+    ).toMatchObject(LISTED);
   });
 
   test('from --config, for an installation without the kit', async () => {
@@ -219,7 +232,10 @@ describe('an application is loaded', () => {
       '--redirect=https://shop.example/cb',
       '--scope=a',
     );
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('client id:') as string });
+    expect(made).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('client id:') as string,
+    });
     expect(await run('--config=ops/server.ts', 'oauth:prune')).toMatchObject({ code: 0 });
     expect(await run('--config=ops/server.ts', 'oauth:keys:generate')).toMatchObject({ code: 0 });
     const doctor = await run('--config=ops/server.ts', 'oauth:server:doctor', '--json');
@@ -296,7 +312,8 @@ describe('an application is loaded', () => {
     const { list } = await application({
       'node_modules/framework/package.json': '{"name":"framework"}',
       'node_modules/framework/headers.js': 'exports.headers = () => null;',
-      'node_modules/sign-in/package.json': '{"name":"sign-in","type":"module","exports":"./index.js"}',
+      'node_modules/sign-in/package.json':
+        '{"name":"sign-in","type":"module","exports":"./index.js"}',
       'node_modules/sign-in/index.js': "export { headers } from 'framework/headers';",
       'lib/session.ts': "import 'server-only';\nexport { headers } from 'sign-in';",
       'app.ts': `${IMPORTS}\nimport { headers } from './lib/session';\nexport const own = headers;\n${EXPORT}`,
@@ -312,7 +329,9 @@ describe('an application is loaded', () => {
   });
 
   test('and syntax that only a compiler supports is reported as such', async () => {
-    const { run } = await application({ 'app.ts': `export enum Colour { Red }\n${IMPORTS}\n${EXPORT}` });
+    const { run } = await application({
+      'app.ts': `export enum Colour { Red }\n${IMPORTS}\n${EXPORT}`,
+    });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
     expect(stderr).toContain('Pass the compiled file, as in npx portico --app dist/app.js');
@@ -347,7 +366,9 @@ describe('an application is loaded', () => {
 describe('a command ends', () => {
   // @shows HOST-4.5
   test('even if the application keeps timers, and prints all of its output', async () => {
-    const { list } = await application({ 'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}` });
+    const { list } = await application({
+      'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}`,
+    });
     expect(await list()).toMatchObject(LISTED);
   });
 
@@ -402,6 +423,8 @@ describe('a command ends', () => {
     });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/app\.ts starts a server and waits for it\. Start the server in a separate file/);
+    expect(stderr).toMatch(
+      /app\.ts starts a server and waits for it\. Start the server in a separate file/,
+    );
   });
 });

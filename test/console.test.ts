@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from './support/assertions.ts';
-import { installPortico, portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
+import {
+  installPortico,
+  portico,
+  porticoHere,
+  ROOT,
+  start,
+  type ConsoleResult,
+} from './support/console.ts';
 import { freePort } from './support/free-port.ts';
 import { RUNS_ALL } from './support/scale.ts';
 
@@ -72,7 +79,12 @@ describe('oauth:client:create', () => {
 
   // @shows AS-13.3
   test('prints the id and the secret once, as text for people', async () => {
-    const { stdout, stderr } = await run('oauth:client:create', 'My app', redirect, '--scope=openid');
+    const { stdout, stderr } = await run(
+      'oauth:client:create',
+      'My app',
+      redirect,
+      '--scope=openid',
+    );
     expect(stdout).toMatch(/^client id: {5}[0-9a-f]{32}\nclient secret: [\w-]{43}\n$/);
     expect(stderr).toContain('not shown again');
     const listed = await run('oauth:client:list');
@@ -102,7 +114,11 @@ describe('oauth:client:create', () => {
       '--public',
     ];
     expectRefusal(await run(...program), 'is not an absolute https URL');
-    const native = await json<ClientMetadata>(...program, '--native', '--redirect=http://127.0.0.1/cb');
+    const native = await json<ClientMetadata>(
+      ...program,
+      '--native',
+      '--redirect=http://127.0.0.1/cb',
+    );
     expect(native).toMatchObject({
       application_type: 'native',
       registered_by: 'operator',
@@ -132,8 +148,13 @@ describe('oauth:client:create', () => {
     expect(stdout).not.toContain(String(made['initial_access_token']));
     expectRefusal(await run('oauth:initial-access-token:create', '--uses=0'), 'must be 1 to');
     expectRefusal(await run('oauth:initial-access-token:create', '--lifetime=0'), 'must be 1 to');
-    expect((await run('oauth:initial-access-token:revoke', String(made['id']))).stdout).toContain('any more');
-    expectRefusal(await run('oauth:initial-access-token:revoke', String(made['id'])), 'has this id');
+    expect((await run('oauth:initial-access-token:revoke', String(made['id']))).stdout).toContain(
+      'any more',
+    );
+    expectRefusal(
+      await run('oauth:initial-access-token:revoke', String(made['id'])),
+      'has this id',
+    );
     expectRefusal(await run('oauth:initial-access-token:revoke', 'one at a time'), 'has this id');
     expect(await json('oauth:initial-access-token:list')).toEqual([]);
   });
@@ -142,7 +163,9 @@ describe('oauth:client:create', () => {
   test('an initial access token that cannot be used yet is made, with a warning', async () => {
     const { code, stderr } = await run('oauth:initial-access-token:create');
     expect(code).toBe(0);
-    expect(stderr).toContain('oauth_server:registration is off, so no client can register with it yet');
+    expect(stderr).toContain(
+      'oauth_server:registration is off, so no client can register with it yet',
+    );
   });
 
   test('--grant=client_credentials needs no redirect', async () => {
@@ -152,7 +175,13 @@ describe('oauth:client:create', () => {
 
   // @shows AS-4.1, AS-10.2, AS-13.11
   test('--grant=introspection can be combined with the grant types of a client with a redirect', async () => {
-    const args = ['oauth:client:create', 'API', redirect, '--scope=openid', '--grant=introspection'];
+    const args = [
+      'oauth:client:create',
+      'API',
+      redirect,
+      '--scope=openid',
+      '--grant=introspection',
+    ];
     const { grant_types } = await json<ClientMetadata>(...args);
     expect(grant_types).toEqual(['authorization_code', 'refresh_token', 'introspection']);
   });
@@ -198,7 +227,10 @@ describe('oauth:client:create', () => {
     ['https://client.example/cb?state=mine', 'has the parameter state in its query'],
     ['https://client.example/cb?a=b&iss=x', 'has the parameter iss in its query'],
   ])('refuses the redirect %s', async (uri, says) => {
-    expectRefusal(await run('oauth:client:create', 'App', `--redirect=${uri}`, '--scope=openid'), says);
+    expectRefusal(
+      await run('oauth:client:create', 'App', `--redirect=${uri}`, '--scope=openid'),
+      says,
+    );
   });
 
   test.each<[string, string[], string]>([
@@ -271,7 +303,9 @@ describe('oauth:client:create --jwks', () => {
   test('accepts a file or a URL, and makes no secret', async () => {
     const file = path.join(storage, 'keys.json');
     await writeFile(file, JSON.stringify({ keys: [{ ...jwk, x5t: 'passed over' }] }));
-    const printed = parsed(await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`, '--json'));
+    const printed = parsed(
+      await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`, '--json'),
+    );
     expect(printed).toMatchObject({
       token_endpoint_auth_method: 'private_key_jwt',
       jwks: { keys: [{ ...jwk, use: 'sig' }] },
@@ -293,18 +327,32 @@ describe('oauth:client:create --jwks', () => {
     const create = ['oauth:client:create', 'Job', ...service, `--jwks=${file}`];
     const printed = parsed(await at(...create, '--jwks-alg=ES256', '--json'));
     expect(printed).toMatchObject({ token_endpoint_auth_signing_alg: 'ES256' });
-    expect((await at('oauth:client:list')).stdout).toContain('stored by the server (private_key_jwt, ES256)');
+    expect((await at('oauth:client:list')).stdout).toContain(
+      'stored by the server (private_key_jwt, ES256)',
+    );
     expectRefusal(await at(...create, '--jwks-alg=PS256'), 'no key that signs with PS256');
-    expectRefusal(await at(...create, '--jwks-alg=HS256'), 'one of RS256, PS256, ES256, EdDSA, Ed25519');
-    expectRefusal(await at('oauth:client:create', 'Job', ...service, '--jwks-alg=ES256'), 'public keys');
+    expectRefusal(
+      await at(...create, '--jwks-alg=HS256'),
+      'one of RS256, PS256, ES256, EdDSA, Ed25519',
+    );
+    expectRefusal(
+      await at('oauth:client:create', 'Job', ...service, '--jwks-alg=ES256'),
+      'public keys',
+    );
   });
 
   // @shows AS-23.8, AS-23.1
   test('refuses anything but a key set, and everything without the switch', async () => {
     const file = path.join(storage, 'no-keys.json');
     await writeFile(file, 'keys');
-    expectRefusal(await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`), 'cannot be read');
-    expectRefusal(await at('oauth:client:create', 'Job', ...service, '--jwks=/nowhere'), 'cannot be read');
+    expectRefusal(
+      await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`),
+      'cannot be read',
+    );
+    expectRefusal(
+      await at('oauth:client:create', 'Job', ...service, '--jwks=/nowhere'),
+      'cannot be read',
+    );
     expectRefusal(
       await at('oauth:client:create', 'Job', ...service, '--jwks=http://client.example/'),
       'not https',
@@ -327,7 +375,10 @@ describe('oauth:client:create --dpop', () => {
   const at = (...args: string[]) =>
     porticoHere(args, {
       cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-      env: { STORAGE_DIR: storage, PORTAL_CONFIG: JSON.stringify({ oauth_server: { dpop: 'accept' } }) },
+      env: {
+        STORAGE_DIR: storage,
+        PORTAL_CONFIG: JSON.stringify({ oauth_server: { dpop: 'accept' } }),
+      },
     });
 
   // @shows AS-24.6
@@ -369,7 +420,9 @@ describe('oauth:client:create --profile', () => {
       require_pushed_authorization_requests: true,
     });
     expect((await at(MIXED, 'oauth:client:list')).stdout).toContain('profile    fapi2');
-    expect((await at(MIXED, 'oauth:server:doctor')).stdout).toMatch(/^ok +profile .*meet a profile: fapi2/m);
+    expect((await at(MIXED, 'oauth:server:doctor')).stdout).toMatch(
+      /^ok +profile .*meet a profile: fapi2/m,
+    );
     expectRefusal(await run(...banker), 'oauth_server:dpop');
     const { stdout } = await run('oauth:server:doctor');
     expect(stdout).toMatch(/^failing +profile .*get no access/m);
@@ -389,13 +442,19 @@ describe('oauth:client:create --profile', () => {
     expect((await server({}, 'oauth:server:doctor')).stdout).toMatch(/^(?:ok|warning) +profile /m);
     const refused = await server({ dpop: 'off', code_ttl: 90 }, 'oauth:client:list');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    for (const key of ['dpop', 'code_ttl']) expect(refused.stderr).toContain(`oauth_server:${key}: `);
+    for (const key of ['dpop', 'code_ttl'])
+      expect(refused.stderr).toContain(`oauth_server:${key}: `);
     await rm(folder, { recursive: true });
   });
 });
 
 describe('oauth:client:create --par', () => {
-  const create = ['oauth:client:create', 'App', '--redirect=https://client.example/cb', '--scope=openid'];
+  const create = [
+    'oauth:client:create',
+    'App',
+    '--redirect=https://client.example/cb',
+    '--scope=openid',
+  ];
 
   // @shows AS-25.8
   test('makes a client that must push its requests, shown in the list; refused if pushed requests are off', async () => {
@@ -404,15 +463,22 @@ describe('oauth:client:create --par', () => {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
         env: {
           STORAGE_DIR: storage,
-          PORTAL_CONFIG: JSON.stringify({ oauth_server: { pushed_authorization_requests: 'accept' } }),
+          PORTAL_CONFIG: JSON.stringify({
+            oauth_server: { pushed_authorization_requests: 'accept' },
+          }),
         },
       });
     const printed = parsed(await at(...create, '--par', '--json')) as ClientMetadata;
     expect(printed).toMatchObject({ require_pushed_authorization_requests: true });
-    expect((await at('oauth:client:list')).stdout).toContain('requests   pushed (RFC 9126), and no others');
+    expect((await at('oauth:client:list')).stdout).toContain(
+      'requests   pushed (RFC 9126), and no others',
+    );
     const other = parsed(await at(...create, '--json'));
     expect(other).not.toHaveProperty('require_pushed_authorization_requests');
-    expectRefusal(await run(...create, '--par'), 'oauth_server:pushed_authorization_requests is off');
+    expectRefusal(
+      await run(...create, '--par'),
+      'oauth_server:pushed_authorization_requests is off',
+    );
     await at('oauth:client:revoke', printed.client_id);
   });
 });
@@ -438,7 +504,9 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expect(rotated.client_secret).not.toBe(client.client_secret);
     expect(rotated.previous_secret_expires_at - before).toBeGreaterThanOrEqual(599);
     const { stdout } = await run('oauth:client:list');
-    expect(stdout).toContain(new Date(rotated.previous_secret_expires_at * 1000).toISOString().slice(0, 16));
+    expect(stdout).toContain(
+      new Date(rotated.previous_secret_expires_at * 1000).toISOString().slice(0, 16),
+    );
     const now = await json<{ previous_secret_expires_at: null }>(
       'oauth:client:rotate-secret',
       client.client_id,
@@ -467,13 +535,22 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
 
   test('refuses --overlap with --now, and the secret stays', async () => {
     const { client_id: id } = await create();
-    expectRefusal(await run('oauth:client:rotate-secret', id, '--overlap=600', '--now'), 'not both');
+    expectRefusal(
+      await run('oauth:client:rotate-secret', id, '--overlap=600', '--now'),
+      'not both',
+    );
     expect((await run('oauth:client:show', id)).stdout).toContain('no previous secret is accepted');
   });
 
   test('an unknown client prints one clear line', async () => {
-    expectRefusal(await run('oauth:authorization:list', '--client=unknown'), 'No client has this id');
-    expectRefusal(await asProcess('oauth:client:rotate-secret', 'unknown'), 'No client has this id');
+    expectRefusal(
+      await run('oauth:authorization:list', '--client=unknown'),
+      'No client has this id',
+    );
+    expectRefusal(
+      await asProcess('oauth:client:rotate-secret', 'unknown'),
+      'No client has this id',
+    );
     expectRefusal(await run('oauth:client:revoke', 'unknown'), 'No client has this id');
   });
 
@@ -497,7 +574,9 @@ describe('oauth:server:doctor', () => {
       const env = { STORAGE_DIR: empty };
       const { code, stdout, stderr } = await portico(['oauth:server:doctor'], { cwd: PORTAL, env });
       expect(code).toBe(1);
-      expect(stdout).toMatch(/^failing {2}schema .*not applied: .*\n.*→ run npx portico db:migrate up$/m);
+      expect(stdout).toMatch(
+        /^failing {2}schema .*not applied: .*\n.*→ run npx portico db:migrate up$/m,
+      );
       expect(stdout).toMatch(/^failing {2}signing key .*oauth_server:key_path/m);
       expect(stderr).toBe('2 checks fail.\n');
       await porticoHere(['db:migrate', 'up'], { cwd: PORTAL, env });
@@ -532,14 +611,16 @@ describe('oauth:server:doctor', () => {
     await run('oauth:client:rotate-secret', id, '--overlap=3600');
     const after = Date.now();
     const { stdout } = await run('oauth:server:doctor');
-    const told = new RegExp(`^open +rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`, 'm').exec(
-      stdout,
-    );
+    const told = new RegExp(
+      `^open +rotation +Turning \\(${id}\\): .* accepted until (\\S+)$`,
+      'm',
+    ).exec(stdout);
     // The commands take time, and the deadline is printed to the minute or the second.
     const deadline = Date.parse(told?.[1] ?? '') - 3_600_000;
     expect(deadline).toBeGreaterThan(before - 60_000);
     expect(deadline).toBeLessThanOrEqual(after);
-    const rotations = (await json<{ open_rotations: unknown[] }>('oauth:server:doctor')).open_rotations;
+    const rotations = (await json<{ open_rotations: unknown[] }>('oauth:server:doctor'))
+      .open_rotations;
     expect(rotations).toEqual([
       { client_id: id, client_name: 'Turning', previous_secret_expires_at: expect.any(Number) },
     ]);
@@ -557,7 +638,10 @@ describe('the keys', () => {
 
   // @shows AS-2.15, AS-13.14
   test('ages are limited to a century, overlaps to a year', async () => {
-    expectRefusal(await run('oauth:keys:prune', '--older-than=9000000000000'), 'at most 3155760000 seconds');
+    expectRefusal(
+      await run('oauth:keys:prune', '--older-than=9000000000000'),
+      'at most 3155760000 seconds',
+    );
     const { client_id: id } = await json<ClientMetadata>(
       'oauth:client:create',
       'Turning',
@@ -607,7 +691,9 @@ describe('the keys', () => {
       ['oauth:authorization:list', '--unused-since'],
     ];
     const nothing = ['soon', '', ' ', '-1', '1.5h', '1e3', '0x10', '30 m', '30M', '1h30m', '1y'];
-    for (const [command, value] of spans.flatMap((each) => nothing.map((text) => [each, text] as const))) {
+    for (const [command, value] of spans.flatMap((each) =>
+      nothing.map((text) => [each, text] as const),
+    )) {
       const option = command.at(-1) ?? '';
       expectRefusal(
         await run(...command.slice(0, -1), `${option}=${value}`),
@@ -636,7 +722,9 @@ describe('the keys', () => {
       expect(first.code).toBe(0);
       expect(first.stdout).toMatch(/Created the signing key/);
       expect(first.stdout).toContain('db:migrate up');
-      const second = JSON.parse((await setup('--json')).stdout) as { signing_key: { created: boolean } };
+      const second = JSON.parse((await setup('--json')).stdout) as {
+        signing_key: { created: boolean };
+      };
       expect(second.signing_key.created).toBe(false);
     } finally {
       await rm(empty, { recursive: true, force: true });
@@ -647,7 +735,8 @@ describe('the keys', () => {
   test('with another algorithm: first the key, then a client for it, shown by --json and the list', async () => {
     const own = await mkdtemp(path.join(tmpdir(), 'portico-algorithms-'));
     try {
-      const console = (...args: string[]) => porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: own } });
+      const console = (...args: string[]) =>
+        porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: own } });
       await console('db:migrate', 'up');
       const create = (...args: string[]) =>
         console(
@@ -662,7 +751,10 @@ describe('the keys', () => {
         'The server has no signing key for ES256; run npx portico oauth:keys:generate --alg ES256 first',
       );
       expectRefusal(await create('--id-token-alg=PS256'), 'it is one of RS256, ES256, EdDSA');
-      expectRefusal(await console('oauth:keys:generate', '--alg=ES384'), 'one of RS256, ES256, EdDSA');
+      expectRefusal(
+        await console('oauth:keys:generate', '--alg=ES384'),
+        'one of RS256, ES256, EdDSA',
+      );
       const generated = await console('oauth:keys:generate', '--alg', 'ES256');
       expect(generated.stdout).toMatch(
         /^The key \S{43} signs from now on, for applications created with --id-token-alg ES256\. Earlier keys stay published\.\n$/,
@@ -681,7 +773,10 @@ describe('the keys', () => {
   // @shows AS-13.6, AS-13.16
   test.each([
     ['oauth:keys:generate', ['--alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
-    ['oauth:client:create', ['--id-token-alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
+    [
+      'oauth:client:create',
+      ['--id-token-alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)'],
+    ],
     ['oauth:keys:prune', ['keeps the newest key of each algorithm']],
   ])('%s --help lists the algorithms', async (command, says) => {
     const { code, stdout } = await run(command, '--help');
@@ -727,15 +822,22 @@ describe("the kit's accounts", () => {
     const states = async () =>
       /^new@example\.com .* (active|suspended) /m.exec((await run('account:list')).stdout)?.[1];
     expect(await states()).toBe('active');
-    expect((await run('account:suspend', 'new@example.com')).stdout).toBe('Suspended new@example.com.\n');
+    expect((await run('account:suspend', 'new@example.com')).stdout).toBe(
+      'Suspended new@example.com.\n',
+    );
     expect(await states()).toBe('suspended');
-    expect((await run('account:restore', 'new@example.com')).stdout).toBe('Restored new@example.com.\n');
+    expect((await run('account:restore', 'new@example.com')).stdout).toBe(
+      'Restored new@example.com.\n',
+    );
     expect(await states()).toBe('active');
   });
 
   test('account:list --json prints the id of each account, as oauth:person:revoke needs it', async () => {
     const [listed] = await json<{ id: string; email: string }[]>('account:list');
-    expect(listed).toMatchObject({ email: 'new@example.com', id: expect.stringMatching(/^[\da-f-]{36}$/) });
+    expect(listed).toMatchObject({
+      email: 'new@example.com',
+      id: expect.stringMatching(/^[\da-f-]{36}$/),
+    });
     expect((await run('oauth:person:revoke', 'accounts', 'new@example.com')).stderr).toContain(
       "those of the kit's own accounts are in account:list --json",
     );
@@ -752,7 +854,10 @@ describe('a missing schema', () => {
     async (command) => {
       const empty = await mkdtemp(path.join(tmpdir(), 'portico-empty-'));
       try {
-        const result = await portico([command], { cwd: PORTAL, env: { STORAGE_DIR: empty, PORT: '0' } });
+        const result = await portico([command], {
+          cwd: PORTAL,
+          env: { STORAGE_DIR: empty, PORT: '0' },
+        });
         expectRefusal(result, 'The schema is not applied. Run npx portico db:migrate up');
       } finally {
         await rm(empty, { recursive: true, force: true });
@@ -854,7 +959,13 @@ describe('the server refuses to start, and names each key and what to do', () =>
   const MISCONFIGURED = path.join(ROOT, 'test', 'fixtures', 'misconfigured');
 
   function serve(config: unknown, env: Record<string, string> = {}): Promise<ConsoleResult> {
-    const given = { CONFIG: JSON.stringify(config), DIRECTORY: storage, APP_ENV: 'dev', PORT: '0', ...env };
+    const given = {
+      CONFIG: JSON.stringify(config),
+      DIRECTORY: storage,
+      APP_ENV: 'dev',
+      PORT: '0',
+      ...env,
+    };
     return porticoHere(['serve'], { cwd: MISCONFIGURED, env: given });
   }
 
@@ -941,7 +1052,11 @@ describe('serve', () => {
   test('--port takes precedence over PORT', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()) };
-    const command = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', `--port=${port}`];
+    const command = [
+      path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
+      'serve',
+      `--port=${port}`,
+    ];
     const server = start(command, { cwd: PORTAL, env });
     await server.says(`Listening on http://127.0.0.1:${port}`);
     expect(await server.stop()).toBe(0);
@@ -955,7 +1070,11 @@ describe('serve', () => {
   test('continues for a while after a stop signal and reports that it is not ready, until the second signal', async () => {
     const port = await freePort();
     const env = { APP_ENV: 'dev', STORAGE_DIR: storage, PORT: String(port) };
-    const command = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--drain=600'];
+    const command = [
+      path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
+      'serve',
+      '--drain=600',
+    ];
     const server = start(command, { cwd: PORTAL, env });
     await server.says('Listening on');
     const probe = () => fetch(`http://localhost:${port}/health/ready`);
@@ -1016,7 +1135,9 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
       "Warning: no one can sign in: oauth_server:login_route: no route is named 'login'; pass accounts to the application",
     );
     expect(await readFile(path.join(folder, 'app.log'), 'utf8')).toContain('no one can sign in');
-    const metadata = await fetch(`http://localhost:${env.PORT}/.well-known/oauth-authorization-server`);
+    const metadata = await fetch(
+      `http://localhost:${env.PORT}/.well-known/oauth-authorization-server`,
+    );
     expect(metadata.status).toBe(200);
     expect(await server.stop()).toBe(0);
   });
@@ -1025,7 +1146,8 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
     const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
     await porticoHere(['db:migrate', 'up'], { cwd: folder, env });
     const missing = async (REGISTRATION: string) =>
-      (await porticoHere(['oauth:server:setup'], { cwd: folder, env: { ...env, REGISTRATION } })).stdout;
+      (await porticoHere(['oauth:server:setup'], { cwd: folder, env: { ...env, REGISTRATION } }))
+        .stdout;
     expect(await missing('off')).toContain('no client is registered');
     expect(await missing('initial_access_token')).toContain('oauth:initial-access-token:create');
     expect(await missing('open')).not.toContain('no client is registered');
@@ -1043,7 +1165,8 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const HEAD = "import { defineApplication } from '@portico/kit';\nimport { oauthServer } from 'portico';\n";
+  const HEAD =
+    "import { defineApplication } from '@portico/kit';\nimport { oauthServer } from 'portico';\n";
 
   async function mistaken(name: string, source: string): Promise<ConsoleResult> {
     await writeFile(path.join(folder, name), HEAD + source);
@@ -1089,7 +1212,10 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
       '[oauthServer(), undefined]',
       'plugins:1: is not a plugin; pass what oauthServer() or another plugin function returns',
     ],
-    ['[{}]', 'plugins:0: is not a plugin; pass what oauthServer() or another plugin function returns'],
+    [
+      '[{}]',
+      'plugins:0: is not a plugin; pass what oauthServer() or another plugin function returns',
+    ],
   ])('plugins: %s is named, without a stack', async (plugins, message) => {
     const source = `export default defineApplication({ directory: import.meta.dirname, config: {}, plugins: ${plugins} });\n`;
     const { code, stderr } = await mistaken('plugins.ts', source);
@@ -1136,11 +1262,20 @@ describe.runIf(RUNS_ALL)('log:path', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const port = await freePort();
     const env = standardOutput(folder, port);
-    expect((await portico(['--app', fixture, 'db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
-    const args = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--app', fixture];
+    expect((await portico(['--app', fixture, 'db:migrate', 'up'], { cwd: folder, env })).code).toBe(
+      0,
+    );
+    const args = [
+      path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
+      'serve',
+      '--app',
+      fixture,
+    ];
     const server = start(args, { cwd: folder, env });
     await server.says('Logging to standard output');
-    await fetch(`http://localhost:${port}/oauth/userinfo`, { headers: { 'X-Request-Id': 'told-here' } });
+    await fetch(`http://localhost:${port}/oauth/userinfo`, {
+      headers: { 'X-Request-Id': 'told-here' },
+    });
     await server.says('told-here');
     expect(await server.stop()).toBe(0);
     const lines = server.stdout().trimEnd().split('\n');
@@ -1187,11 +1322,16 @@ describe('account:grant', () => {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
         env: {
           STORAGE_DIR: storage,
-          PORTAL_CONFIG: JSON.stringify({ oauth_server: { admin_permission: 'portal:administer' } }),
+          PORTAL_CONFIG: JSON.stringify({
+            oauth_server: { admin_permission: 'portal:administer' },
+          }),
         },
       });
     const administrator = await grant('portal:administer');
-    expect({ code: administrator.code, stderr: administrator.stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code: administrator.code, stderr: administrator.stderr }).toEqual({
+      code: 0,
+      stderr: '',
+    });
     expect((await grant('portal:administrate')).stderr).toBe(
       'Warning: no scope needs the permission portal:administrate, and it is not oauth_server:admin_permission; ' +
         'known permissions: notes:read, notes.edit, portal:administer\n',

@@ -113,7 +113,8 @@ async function examine(worker: Worker): Promise<readonly string[]> {
       client_id: client.id,
       refresh_token: revoked.refreshToken,
     });
-    if ((await status(revoked)) !== 401 || refreshed.status !== 400) wrong.push('a revocation does not hold');
+    if ((await status(revoked)) !== 401 || refreshed.status !== 400)
+      wrong.push('a revocation does not hold');
     counts.revocations += 1;
   }
   return wrong;
@@ -158,7 +159,8 @@ test.each<[string, number, number]>([
     server = await serve();
     const workers: Worker[] = [];
     // They sign in one after another, or the server takes many sign-ins of one account for guesses.
-    for (let count = 0; count < WORKERS; count += 1) workers.push(await createWorker(portal, client, url));
+    for (let count = 0; count < WORKERS; count += 1)
+      workers.push(await createWorker(portal, client, url));
     try {
       for (let kill = 0; kill < kills; kill += 1) {
         counts.answered += await killUnderLoad(workers, 20 + ((kill * 13) % 50));

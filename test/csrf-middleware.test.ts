@@ -2,11 +2,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningMount } from './support/mounts.ts';
 import { checkedBy, CSRF_CHECKS } from './support/mounts/csrf.ts';
-import { ADA, PASSWORD, REDIRECT_URI, VERIFIER, type TestClient, codeRequest } from './support/portal.ts';
+import {
+  ADA,
+  PASSWORD,
+  REDIRECT_URI,
+  VERIFIER,
+  type TestClient,
+  codeRequest,
+} from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
 /** A header with the scheme, without a usable token. */
-const UNUSABLE = ['Bearer garbage', 'Bearer', 'bearer  x y', 'BEARER a, Bearer b', 'DPoP garbage', 'DPoP'];
+const UNUSABLE = [
+  'Bearer garbage',
+  'Bearer',
+  'bearer  x y',
+  'BEARER a, Bearer b',
+  'DPoP garbage',
+  'DPoP',
+];
 
 describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', (_, check) => {
   const { mount, written } = checkedBy(check);
@@ -17,7 +31,11 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
 
   beforeAll(async () => {
     running = await mount.start();
-    client = await running.register({ name: 'Shop', redirectUris: [REDIRECT_URI], scopes: ['orders:read'] });
+    client = await running.register({
+      name: 'Shop',
+      redirectUris: [REDIRECT_URI],
+      scopes: ['orders:read'],
+    });
     ada = createVisitor(running.url);
     accessToken = await authorize();
   });
@@ -55,7 +73,9 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
   const cookie = () => ({ Cookie: ada.cookies() });
 
   test('accepts a write with a token, and one of a page with its CSRF token', async () => {
-    expect((await write('/api/orders', { Authorization: `Bearer ${accessToken}` })).status).toBe(200);
+    expect((await write('/api/orders', { Authorization: `Bearer ${accessToken}` })).status).toBe(
+      200,
+    );
     const { token } = (await (await ada.get('/profile')).json()) as { token: string };
     expect((await ada.post('/profile', { _csrf: token })).status).toBe(200);
     expect(written).toEqual(['a token of Ada Lovelace', 'the session of 1']);

@@ -6,7 +6,14 @@ import { migrate, openDatabase, type ConfigMap, type StartOptions, examine } fro
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
-import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  callApi,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+} from './support/portal.ts';
 
 /**
  * The keys about the store: a PostgreSQL schema, the pool size, the lifetime of its connections.
@@ -28,7 +35,8 @@ const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
 const WITH_SCHEMAS = isPostgres ? ['a pool of our own', "the application's own pool"] : [];
 const WITHOUT = isPostgres ? [] : ['database_schema'];
 
-const ON_SERVERS = inject('databaseServer') === undefined ? [] : [isPostgres ? 'PostgreSQL' : 'MariaDB'];
+const ON_SERVERS =
+  inject('databaseServer') === undefined ? [] : [isPostgres ? 'PostgreSQL' : 'MariaDB'];
 
 const startingWith = (config: ConfigMap, options: StartOptions = {}) =>
   startApplication(
@@ -39,11 +47,14 @@ const starting = (schema: unknown) => startingWith({ database_schema: schema });
 
 describe('database_schema', () => {
   // @shows HOST-1.9
-  test.each(WITHOUT)('%s is refused if the engine has no schemas, with what to do instead', async () => {
-    await expect(starting('portico')).rejects.toThrow(
-      /^database_schema: is for PostgreSQL; \w+ has no schemas, so give Portico a separate database$/,
-    );
-  });
+  test.each(WITHOUT)(
+    '%s is refused if the engine has no schemas, with what to do instead',
+    async () => {
+      await expect(starting('portico')).rejects.toThrow(
+        /^database_schema: is for PostgreSQL; \w+ has no schemas, so give Portico a separate database$/,
+      );
+    },
+  );
 
   // @shows HOST-1.9
   test.each(['pg_portico', 'a"; DROP', 'a.b', 'x'.repeat(64), 7])(
@@ -118,7 +129,10 @@ describe('database_schema', () => {
       await insert(1);
       await expect(insert(1)).rejects.toThrow(/duplicate/);
       expect((await insert(2)).affected).toBe(1);
-      expect((await own.execute('SELECT id FROM things ORDER BY id')).rows).toEqual([{ id: 1 }, { id: 2 }]);
+      expect((await own.execute('SELECT id FROM things ORDER BY id')).rows).toEqual([
+        { id: 1 },
+        { id: 2 },
+      ]);
     },
   );
 });
@@ -158,16 +172,19 @@ describe('connections to a database server', () => {
   });
 
   // @shows HOST-1.12
-  test.each(ON_SERVERS)('run a statement for at most database_statement_timeout, on %s', async () => {
-    const application = await startingWith({ database_statement_timeout: 1 });
-    onTestFinished(() => application.close());
-    const { database } = application;
-    const failure: unknown = await database
-      .execute(isPostgres ? 'SELECT pg_sleep(60)' : 'SELECT SLEEP(60)')
-      .catch((error: unknown) => error);
-    expect(failure).toMatchObject(isPostgres ? { code: '57014' } : { errno: 1969 });
-    expect(database.isUnavailable(failure)).toBe(true);
-  });
+  test.each(ON_SERVERS)(
+    'run a statement for at most database_statement_timeout, on %s',
+    async () => {
+      const application = await startingWith({ database_statement_timeout: 1 });
+      onTestFinished(() => application.close());
+      const { database } = application;
+      const failure: unknown = await database
+        .execute(isPostgres ? 'SELECT pg_sleep(60)' : 'SELECT SLEEP(60)')
+        .catch((error: unknown) => error);
+      expect(failure).toMatchObject(isPostgres ? { code: '57014' } : { errno: 1969 });
+      expect(database.isUnavailable(failure)).toBe(true);
+    },
+  );
 
   test.each([
     // @shows HOST-1.10

@@ -8,7 +8,14 @@ import { migrate, openDatabase, examine, oauthServerMigrations } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { installPortico, ROOT } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
-import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  callApi,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+} from './support/portal.ts';
 
 /**
  * What other tools do, with their own commands, to a database that contains Portico's tables
@@ -35,8 +42,20 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 type Command = readonly [tool: string, program: string, ...argv: readonly string[]];
 
 const DRIZZLE = 'drizzle-kit/bin.cjs';
-const push = (config: string): Command => ['drizzle', DRIZZLE, 'push', '--force', `--config=${config}`];
-const typeorm = (command: string): Command => ['typeorm', 'typeorm/cli.js', command, '-d', 'source.js'];
+const push = (config: string): Command => [
+  'drizzle',
+  DRIZZLE,
+  'push',
+  '--force',
+  `--config=${config}`,
+];
+const typeorm = (command: string): Command => [
+  'typeorm',
+  'typeorm/cli.js',
+  command,
+  '-d',
+  'source.js',
+];
 const knex = (...argv: readonly string[]): Command => [
   'knex',
   'knex/bin/cli.js',

@@ -52,22 +52,37 @@ describe('database_url', () => {
     ['postgres://app:hunter2/x@db/app', 'is not a URL such as postgres://'],
     ['postgres://app:hunter2?x@db,two/app', 'is not a URL such as postgres://'],
     ['postgres://app:hunter2@db:port/app', 'is not a URL such as postgres://'],
-    ['postgres://app:hunter2@one,,two/app', 'names 3 servers, of which the 2. is neither host nor host:port'],
-    ['postgres://app:hunter2@one,two,/app', 'names 3 servers, of which the 3. is neither host nor host:port'],
+    [
+      'postgres://app:hunter2@one,,two/app',
+      'names 3 servers, of which the 2. is neither host nor host:port',
+    ],
+    [
+      'postgres://app:hunter2@one,two,/app',
+      'names 3 servers, of which the 3. is neither host nor host:port',
+    ],
     [
       'postgres://app:hunter2@one,two:0/app',
       'names 2 servers, of which the 2. is neither host nor host:port',
     ],
     ['postgres://app:hunter2@one:65536,two/app', 'of which the 1. is neither host nor host:port'],
-    ['postgres://app:hunter2@::1,two/app', 'of which the 1. is neither host nor host:port (an IPv6 address'],
+    [
+      'postgres://app:hunter2@::1,two/app',
+      'of which the 1. is neither host nor host:port (an IPv6 address',
+    ],
     ['postgres://app:hunter2/x@one,two/app', 'is not a URL such as postgres://'],
-    ['postgres://app:hunter2@/app?host=one,two', 'names several servers before its path, not as a parameter'],
+    [
+      'postgres://app:hunter2@/app?host=one,two',
+      'names several servers before its path, not as a parameter',
+    ],
     ['postgres://app:hunter2@one/app?port=5432,5433', 'names several servers before its path'],
     [
       'postgres://app:hunter2@one,two/app?target_session_attrs=standby',
       'may have target_session_attrs=read-write',
     ],
-    ['postgres://app:hunter2@one/app?target_session_attrs=', 'may have target_session_attrs=read-write'],
+    [
+      'postgres://app:hunter2@one/app?target_session_attrs=',
+      'may have target_session_attrs=read-write',
+    ],
     ['mysql://app:hunter2@one,two/app', 'is not the URL of one server'],
     ['mysql://app:hunter2@one:3306,two:3306/app', 'is not the URL of one server'],
     ['mysql://app:hunter2#@one/app', 'is not the URL of one server'],
@@ -95,7 +110,9 @@ test('an application does not start with a wrong URL, and names its key', async 
  * A server that answers the start of a connection with this, and the next data with the next
  * answer.
  */
-async function listening(...answers: readonly Buffer[]): Promise<{ port: number; heard: string[] }> {
+async function listening(
+  ...answers: readonly Buffer[]
+): Promise<{ port: number; heard: string[] }> {
   const heard: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -24,7 +24,9 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'portico-database-'));
   store = await createDatabase(folder);
   database = openDatabase(store.url, { directory: '/' });
-  await database.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(100) NOT NULL UNIQUE)');
+  await database.execute(
+    'CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(100) NOT NULL UNIQUE)',
+  );
 });
 afterAll(async () => {
   await database.close();
@@ -38,7 +40,9 @@ beforeEach(async () => {
 const insert = (id: number, on: Pick<OpenedDatabase, 'execute'> = database) =>
   on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, `thing ${id}`]);
 const ids = async () =>
-  (await database.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
+  (await database.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(
+    ({ id }) => id,
+  );
 const ENDING = ['BEGIN', 'COMMIT', 'ROLLBACK', 'SAVEPOINT s', 'RELEASE s', 'END'];
 /** After the text that the engine ignores. */
 const HIDDEN = ['/* now */ COMMIT', '-- now\nCOMMIT', '; COMMIT', ' ;/**/ROLLBACK'];
@@ -128,13 +132,17 @@ describe('concurrent writes', () => {
       numbers(40).map(() =>
         database.transaction(async (on) => {
           await on.execute('UPDATE things SET name = name WHERE id = 1');
-          const { rows } = await on.execute<{ name: string }>('SELECT name FROM things WHERE id = 1');
+          const { rows } = await on.execute<{ name: string }>(
+            'SELECT name FROM things WHERE id = 1',
+          );
           const count = Number(/[0-9]+$/.exec(rows[0]?.name ?? '')?.[0]);
           await on.execute('UPDATE things SET name = ? WHERE id = 1', [`thing ${count + 1}`]);
         }),
       ),
     );
-    expect((await database.execute('SELECT name FROM things')).rows).toEqual([{ name: 'thing 41' }]);
+    expect((await database.execute('SELECT name FROM things')).rows).toEqual([
+      { name: 'thing 41' },
+    ]);
   });
 });
 
@@ -339,7 +347,8 @@ describe('SQLite', () => {
         own.exec('INSERT INTO things DEFAULT VALUES');
         return [first, await count(opened)];
       });
-    const asked = (by: (ask: () => void) => void) => new Promise((resolve) => by(() => resolve(readTwice())));
+    const asked = (by: (ask: () => void) => void) =>
+      new Promise((resolve) => by(() => resolve(readTwice())));
     expect(await asked(queueMicrotask)).toEqual([0, 0]);
     expect(await asked(setImmediate)).toEqual([1, 1]);
     expect(await count(opened)).toBe(2);
@@ -398,7 +407,9 @@ describe('SQLite', () => {
     const answered: unknown[] = [];
     const writes: Promise<unknown>[] = [];
     while (answered.length < 100 && writes.length < 5000) {
-      writes.push(opened.execute('INSERT INTO t VALUES (1)').then((answer) => answered.push(answer)));
+      writes.push(
+        opened.execute('INSERT INTO t VALUES (1)').then((answer) => answered.push(answer)),
+      );
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(answered.length).toBeGreaterThanOrEqual(100);
@@ -417,7 +428,10 @@ describe('SQLite', () => {
         opened.execute('INSERT INTO t VALUES (2)'),
       ]);
       expect(fulfilled(outcomes)).toEqual([true, false, false, true]);
-      expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+      expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([
+        { n: 1 },
+        { n: 2 },
+      ]);
     },
   );
 
@@ -433,7 +447,11 @@ describe('SQLite', () => {
       opened.execute('INSERT INTO t VALUES (3)'),
     ]);
     expect(fulfilled(outcomes)).toEqual([true, false, true]);
-    expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([
+      { n: 1 },
+      { n: 2 },
+      { n: 3 },
+    ]);
   });
 
   test("waits for another process's write, and blocks nothing else meanwhile", async () => {
@@ -481,7 +499,8 @@ describe('SQLite', () => {
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const modeOf = (each: string) => (statSync(each).mode & 0o777).toString(8);
     for (const each of [file, `${file}-wal`, `${file}-shm`]) expect(modeOf(each), each).toBe('600');
-    for (const each of [path.dirname(file), path.join(above, 'storage')]) expect(modeOf(each)).toBe('700');
+    for (const each of [path.dirname(file), path.join(above, 'storage')])
+      expect(modeOf(each)).toBe('700');
   });
 
   test('only its own account can read a file created through a link', async () => {
@@ -501,7 +520,9 @@ describe('SQLite', () => {
     const again = openDatabase(`sqlite:${file}`, { directory: '/' });
     onTestFinished(() => again.close());
     await again.execute('INSERT INTO t VALUES (1)');
-    expect([file, `${file}-wal`].map((each) => statSync(each).mode & 0o777)).toEqual([0o640, 0o640]);
+    expect([file, `${file}-wal`].map((each) => statSync(each).mode & 0o777)).toEqual([
+      0o640, 0o640,
+    ]);
   });
 
   test('a failed open leaves no file open', async () => {

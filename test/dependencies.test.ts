@@ -27,7 +27,9 @@ function installed(): ReadonlyMap<string, InstalledManifest> {
     const places = [path.join(from, 'node_modules', name), path.join(ROOT, 'node_modules', name)];
     const folder = places.find((each) => existsSync(each)) ?? '';
     if (found.has(folder)) return;
-    const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as InstalledManifest;
+    const manifest = JSON.parse(
+      readFileSync(path.join(folder, 'package.json'), 'utf8'),
+    ) as InstalledManifest;
     found.set(folder, manifest);
     for (const need of Object.keys(manifest.dependencies ?? {})) visit(need, folder);
   };
@@ -51,16 +53,25 @@ describe('what is installed with Portico', () => {
     );
     expect(scripted).toEqual([]);
     expect(installScripts(runtimeTree(ROOT))).toEqual([]);
-    const own = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as InstalledManifest;
+    const own = JSON.parse(
+      readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
+    ) as InstalledManifest;
     expect(Object.keys(own.scripts ?? {}).filter((name) => INSTALLING.includes(name))).toEqual([]);
   });
 
   test('is checked at every depth: a nested package with an install script is found', () => {
     const lock = readLock(ROOT);
-    const [deep = ''] = Object.keys(lock).filter((folder) => folder.endsWith('/@modelcontextprotocol/core'));
-    const tree = runtimeTree(ROOT).map((each) => ({ ...each, hasInstallScript: each.folder === deep }));
+    const [deep = ''] = Object.keys(lock).filter((folder) =>
+      folder.endsWith('/@modelcontextprotocol/core'),
+    );
+    const tree = runtimeTree(ROOT).map((each) => ({
+      ...each,
+      hasInstallScript: each.folder === deep,
+    }));
     expect(installScripts(tree)).toEqual([deep]);
-    expect(Object.values(lock).some(({ hasInstallScript }) => hasInstallScript === true)).toBe(true);
+    expect(Object.values(lock).some(({ hasInstallScript }) => hasInstallScript === true)).toBe(
+      true,
+    );
   });
 });
 
@@ -73,7 +84,10 @@ describe('the bill of materials', () => {
       namesOf(installed().values()),
       components.map((each) => `${each.name}@${each.version}`),
     ];
-    return [there.filter((each) => !named.includes(each)), named.filter((each) => !there.includes(each))];
+    return [
+      there.filter((each) => !named.includes(each)),
+      named.filter((each) => !there.includes(each)),
+    ];
   };
 
   // @shows HOST-5.6
@@ -82,16 +96,18 @@ describe('the bill of materials', () => {
     expect([validate(sbom), validate.errors]).toEqual([true, null]);
     expect(validate({ ...sbom, serialNumber: 'urn:uuid:none' })).toBe(false);
     const [first] = sbom.components;
-    expect(validate({ ...sbom, components: [{ ...first, licenses: [{ license: { id: 'Mine' } }] }] })).toBe(
-      false,
-    );
+    expect(
+      validate({ ...sbom, components: [{ ...first, licenses: [{ license: { id: 'Mine' } }] }] }),
+    ).toBe(false);
   });
 
   // @shows HOST-5.6
   test('lists exactly the packages that are installed with Portico', () => {
     expect(differencesOf(sbom)).toEqual([[], []]);
     const [, second, ...others] = sbom.components;
-    expect(differencesOf({ components: others })[0]).toContain(`${second?.name}@${second?.version}`);
+    expect(differencesOf({ components: others })[0]).toContain(
+      `${second?.name}@${second?.version}`,
+    );
   });
 
   test('has for each its licence, hash, purl and dependencies', () => {
@@ -101,7 +117,9 @@ describe('the bill of materials', () => {
       expect(component).toMatchObject({ purl, licenses: [{ license: { id: manifest.license } }] });
       expect(JSON.stringify(component?.['hashes'])).toMatch(/"SHA-512","content":"[\da-f]{128}"/);
       const needs = sbom.dependencies.find(({ ref }) => ref === purl)?.dependsOn ?? [];
-      const named = Object.keys(manifest.dependencies ?? {}).map((name) => name.replace('@', '%40'));
+      const named = Object.keys(manifest.dependencies ?? {}).map((name) =>
+        name.replace('@', '%40'),
+      );
       expect(needs.map((ref) => ref.replace(/^pkg:npm\/(.*)@.*$/, '$1'))).toEqual(named.toSorted());
     }
   });
@@ -114,7 +132,9 @@ describe('the bill of materials', () => {
   test('is the same for the same package, and different for another', () => {
     const options = { timestamp: '2026-01-01T00:00:00.000Z', sha512: '0'.repeat(128) };
     expect(JSON.stringify(sbomOf(ROOT, options))).toBe(JSON.stringify(sbom));
-    expect(sbomOf(ROOT, { ...options, sha512: '1'.repeat(128) }).serialNumber).not.toBe(sbom.serialNumber);
+    expect(sbomOf(ROOT, { ...options, sha512: '1'.repeat(128) }).serialNumber).not.toBe(
+      sbom.serialNumber,
+    );
   });
 });
 
@@ -124,7 +144,8 @@ function cycloneDx() {
   const compiler = createRequire(fastify.resolve('@fastify/ajv-compiler'));
   const { Ajv } = compiler('ajv') as { Ajv: typeof AjvClass };
   const folder = path.join(ROOT, 'node_modules/@cyclonedx/cyclonedx-library/res/schema');
-  const read = (name: string) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as object;
+  const read = (name: string) =>
+    JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as object;
   const formats = { 'iri-reference': true, 'idn-email': true, 'date-time': true } as const;
   const ajv = new Ajv({ strict: false, logger: false, formats });
   for (const name of ['spdx.SNAPSHOT.schema.json', 'jsf-0.82.SNAPSHOT.schema.json'])

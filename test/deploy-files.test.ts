@@ -74,7 +74,9 @@ const containers = () => pods().flatMap((pod) => pod.containers);
 
 test('every command in a unit, an image and a manifest exists in the console', async () => {
   const ofUnit = /^ExecStart=\S+ \S+ (.*)$/m.exec(read('portico.service'))?.[1]?.split(' ') ?? [];
-  const ofImage = JSON.parse(/^CMD (\[.*\])$/m.exec(read('Containerfile'))?.[1] ?? '[]') as string[];
+  const ofImage = JSON.parse(
+    /^CMD (\[.*\])$/m.exec(read('Containerfile'))?.[1] ?? '[]',
+  ) as string[];
   const all = [ofUnit, ofImage, ...containers().map(({ args }) => args)];
   expect(all.map(([name]) => name)).toEqual(
     expect.arrayContaining(['serve', 'db:migrate', 'oauth:keys:rotate']),
@@ -85,7 +87,9 @@ test('every command in a unit, an image and a manifest exists in the console', a
 test("Traefik uses TLS 1.3, or 1.2 with Caddy's suites, and tells browsers to use https only", () => {
   const [file] = documentsOf('traefik.yaml') as readonly TraefikFile[];
   const suites = /^\s*ciphers (.*)$/m.exec(read('Caddyfile'))?.[1]?.split(' ');
-  expect(file?.tls.options).toEqual({ portico: { minVersion: 'VersionTLS12', cipherSuites: suites } });
+  expect(file?.tls.options).toEqual({
+    portico: { minVersion: 'VersionTLS12', cipherSuites: suites },
+  });
   for (const { middlewares, tls } of Object.values(file?.http.routers ?? {})) {
     expect(middlewares[0]).toBe('https-alone');
     expect(tls).toMatchObject({ options: 'portico' });
@@ -99,7 +103,11 @@ describe('the manifests of Kubernetes', () => {
     for (const pod of pods()) {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
-        securityContext: { runAsNonRoot: true, runAsUser: 65534, seccompProfile: { type: 'RuntimeDefault' } },
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 65534,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
       });
       for (const { securityContext } of pod.containers) {
         expect(securityContext).toEqual({
@@ -140,12 +148,16 @@ test('systemd accepts every line of the unit, and rates its exposure as low', as
   const file = path.join(folder, 'portico.service');
   await writeFile(file, read('portico.service').replace('/usr/bin/node', process.execPath));
   const analyze = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, file], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, file], {
+      encoding: 'utf8',
+    });
     return { status, said: status === 0 ? stderr : `${stdout}${stderr}` };
   };
   expect(analyze('verify', '--man=no')).toEqual({ status: 0, said: '' });
   // In tenths: 9.6 is a unit without settings, and below 2 is "OK".
-  expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20')).toMatchObject({ status: 0 });
+  expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20')).toMatchObject({
+    status: 0,
+  });
 });
 
 describe('scheduled commands', () => {
@@ -167,7 +179,9 @@ describe('scheduled commands', () => {
     const [, , ...words] = settingOf('portico-keys.service', 'ExecStart').split(' ');
     expect(words).toEqual(expect.arrayContaining(['--app', 'oauth:keys:rotate']));
     expect(await help.problemOf(words)).toBeNull();
-    const files = ['portico-keys.service', 'portico-keys.timer'].map((name) => path.join(folder, name));
+    const files = ['portico-keys.service', 'portico-keys.timer'].map((name) =>
+      path.join(folder, name),
+    );
     for (const file of files)
       await writeFile(file, read(path.basename(file)).replace('/usr/bin/node', process.execPath));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {

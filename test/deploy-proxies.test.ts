@@ -48,7 +48,11 @@ async function serve(changes: Readonly<Record<string, string>> = {}): Promise<Po
   };
   const up = await porticoHere(['db:migrate', 'up'], { cwd: APPLICATION, env });
   if (up.code !== 0) throw new Error(up.stderr);
-  const args = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--hostname=127.0.0.1'];
+  const args = [
+    path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
+    'serve',
+    '--hostname=127.0.0.1',
+  ];
   const process = start(args, { cwd: APPLICATION, env });
   await process.says('Listening on');
   return { port, process };
@@ -64,7 +68,9 @@ afterAll(async () => {
 });
 
 /** The application's events after this many. */
-function eventsAfter(count: number): readonly { readonly type: string; readonly address?: string }[] {
+function eventsAfter(
+  count: number,
+): readonly { readonly type: string; readonly address?: string }[] {
   const file = path.join(folder, 'events');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return lines.slice(count).map((line) => JSON.parse(line) as { type: string; address?: string });
@@ -83,7 +89,11 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
 
   const ask = (target: string, asking: Asking = {}) =>
     askProxy(proxy.port, target, { from: program.from, ...asking });
-  const wrongSecret = { grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' };
+  const wrongSecret = {
+    grant_type: 'client_credentials',
+    client_id: 'nobody',
+    client_secret: 'wrong',
+  };
   const form = new URLSearchParams(wrongSecret).toString();
 
   // @shows HOST-1.7
@@ -93,7 +103,12 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     expect(JSON.parse(discovery.body)).toMatchObject({ issuer: `https://${HOST}` });
     for (const forged of ['192.0.2.66', '192.0.2.66, 192.0.2.67', 'nonsense']) {
       const before = eventsAfter(0).length;
-      const headers = { ...FORM, 'x-forwarded-for': forged, 'x-real-ip': forged, forwarded: `for=${forged}` };
+      const headers = {
+        ...FORM,
+        'x-forwarded-for': forged,
+        'x-real-ip': forged,
+        forwarded: `for=${forged}`,
+      };
       expect((await ask('/oauth/token', { method: 'POST', headers, body: form })).status).toBe(401);
       expect(eventsAfter(before)).toMatchObject([
         { type: 'client_authentication_failed', address: program.from },
@@ -112,7 +127,8 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
       await below('/auth/.well-known/openid-configuration'),
       await below('/'),
     ];
-    for (const { headers } of answers) expect(headers['strict-transport-security']).toBe('max-age=31536000');
+    for (const { headers } of answers)
+      expect(headers['strict-transport-security']).toBe('max-age=31536000');
   });
 
   test('uses TLS 1.3, or 1.2 with a suite that RFC 9325 recommends, and nothing else', async () => {
@@ -218,12 +234,18 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
   test('reloads while a request is running, which is still answered', async () => {
     const rest = Promise.withResolvers<string>();
     const headers = { ...FORM, 'content-length': String(form.length) };
-    const answer = ask('/oauth/token', { method: 'POST', headers, body: [form.slice(0, 20), rest.promise] });
+    const answer = ask('/oauth/token', {
+      method: 'POST',
+      headers,
+      body: [form.slice(0, 20), rest.promise],
+    });
     // Its connection is open, because a later one is answered.
     await ask('/.well-known/jwks.json');
     proxy.reload(program.header);
     await expect
-      .poll(async () => (await ask('/.well-known/jwks.json')).headers['x-generation'], { timeout: 20_000 })
+      .poll(async () => (await ask('/.well-known/jwks.json')).headers['x-generation'], {
+        timeout: 20_000,
+      })
       .toBe('2');
     rest.resolve(form.slice(20));
     const { status, headers: answered } = await answer;

@@ -41,6 +41,8 @@ test('the program in the guide signs in, and prints what the guide says', async 
   expect(await ended).toBe(0);
   const [, shown = ''] = /```console\n\$ node television\.mjs .*\n([^]*?)```/.exec(page) ?? [];
   const general = (text: string) =>
-    text.replaceAll(/https?:\/\/[^/\s]+/g, 'ORIGIN').replaceAll(/(?:[B-Z]{3}-){2}[B-Z]{3}/g, 'CODE');
+    text
+      .replaceAll(/https?:\/\/[^/\s]+/g, 'ORIGIN')
+      .replaceAll(/(?:[B-Z]{3}-){2}[B-Z]{3}/g, 'CODE');
   expect(general(printed)).toBe(general(shown));
 });

@@ -36,7 +36,8 @@ afterAll(async () => {
 
 const scope = { scope: 'notes:read' };
 /** At once, in both processes. */
-const both = <T>(work: (at: RunningPortal) => Promise<T>) => Promise.all([one, other, one, other].map(work));
+const both = <T>(work: (at: RunningPortal) => Promise<T>) =>
+  Promise.all([one, other, one, other].map(work));
 
 // @shows AS-48.2
 test('of simultaneous polls in two processes exactly one gets tokens, and they stay valid', async () => {

@@ -91,7 +91,11 @@ describe('a device', () => {
     expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
     expect(tokens.id_token.split('.')).toHaveLength(3);
     await tokensOf(await refresh(portal, tv, tokens.refresh_token));
-    expect(events.map(({ type }) => type)).toEqual(['consent_granted', 'tokens_issued', 'tokens_issued']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'consent_granted',
+      'tokens_issued',
+      'tokens_issued',
+    ]);
     expect(events[1]).toMatchObject({
       grantType: DEVICE_GRANT,
       clientId: tv.id,
@@ -131,7 +135,9 @@ describe('a device', () => {
     pass(601);
     expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'expired_token']);
     expect((await ada.submit(asked, { decision: 'allow' })).status).toBe(400);
-    expect(await textOf(await enter(ada, begun.user_code))).toContain('This code is unknown or has expired');
+    expect(await textOf(await enter(ada, begun.user_code))).toContain(
+      'This code is unknown or has expired',
+    );
     expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'expired_token']);
   });
 
@@ -173,7 +179,10 @@ describe('a device', () => {
     });
     const again = await begin(portal, box);
     await decide(ada, again);
-    const replayed = await requestWithProof(portal, box, proof, { ...form, device_code: again.device_code });
+    const replayed = await requestWithProof(portal, box, proof, {
+      ...form,
+      device_code: again.device_code,
+    });
     expect(await refusalOf(replayed)).toEqual([400, 'invalid_dpop_proof']);
     const without = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
     expect(await refusalOf(await requestWithProof(portal, box, null, without))).toEqual([
@@ -185,7 +194,9 @@ describe('a device', () => {
 
 describe('a client gets no codes', () => {
   // @shows AS-48.1
-  test.each<[string, (box: TestClient) => TestClient | Promise<TestClient>, string, Record<string, string>]>([
+  test.each<
+    [string, (box: TestClient) => TestClient | Promise<TestClient>, string, Record<string, string>]
+  >([
     ['with a wrong secret', ({ id }) => ({ id, secret: 'wrong' }), 'invalid_client', {}],
     ['that is unknown', () => ({ id: 'nobody', secret: '' }), 'invalid_client', {}],
     ['that leaves out its secret', ({ id }) => ({ id, secret: '' }), 'invalid_client', {}],
@@ -210,7 +221,9 @@ describe('a client gets no codes', () => {
     });
     expect(response.status).toBe(201);
     const { client_id: id } = (await response.json()) as { readonly client_id: string };
-    expect(await errorOf(await requestCodes(portal, { id, secret: '' }))).toBe('unauthorized_client');
+    expect(await errorOf(await requestCodes(portal, { id, secret: '' }))).toBe(
+      'unauthorized_client',
+    );
   });
 });
 
@@ -249,30 +262,31 @@ describe('a device code', () => {
     const grace = await portal.signedIn(GRACE);
     const scope = { scope: 'notes:read' };
     await portal.grant(GRACE, 'notes:read');
-    const ends: readonly (readonly [string, (client: TestClient) => Promise<unknown>, unknown])[] = [
-      ['suspended', () => portal.suspend(GRACE), [400, 'invalid_grant']],
-      ['without permission', () => portal.deny(GRACE, 'notes:read'), [400, 'access_denied']],
-      ['client revoked', ({ id }) => portal.server.clients.revoke(id), [401, 'invalid_client']],
+    const ends: readonly (readonly [string, (client: TestClient) => Promise<unknown>, unknown])[] =
       [
-        'grant removed',
-        ({ id }) =>
-          portal.server.clients.update(id, {
-            removeGrants: [DEVICE_GRANT, 'refresh_token'],
-            addGrants: ['client_credentials'],
-          }),
-        [400, 'unauthorized_client'],
-      ],
-      [
-        'scope removed',
-        ({ id }) => portal.server.clients.update(id, { removeScopes: ['notes:read'] }),
-        [400, 'invalid_scope'],
-      ],
-      [
-        'access removed by the person',
-        async () => grace.submit(await grace.get('/oauth/applications')),
-        [400, 'invalid_grant'],
-      ],
-    ];
+        ['suspended', () => portal.suspend(GRACE), [400, 'invalid_grant']],
+        ['without permission', () => portal.deny(GRACE, 'notes:read'), [400, 'access_denied']],
+        ['client revoked', ({ id }) => portal.server.clients.revoke(id), [401, 'invalid_client']],
+        [
+          'grant removed',
+          ({ id }) =>
+            portal.server.clients.update(id, {
+              removeGrants: [DEVICE_GRANT, 'refresh_token'],
+              addGrants: ['client_credentials'],
+            }),
+          [400, 'unauthorized_client'],
+        ],
+        [
+          'scope removed',
+          ({ id }) => portal.server.clients.update(id, { removeScopes: ['notes:read'] }),
+          [400, 'invalid_scope'],
+        ],
+        [
+          'access removed by the person',
+          async () => grace.submit(await grace.get('/oauth/applications')),
+          [400, 'invalid_grant'],
+        ],
+      ];
     for (const [what, end, refusal] of ends) {
       const client = await registerDevice(portal, { scopes: ['notes:read', 'notes:write'] });
       const begun = await begin(portal, client, scope);
@@ -319,7 +333,9 @@ describe('the page', () => {
     const away = await portal.visitor().get(`/oauth/device?user_code=${code}`);
     expect(away.status).toBe(302);
     expect(locationOf(away).pathname).toBe('/login');
-    expect(decodeURIComponent(locationOf(away).search)).toContain(`/oauth/device?user_code=${code}`);
+    expect(decodeURIComponent(locationOf(away).search)).toContain(
+      `/oauth/device?user_code=${code}`,
+    );
     const page = await ada.get(`/oauth/device?user_code=${code.toLowerCase()}`);
     expect(await page.clone().text()).toContain(`value="${code}"`);
     expect(await textOf(page)).toContain('Does your device show this code now?');
@@ -335,7 +351,9 @@ describe('the page', () => {
     const asked = await enter(ada, ` ${begun.user_code.toLowerCase().replaceAll('-', ' ')} `);
     const text = await textOf(asked);
     expect(text).toContain('Continue only if you started this on your own device.');
-    expect(text).toMatch(/It was started 2 minutes ago ?, from the address (?:127\.0\.0\.1|::1) ?\./);
+    expect(text).toMatch(
+      /It was started 2 minutes ago ?, from the address (?:127\.0\.0\.1|::1) ?\./,
+    );
     expect(text).toContain(begun.user_code);
     expect(text).toMatch(/Signed in as .*Ada/);
     expect(text).toContain('Read your notes');
@@ -471,9 +489,9 @@ test('without the switch there is no table, endpoint, metadata member or grant',
   const metadata = await fetch(`${without.url}/.well-known/oauth-authorization-server`);
   expect(await metadata.text()).not.toContain('device');
   await expect(registerDevice(without)).rejects.toThrow('is unknown');
-  await expect(without.application.database.execute('SELECT 1 FROM oauth_device_codes')).rejects.toThrow(
-    /oauth_device_codes/,
-  );
+  await expect(
+    without.application.database.execute('SELECT 1 FROM oauth_device_codes'),
+  ).rejects.toThrow(/oauth_device_codes/);
 });
 
 describe('a device at one of several resources', () => {
@@ -511,7 +529,10 @@ describe('a device at one of several resources', () => {
     await decide(await several.signedIn(ADA), begun);
     const form = { grant_type: DEVICE_GRANT, device_code: begun.device_code };
     const elsewhere = { ...form, resource: `${several.url}/writing` };
-    expect(await refusalOf(await requestToken(several, client, elsewhere))).toEqual([400, 'invalid_target']);
+    expect(await refusalOf(await requestToken(several, client, elsewhere))).toEqual([
+      400,
+      'invalid_target',
+    ]);
     const { access_token: accessToken } = await tokensOf(
       await requestToken(several, client, { ...form, resource: reading }),
     );

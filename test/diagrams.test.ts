@@ -31,7 +31,8 @@ describe('the diagrams', () => {
   });
 
   test('a text that does not fit, or that names something unknown, is an error', () => {
-    const draw = (lines: string) => () => sequence('x', parse('x', `${head}lane a: A\nlane b: B\n${lines}`));
+    const draw = (lines: string) => () =>
+      sequence('x', parse('x', `${head}lane a: A\nlane b: B\n${lines}`));
     expect(draw('a -> b: hello')).not.toThrow();
     expect(draw(`a -> b: ${'long '.repeat(20)}`)).toThrow('needs');
     expect(draw('a -> c: hello')).toThrow("no lane 'c'");
@@ -46,7 +47,10 @@ describe('the diagrams', () => {
 
   test('the diagram of the store has exactly the tables that exist', async () => {
     const source = parse('store', read('docs/diagrams/store.txt'));
-    const without = { ...source, lines: source.lines.filter((line) => !line.includes('oauth_audit')) };
+    const without = {
+      ...source,
+      lines: source.lines.filter((line) => !line.includes('oauth_audit')),
+    };
     await expect(tables('store', without)).rejects.toThrow('not placed: oauth_audit');
     const more = { ...source, lines: [...source.lines, 'table oauth_invented 0: nothing'] };
     await expect(tables('store', more)).rejects.toThrow('no table oauth_invented');

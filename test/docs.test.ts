@@ -17,14 +17,18 @@ import { createVisitor, locationOf } from './support/visitor.ts';
 const BLOCKS = codeBlocks();
 /** Its tsconfig.json applies to the files of every page. */
 const STARTED = 'docs/getting-started.md';
-const COMPILED = BLOCKS.filter(({ info, partOf }) => /^tsx?$/.test(info[0] ?? '') && partOf === null);
+const COMPILED = BLOCKS.filter(
+  ({ info, partOf }) => /^tsx?$/.test(info[0] ?? '') && partOf === null,
+);
 const PROGRAMS = BLOCKS.filter(({ info }) => info[0] === 'sh' && info[1] === 'run');
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-docs-'));
   await install();
-  for (const page of new Set(COMPILED.map(({ page }) => page).filter((page) => page.startsWith('examples/'))))
+  for (const page of new Set(
+    COMPILED.map(({ page }) => page).filter((page) => page.startsWith('examples/')),
+  ))
     for (const file of globSync(`${path.dirname(page)}/*.ts`, { cwd: ROOT }))
       await cp(path.join(ROOT, file), path.join(folder, nameOf(page), path.basename(file)));
   for (const block of BLOCKS.filter(({ file }) => /\.(?:tsx?|json)$/.test(file))) {
@@ -40,7 +44,9 @@ async function install(): Promise<void> {
   const modules = path.join(folder, 'node_modules');
   await mkdir(modules);
   const installed = path.join(ROOT, 'node_modules');
-  for (const name of readdirSync(installed).filter((each) => !['portico', '@portico'].includes(each)))
+  for (const name of readdirSync(installed).filter(
+    (each) => !['portico', '@portico'].includes(each),
+  ))
     await symlink(path.join(installed, name), path.join(modules, name));
   await installPortico(path.dirname(modules));
   await mkdir(path.join(folder, 'bin'));
@@ -59,7 +65,9 @@ describe('the code in the fences of a page', () => {
   const pages = [...new Set(COMPILED.map(({ page }) => page))];
   let output: readonly string[];
   beforeAll(async () => {
-    const named = BLOCKS.find(({ page, code }) => page === STARTED && code.includes('compilerOptions'));
+    const named = BLOCKS.find(
+      ({ page, code }) => page === STARTED && code.includes('compilerOptions'),
+    );
     const settings = JSON.parse(named?.code ?? '{}') as { readonly compilerOptions?: object };
     const compilerOptions = { ...settings.compilerOptions, skipLibCheck: true };
     await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
@@ -93,11 +101,15 @@ describe('the code in the fences of a page', () => {
       const own = code.replace(/^\/\/ [\w./[\]-]+\n/, '').trim();
       return !existsSync(file) || !readFileSync(file, 'utf8').includes(own);
     });
-    expect(wrong.map(({ page, line, partOf }) => `${page}:${line} is not of ${partOf}`)).toEqual([]);
+    expect(wrong.map(({ page, line, partOf }) => `${page}:${line} is not of ${partOf}`)).toEqual(
+      [],
+    );
   });
 
   test('installs packages that the tests have too', () => {
-    const lines = BLOCKS.filter(({ info, page }) => info[0] === 'sh' && page.startsWith('docs/mounting/'))
+    const lines = BLOCKS.filter(
+      ({ info, page }) => info[0] === 'sh' && page.startsWith('docs/mounting/'),
+    )
       .flatMap(({ code }) => code.split('\n'))
       .filter((line) => line.startsWith('npm install '));
     const packages = lines.flatMap((line) => line.split(/\s+#/)[0]?.split(' ').slice(2) ?? []);
@@ -116,47 +128,55 @@ describe('the code in the fences of a page', () => {
 
 describe('the program of a page, run with the commands on the page', () => {
   // @shows HOST-5.1
-  test.each(PROGRAMS.slice(0, SCALE.documentedPrograms).map((block) => [block.page, block] as const))(
-    '%s: a person mistypes, signs in, allows, and the token opens the API',
-    async (_, block) => {
-      const port = await freePort();
-      const url = `http://localhost:${port}`;
-      const running = start(block, port);
-      try {
-        await running.says(url);
-        const { id, secret } = await registerClient(block, port);
-        const config = await openid.discovery(new URL(url), id, undefined, openid.ClientSecretBasic(secret), {
+  test.each(
+    PROGRAMS.slice(0, SCALE.documentedPrograms).map((block) => [block.page, block] as const),
+  )('%s: a person mistypes, signs in, allows, and the token opens the API', async (_, block) => {
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const running = start(block, port);
+    try {
+      await running.says(url);
+      const { id, secret } = await registerClient(block, port);
+      const config = await openid.discovery(
+        new URL(url),
+        id,
+        undefined,
+        openid.ClientSecretBasic(secret),
+        {
           execute: [openid.allowInsecureRequests],
-        });
-        expect((await fetch(`${url}/api/orders`)).status).toBe(401);
+        },
+      );
+      expect((await fetch(`${url}/api/orders`)).status).toBe(401);
 
-        const verifier = openid.randomPKCECodeVerifier();
-        const request = openid.buildAuthorizationUrl(config, {
-          redirect_uri: REDIRECT_URI,
-          scope: 'openid orders:read',
-          code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-          code_challenge_method: 'S256',
-        });
-        const visitor = createVisitor(url);
-        const login = await visitor.visit(request.href);
-        const mistyped = await visitor.submit(login, { email: 'ada@example.com', password: 'protico' });
-        const again = await visitor.visit(locationOf(mistyped).href);
-        const back = await visitor.submit(again, { email: 'ada@example.com', password: PASSWORD });
-        const consent = await visitor.visit(locationOf(back).href);
-        const callback = locationOf(await visitor.submit(consent, { decision: 'allow' }));
-        const tokens = await openid.authorizationCodeGrant(config, callback, {
-          pkceCodeVerifier: verifier,
-          idTokenExpected: true,
-        });
-        const orders = await fetch(`${url}/api/orders`, {
-          headers: { Authorization: `Bearer ${tokens.access_token}` },
-        });
-        expect([orders.status, await orders.text()]).toEqual([200, expect.stringContaining('Ada')]);
-      } finally {
-        await running.stop();
-      }
-    },
-  );
+      const verifier = openid.randomPKCECodeVerifier();
+      const request = openid.buildAuthorizationUrl(config, {
+        redirect_uri: REDIRECT_URI,
+        scope: 'openid orders:read',
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      const visitor = createVisitor(url);
+      const login = await visitor.visit(request.href);
+      const mistyped = await visitor.submit(login, {
+        email: 'ada@example.com',
+        password: 'protico',
+      });
+      const again = await visitor.visit(locationOf(mistyped).href);
+      const back = await visitor.submit(again, { email: 'ada@example.com', password: PASSWORD });
+      const consent = await visitor.visit(locationOf(back).href);
+      const callback = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+      const tokens = await openid.authorizationCodeGrant(config, callback, {
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const orders = await fetch(`${url}/api/orders`, {
+        headers: { Authorization: `Bearer ${tokens.access_token}` },
+      });
+      expect([orders.status, await orders.text()]).toEqual([200, expect.stringContaining('Ada')]);
+    } finally {
+      await running.stop();
+    }
+  });
 });
 
 /** The environment of the page's reader: their Node, `npx`, and the variables of the page. */
@@ -202,7 +222,12 @@ function start(block: CodeBlock, port: number) {
 }
 
 async function registerClient(block: CodeBlock, port: number) {
-  const create = ['oauth:client:create', 'Shop', `--redirect=${REDIRECT_URI}`, '--scope=openid,orders:read'];
+  const create = [
+    'oauth:client:create',
+    'Shop',
+    `--redirect=${REDIRECT_URI}`,
+    '--scope=openid,orders:read',
+  ];
   const app = / (--app \S+) /.exec(block.code)?.[1]?.split(' ') ?? [];
   const { stdout } = await promisify(execFile)('npx', ['portico', ...app, ...create, '--json'], {
     cwd: folderOf(block),

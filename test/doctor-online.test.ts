@@ -35,7 +35,10 @@ async function behind(chain: readonly ProxyOptions[], trusted: number): Promise<
 }
 
 /** The doctor's online findings, by part. */
-async function examined(portal: RunningPortal, patience?: number): Promise<Readonly<Record<string, Check>>> {
+async function examined(
+  portal: RunningPortal,
+  patience?: number,
+): Promise<Readonly<Record<string, Check>>> {
   const options = { online: true, ...(patience === undefined ? {} : { patience }) };
   const { checks } = await examine(portal.application, portal.server, options);
   return Object.fromEntries(checks.map((check) => [check.part, check]));
@@ -195,7 +198,9 @@ describe('the public address, with --online', () => {
     const own = other.url.replace('localhost', '127.0.0.1');
     expect((await examinedAt(own))['public address']).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringMatching(`has the issuer "${other.url}", but this process has ${own}$`) as string,
+      detail: expect.stringMatching(
+        `has the issuer "${other.url}", but this process has ${own}$`,
+      ) as string,
     });
   });
 
@@ -229,7 +234,11 @@ describe('the public address, with --online', () => {
       (keys) => keys.filter((key) => 'x' in key).map((key) => (key['x'] = 'AQAB')),
       / does not have \S+ and has /,
     ],
-    ['another name', (keys) => keys.map((key) => (key['kid'] = 'AQAB')), / does not have .* and has AQAB, /],
+    [
+      'another name',
+      (keys) => keys.map((key) => (key['kid'] = 'AQAB')),
+      / does not have .* and has AQAB, /,
+    ],
     ['a key less', (keys) => keys.shift(), /json does not have \S+; checked here/],
     [
       'a key more',
@@ -300,8 +309,8 @@ describe('probes at the public address', () => {
             outgoing.writeHead(503).end(answer);
             return;
           }
-          void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(async (response) =>
-            outgoing.writeHead(response.status).end(await response.text()),
+          void fetch(`http://127.0.0.1:${portal.env['PORT']}${incoming.url}`).then(
+            async (response) => outgoing.writeHead(response.status).end(await response.text()),
           );
         }),
       );
@@ -349,7 +358,9 @@ describe('what reaches the process through the proxies', () => {
     expect(found['proxies']?.detail.includes('trusted_proxies should be')).toBe(isUncertain);
   });
 
-  test.each<[what: string, chain: readonly ProxyOptions[], trusted: number, says: RegExp, remedy: RegExp]>([
+  test.each<
+    [what: string, chain: readonly ProxyOptions[], trusted: number, says: RegExp, remedy: RegExp]
+  >([
     [
       'trusted_proxies is too small: everybody has the address of the proxy',
       [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }],
@@ -393,7 +404,9 @@ describe('what reaches the process through the proxies', () => {
       detail: expect.stringContaining(
         'the process sees the address 127.0.0.2, but this command sent the request from 127.0.0.1, and no proxy appends',
       ) as string,
-      remedy: expect.stringContaining('if a router translates addresses (NAT), this is correct') as string,
+      remedy: expect.stringContaining(
+        'if a router translates addresses (NAT), this is correct',
+      ) as string,
     });
   });
 
@@ -405,7 +418,9 @@ describe('what reaches the process through the proxies', () => {
       detail: expect.stringMatching(
         /sees the host backend:3000 instead of 127\.0\.0\.1:\d+.*X-Forwarded-Proto is https, but public_url is http/,
       ) as string,
-      remedy: expect.stringMatching(/proxy_set_header Host .*proxy_set_header X-Forwarded-Proto/) as string,
+      remedy: expect.stringMatching(
+        /proxy_set_header Host .*proxy_set_header X-Forwarded-Proto/,
+      ) as string,
     });
   });
 
@@ -428,13 +443,17 @@ describe('what reaches the process through the proxies', () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
-      detail: expect.stringContaining('did not return the request that the process received') as string,
+      detail: expect.stringContaining(
+        'did not return the request that the process received',
+      ) as string,
     });
   });
 
   test('needs a signing key of any algorithm', async () => {
     const proxy = keep(await startProxy());
-    const portal = keep(await startPortal({ config: { public_url: proxy.url }, signingKey: false }));
+    const portal = keep(
+      await startPortal({ config: { public_url: proxy.url }, signingKey: false }),
+    );
     proxy.leadTo(Number(portal.env['PORT']));
     expect((await examined(portal))['proxies']).toMatchObject({ outcome: 'skipped' });
     await portal.server.keys.generate('EdDSA');
@@ -459,7 +478,9 @@ describe('what reaches the process through the proxies', () => {
         document,
         header === undefined ? {} : { headers: { 'Portico-Doctor': header } },
       );
-      const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
+      const headers = [...answer.headers].filter(
+        ([name]) => !['date', 'x-request-id'].includes(name),
+      );
       return { status: answer.status, headers, body: await answer.text() };
     };
     const stranger = await asked();
@@ -488,7 +509,9 @@ describe('what reaches the process through the proxies', () => {
   test('a question is valid for five minutes', async () => {
     const behindClock = Date.now() - 301_000;
     const proxy = keep(await startProxy());
-    const portal = keep(await startPortal({ config: { public_url: proxy.url }, clock: () => behindClock }));
+    const portal = keep(
+      await startPortal({ config: { public_url: proxy.url }, clock: () => behindClock }),
+    );
     proxy.leadTo(Number(portal.env['PORT']));
     expect((await examined(portal))['proxies']).toMatchObject({ outcome: 'warning' });
   });
@@ -514,7 +537,9 @@ describe('oauth:server:doctor --online', () => {
     proxy.leadTo(Number(PORT));
 
     const right = await portico(['oauth:server:doctor', '--online'], { cwd, env });
-    expect(right.stdout).toMatch(/^ok {7}public address {2,}http.* was fetched and contains this issuer$/m);
+    expect(right.stdout).toMatch(
+      /^ok {7}public address {2,}http.* was fetched and contains this issuer$/m,
+    );
     // There is a proxy, and none is trusted.
     expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);

@@ -61,7 +61,9 @@ async function setInServer(setting: string, value: string): Promise<void> {
 }
 
 async function valueOf(setting: string): Promise<unknown> {
-  const { rows } = await administrator.execute('SELECT setting FROM pg_settings WHERE name = ?', [setting]);
+  const { rows } = await administrator.execute('SELECT setting FROM pg_settings WHERE name = ?', [
+    setting,
+  ]);
   return rows[0]?.['setting'];
 }
 
@@ -72,7 +74,9 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     ]);
   },
   async 'fsync that is off, as here'() {
-    expect(await findings('durability')).toMatchObject([finding('warning', /^fsync is off/, /fsync = on/)]);
+    expect(await findings('durability')).toMatchObject([
+      finding('warning', /^fsync is off/, /fsync = on/),
+    ]);
   },
   async 'commits that are answered before they are on the disk'() {
     await setInSessions('synchronous_commit', 'off');
@@ -111,7 +115,10 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     // To the server, this counts as one.
     const program = path.join(path.dirname(POSTGRES.find() ?? ''), 'pg_receivewal');
     const port = new URL(server.url).port;
-    const standby = spawn(program, `-D ${folder} -h 127.0.0.1 -p ${port} -U postgres -w`.split(' '));
+    const standby = spawn(
+      program,
+      `-D ${folder} -h 127.0.0.1 -p ${port} -U postgres -w`.split(' '),
+    );
     onTestFinished(async () => {
       standby.kill('SIGKILL');
       await once(standby, 'close');
@@ -127,7 +134,9 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
   },
   async 'room for so many processes'() {
     const pool = { size: 10, lifetime: 300 };
-    expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 29 processes/)]);
+    expect(await findings('connections', { pool })).toMatchObject([
+      finding('ok', /^room for 29 processes/),
+    ]);
     expect(await findings('connections', { pool: { ...pool, size: 400 } })).toMatchObject([
       finding(
         'warning',
@@ -136,8 +145,13 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
       ),
     ]);
     const name = new URL(portal.env['DATABASE_URL'] ?? '').pathname.slice(1);
-    await until(`ALTER DATABASE ${name} CONNECTION LIMIT 15`, `ALTER DATABASE ${name} CONNECTION LIMIT -1`);
-    expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 1 process of/)]);
+    await until(
+      `ALTER DATABASE ${name} CONNECTION LIMIT 15`,
+      `ALTER DATABASE ${name} CONNECTION LIMIT -1`,
+    );
+    expect(await findings('connections', { pool })).toMatchObject([
+      finding('ok', /^room for 1 process of/),
+    ]);
   },
   async 'time limits that end what waits for a moment'() {
     await setInSessions('lock_timeout', '50ms');
@@ -171,11 +185,19 @@ const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
   },
   async 'room for so many processes'() {
     const pool = { size: 10, lifetime: 300 };
-    expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 30 processes/)]);
+    expect(await findings('connections', { pool })).toMatchObject([
+      finding('ok', /^room for 30 processes/),
+    ]);
     await until('SET GLOBAL max_connections = 15', 'SET GLOBAL max_connections = 300');
-    expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 1 process of/)]);
+    expect(await findings('connections', { pool })).toMatchObject([
+      finding('ok', /^room for 1 process of/),
+    ]);
     expect(await findings('connections', { pool: { ...pool, size: 20 } })).toMatchObject([
-      finding('warning', /^the pool may open 20 connections, and the server allows 15/, /database_pool_size/),
+      finding(
+        'warning',
+        /^the pool may open 20 connections, and the server allows 15/,
+        /database_pool_size/,
+      ),
     ]);
   },
   async 'connections that the server ends before the pool does'() {

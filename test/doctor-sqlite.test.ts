@@ -21,7 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-async function findings(database: ExaminedApplication['database'], part: string): Promise<readonly Check[]> {
+async function findings(
+  database: ExaminedApplication['database'],
+  part: string,
+): Promise<readonly Check[]> {
   const migrations = () => migrationStatus(portal.application.database, oauthServerMigrations);
   const { checks } = await examine({ database, migrations }, portal.server);
   return checks.filter((each) => each.part === part);
@@ -41,7 +44,11 @@ test("Portico's own file passes, and the doctor says where it is", async () => {
   ]);
   const file = (portal.env['DATABASE_URL'] ?? '').replace('sqlite:', '');
   expect(await findings(database, 'database file')).toMatchObject([
-    { outcome: 'ok', detail: expect.stringContaining(`${path.basename(file)} is on `), remedy: null },
+    {
+      outcome: 'ok',
+      detail: expect.stringContaining(`${path.basename(file)} is on `),
+      remedy: null,
+    },
   ]);
 });
 

@@ -64,7 +64,9 @@ describe('the doctor', () => {
       expect(healthy).toBe(true);
       // The servers of the tests need not survive a power cut.
       const known = portal.application.database.dialect === 'sqlite' ? [] : ['durability'];
-      expect(checks.filter(({ outcome }) => outcome !== 'ok').map(({ part }) => part)).toEqual(known);
+      expect(checks.filter(({ outcome }) => outcome !== 'ok').map(({ part }) => part)).toEqual(
+        known,
+      );
       expect(checks.length).toBeGreaterThan(8);
     } finally {
       await portal.close();
@@ -115,7 +117,9 @@ describe('the doctor', () => {
     };
     try {
       const { id: bound } = await registerClient(portal, { dpopBoundAccessTokens: true });
-      const { id: pushing } = await registerClient(portal, { requirePushedAuthorizationRequests: true });
+      const { id: pushing } = await registerClient(portal, {
+        requirePushedAuthorizationRequests: true,
+      });
       const { id: revoked } = await registerClient(portal, { dpopBoundAccessTokens: true });
       await portal.server.clients.revoke(revoked);
       const ofPushing = expect.stringMatching(
@@ -159,10 +163,14 @@ describe('the doctor', () => {
         { dpop_bound_access_tokens: true },
         { token_endpoint_auth_method: 'private_key_jwt', jwks },
       ];
-      const urls = kinds.map((kind, index) => host.publish(`/${index}.json`, { ...document, ...kind }));
+      const urls = kinds.map((kind, index) =>
+        host.publish(`/${index}.json`, { ...document, ...kind }),
+      );
       const ada = await portal.signedIn(ADA);
       for (const id of urls) {
-        const page = await ada.visit(authorizationUrl(portal, { id, secret: '' }, { scope: 'old:read' }));
+        const page = await ada.visit(
+          authorizationUrl(portal, { id, secret: '' }, { scope: 'old:read' }),
+        );
         expect(page.status).toBe(200);
         await ada.submit(page, { decision: 'allow' });
         expect((await portal.server.clients.find(id))?.registeredBy).toBe('document');
@@ -316,9 +324,12 @@ describe('the doctor', () => {
   ])('a hasher that returns %s', async (_, said) => {
     const passwordHasher: PasswordHasher = {
       hash: (password) => CHEAP.hash(password),
-      verify: async (password, hash) => said(await CHEAP.verify(password, hash)) as unknown as boolean,
+      verify: async (password, hash) =>
+        said(await CHEAP.verify(password, hash)) as unknown as boolean,
     };
-    expect(await finding('password hasher', { passwordHasher })).toMatchObject({ outcome: 'failing' });
+    expect(await finding('password hasher', { passwordHasher })).toMatchObject({
+      outcome: 'failing',
+    });
   });
 
   // @shows AS-6.12
@@ -334,15 +345,20 @@ describe('the doctor', () => {
     await withView('<p>\n<%= it.nothing.here %>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
-        detail: expect.stringContaining(`${path.join(views, 'oauth', 'consent.eta')}:2: `) as string,
+        detail: expect.stringContaining(
+          `${path.join(views, 'oauth', 'consent.eta')}:2: `,
+        ) as string,
       });
     });
-    await withView('<form method="post"><button name="decision">Yes</button></form>', async (views) => {
-      expect(await finding('views', { views })).toMatchObject({
-        outcome: 'failing',
-        detail: expect.stringContaining('does not have request_id, csrf_token'),
-      });
-    });
+    await withView(
+      '<form method="post"><button name="decision">Yes</button></form>',
+      async (views) => {
+        expect(await finding('views', { views })).toMatchObject({
+          outcome: 'failing',
+          detail: expect.stringContaining('does not have request_id, csrf_token'),
+        });
+      },
+    );
     await withView('<form><%= it.requestId %> <%= it.csrfToken %></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
@@ -361,7 +377,10 @@ describe('the doctor', () => {
     });
     const portal = await startPortal({ config: { oauth_server: { login_route: 'signin' } } });
     try {
-      const host = { ...portal.server.host, loginUrl: (back: string) => `/of/the/host?back=${back}` };
+      const host = {
+        ...portal.server.host,
+        loginUrl: (back: string) => `/of/the/host?back=${back}`,
+      };
       const { checks } = await examine(portal.application, { ...portal.server, host });
       expect(checks.find(({ part }) => part === 'sign-in route')).toMatchObject({
         outcome: 'ok',
@@ -395,7 +414,10 @@ describe('the doctor', () => {
         const client = await registerClient(portal);
         const visitor = await portal.signedIn(ADA);
         expect((await visitor.visit(authorizationUrl(portal, client))).status).toBe(500);
-        const log = await readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
+        const log = await readFile(
+          path.join(portal.application.storageDirectory, 'app.log'),
+          'utf8',
+        );
         expect(log).toContain(place);
       } finally {
         await portal.close();
@@ -416,10 +438,16 @@ describe('the doctor', () => {
 
   // @shows AS-13.2
   test('an unreadable signing key is named', async () => {
-    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ format: 'jwk' });
-    const right = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({
+      format: 'jwk',
+    });
+    const right = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+      format: 'jwk',
+    });
     const { d, p, q, dp, dq, qi } = right;
-    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
+      format: 'jwk',
+    });
     const keys = [
       '{',
       ...[
@@ -450,7 +478,9 @@ describe('the doctor', () => {
 
   // @shows AS-13.2
   test('a key or key directory that other accounts may open is a failure', async () => {
-    const directory = await finding('signing key', {}, ({ server }) => chmod(server.config.key_path, 0o750));
+    const directory = await finding('signing key', {}, ({ server }) =>
+      chmod(server.config.key_path, 0o750),
+    );
     expect(directory).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(/other users can read \S+keys$/) as string,
@@ -469,9 +499,14 @@ describe('the doctor', () => {
   test('a client with a scope that is no longer offered', async () => {
     const found = await finding('clients', {}, async (portal) => {
       await registerClient(portal);
-      await portal.application.database.execute("UPDATE oauth_clients SET scope = 'openid notes:erase'");
+      await portal.application.database.execute(
+        "UPDATE oauth_clients SET scope = 'openid notes:erase'",
+      );
     });
-    expect(found).toMatchObject({ outcome: 'warning', detail: expect.stringContaining('notes:erase') });
+    expect(found).toMatchObject({
+      outcome: 'warning',
+      detail: expect.stringContaining('notes:erase'),
+    });
   });
 
   // @shows AS-33.10
@@ -483,7 +518,9 @@ describe('the doctor', () => {
     });
     expect(await found({ admin_permission: 'notes:read' })).toMatchObject(warned('notes:read'));
     const scopes = { 'team:read': { label: 'See your team', permission: 'portal:administer' } };
-    expect(await found({ admin_permission: 'portal:administer', scopes })).toMatchObject(warned('team:read'));
+    expect(await found({ admin_permission: 'portal:administer', scopes })).toMatchObject(
+      warned('team:read'),
+    );
     expect(await found({ admin_permission: 'portal:administer' })).toBeUndefined();
     expect(await found({})).toBeUndefined();
   });
@@ -510,8 +547,10 @@ describe('the doctor', () => {
 
   // @shows AS-13.25
   test('who registered themselves, and whether registration is possible', async () => {
-    const registering = (mode: string, harm: (portal: RunningPortal) => Promise<unknown> = async () => {}) =>
-      finding('registration', { config: { oauth_server: { registration: mode } } }, harm);
+    const registering = (
+      mode: string,
+      harm: (portal: RunningPortal) => Promise<unknown> = async () => {},
+    ) => finding('registration', { config: { oauth_server: { registration: mode } } }, harm);
     const register = (portal: RunningPortal) =>
       fetch(`${portal.url}/oauth/register`, {
         method: 'POST',
@@ -525,7 +564,8 @@ describe('the doctor', () => {
     });
     expect(await registering('initial_access_token')).toMatchObject({
       outcome: 'warning',
-      detail: 'no initial access token can be used; 0 registered themselves, 0 of which no one has used',
+      detail:
+        'no initial access token can be used; 0 registered themselves, 0 of which no one has used',
       remedy: 'run npx portico oauth:initial-access-token:create',
     });
     const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
@@ -584,17 +624,28 @@ describe('the doctor', () => {
     const block = (portal: RunningPortal) =>
       portal.server.clients.revoke('https://client.example/client.json');
     const documents = (switched: boolean | { allowed_hosts: string[] }, harm = block) =>
-      finding('documents', { config: { oauth_server: { client_id_metadata_documents: switched } } }, harm);
+      finding(
+        'documents',
+        { config: { oauth_server: { client_id_metadata_documents: switched } } },
+        harm,
+      );
     expect(await documents(false)).toBeUndefined();
-    expect(await documents(true)).toMatchObject({ outcome: 'ok', detail: 'of any host: 0 known, 1 blocked' });
-    expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject({
-      detail: 'of client.example, *.other.example: 0 known, 1 blocked',
+    expect(await documents(true)).toMatchObject({
+      outcome: 'ok',
+      detail: 'of any host: 0 known, 1 blocked',
     });
+    expect(await documents({ allowed_hosts: ['client.example', '*.other.example'] })).toMatchObject(
+      {
+        detail: 'of client.example, *.other.example: 0 known, 1 blocked',
+      },
+    );
   });
 
   // @shows AS-13.25
   test('the metadata that challenges name, also if a route of the application replaces it', async () => {
-    const challenging = (url: string) => ({ oauth_server: { challenge: true, audience: `${url}/api` } });
+    const challenging = (url: string) => ({
+      oauth_server: { challenge: true, audience: `${url}/api` },
+    });
     expect(await finding('resource', {})).toBeUndefined();
     const elsewhere = { oauth_server: { audience: 'https://api.elsewhere.example/' } };
     expect(await finding('resource', { config: elsewhere })).toBeUndefined();

@@ -108,8 +108,12 @@ describe.each([true, false])('for a client that is public: %s', (isPublic) => {
       rows.loses = { statement: SINGLE_USE, afterwards: how === 'after it took effect' };
       const headers = boundHeaders(key, 'GET', url, bound);
       expect(await statusOf(fetch(url, { headers }))).toBe(503);
-      expect(await statusOf(fetch(url, { headers }))).toBe(how === 'after it took effect' ? 401 : 200);
-      expect(await statusOf(fetch(url, { headers: boundHeaders(key, 'GET', url, bound) }))).toBe(200);
+      expect(await statusOf(fetch(url, { headers }))).toBe(
+        how === 'after it took effect' ? 401 : 200,
+      );
+      expect(await statusOf(fetch(url, { headers: boundHeaders(key, 'GET', url, bound) }))).toBe(
+        200,
+      );
     },
   );
 });

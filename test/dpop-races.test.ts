@@ -38,7 +38,9 @@ test('exactly one process accepts the proof', async () => {
   for (let round = 0; round < SCALE.raceRounds; round += 1) {
     const proof = tokenProof(key, one.server.issuer, Date.now());
     const statuses = await Promise.all(
-      [one, other, one, other].map(async (at) => (await requestWithProof(at, client, proof, FORM)).status),
+      [one, other, one, other].map(
+        async (at) => (await requestWithProof(at, client, proof, FORM)).status,
+      ),
     );
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400]);
   }

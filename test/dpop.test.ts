@@ -75,7 +75,9 @@ async function startBeside(
   const env = { ...one.env, PORT: String(port), PUBLIC_URL: one.url };
   const { config } = one.definition;
   const changed = (given: Readonly<Record<string, string | undefined>>) =>
-    mergeConfig(typeof config === 'function' ? config(given) : (config ?? {}), { oauth_server: changes });
+    mergeConfig(typeof config === 'function' ? config(given) : (config ?? {}), {
+      oauth_server: changes,
+    });
   const beside = await startApplication({ ...one.definition, config: changed }, { env });
   const running = await listen(beside, { port, hostname: '127.0.0.1' });
   closing.push(async () => {
@@ -86,13 +88,24 @@ async function startBeside(
 }
 
 const newService = (at = portal, more = {}) =>
-  registerClient(at, { redirectUris: [], scopes: ['notes:read'], grants: ['client_credentials'], ...more });
+  registerClient(at, {
+    redirectUris: [],
+    scopes: ['notes:read'],
+    grants: ['client_credentials'],
+    ...more,
+  });
 
 type Claims = Readonly<Record<string, unknown>>;
 const proof = (key: ClientKey, claims: Claims = {}, at = portal) =>
   tokenProof(key, at.server.issuer, clock.now(), claims);
 
-const exchange = (client: TestClient, code: string, sent: string | null, changes = {}, at = portal) =>
+const exchange = (
+  client: TestClient,
+  code: string,
+  sent: string | null,
+  changes = {},
+  at = portal,
+) =>
   requestWithProof(at, client, sent, {
     grant_type: 'authorization_code',
     code,
@@ -100,8 +113,18 @@ const exchange = (client: TestClient, code: string, sent: string | null, changes
     code_verifier: VERIFIER,
     ...changes,
   });
-const refresh = (client: TestClient, token: string, sent: string | null, changes = {}, at = portal) =>
-  requestWithProof(at, client, sent, { grant_type: 'refresh_token', refresh_token: token, ...changes });
+const refresh = (
+  client: TestClient,
+  token: string,
+  sent: string | null,
+  changes = {},
+  at = portal,
+) =>
+  requestWithProof(at, client, sent, {
+    grant_type: 'refresh_token',
+    refresh_token: token,
+    ...changes,
+  });
 const forService = (sent: string | null, at = portal, client = service) =>
   requestWithProof(at, client, sent, { grant_type: 'client_credentials' });
 
@@ -168,7 +191,9 @@ describe('With DPoP off', () => {
     const demanding = await newService(portal, { dpopBoundAccessTokens: true });
     const refused = await forService(proof(key), off, demanding);
     await expectRefused(refused, 'unauthorized_client');
-    const tokens = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
+    const tokens = await tokensOf(
+      await exchange(application, await codeOf(application), proof(key)),
+    );
     await expectRefused(
       await refresh(application, tokens.refresh_token, proof(key), {}, off),
       'invalid_grant',
@@ -181,7 +206,11 @@ describe('With DPoP off', () => {
 
   // @shows AS-24.6, AS-25.8
   test('a client that updates its registration meanwhile keeps the requirement', async () => {
-    const switches = { dpop: 'accept', pushed_authorization_requests: 'accept', registration: 'open' };
+    const switches = {
+      dpop: 'accept',
+      pushed_authorization_requests: 'accept',
+      registration: 'open',
+    };
     const on = await start(switches);
     const off = await startBeside(on, { dpop: 'off', pushed_authorization_requests: 'off' });
     const demands = { dpop_bound_access_tokens: true, require_pushed_authorization_requests: true };
@@ -205,16 +234,19 @@ describe('With DPoP off', () => {
       dpopBoundAccessTokens: true,
       pushesRequests: true,
     });
-    const without = { dpop_bound_access_tokens: false, require_pushed_authorization_requests: false };
+    const without = {
+      dpop_bound_access_tokens: false,
+      require_pushed_authorization_requests: false,
+    };
     const freed = await (await replace(on, without)).json();
     for (const name of Object.keys(demands)) expect(freed).not.toHaveProperty(name);
   });
 
   // @shows AS-2.25
   test('a configuration that requires it nevertheless does not start', async () => {
-    await expect(start({ scopes: { 'notes:read': { label: 'Read', dpop: true } } })).rejects.toThrow(
-      /oauth_server:scopes:notes:read:dpop/,
-    );
+    await expect(
+      start({ scopes: { 'notes:read': { label: 'Read', dpop: true } } }),
+    ).rejects.toThrow(/oauth_server:scopes:notes:read:dpop/);
     await expect(start({ dpop_nonces: true })).rejects.toThrow(/oauth_server:dpop_nonces/);
   });
 });
@@ -226,7 +258,11 @@ async function registerItself(
   const response = await fetch(`${at.url}/oauth/register`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none', ...metadata }),
+    body: JSON.stringify({
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: 'none',
+      ...metadata,
+    }),
   });
   return (await response.json()) as Readonly<Record<string, unknown>>;
 }
@@ -237,7 +273,9 @@ describe('A token request with a proof', () => {
   test('is announced in the metadata with its algorithms, and pages of other origins may send one', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const response = await fetch(`${portal.url}/.well-known/${name}`);
-      expect(await response.json()).toMatchObject({ dpop_signing_alg_values_supported: ALGORITHMS });
+      expect(await response.json()).toMatchObject({
+        dpop_signing_alg_values_supported: ALGORITHMS,
+      });
     }
     const preflight = await fetch(`${portal.url}/oauth/token`, { method: 'OPTIONS' });
     expect(preflight.headers.get('access-control-allow-headers')).toMatch(/, DPoP$/);
@@ -248,7 +286,9 @@ describe('A token request with a proof', () => {
   // @shows AS-24.2, AS-24.8, RFC9449-5a, RFC9449-6.2, RFC9700-2.2.1
   test.each(ALGORITHMS)('gives a token that is bound to its key: %s', async (algorithm) => {
     const key = newKey(algorithm);
-    const tokens = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
+    const tokens = await tokensOf(
+      await exchange(application, await codeOf(application), proof(key)),
+    );
     expect(tokens.token_type).toBe('DPoP');
     expect(await boundTo(tokens.access_token)).toEqual(bound(key));
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(401);
@@ -279,7 +319,9 @@ describe('A token request with a proof', () => {
       [proof(key, { htu: `${portal.server.issuer}/oauth/revoke` }), /its htu/],
       [proof(key, { iat: clock.now() / 1000 - 200 }), /its iat/],
       [
-        proof(newDpopKey()).replace(/[^.]+$/, (signature) => signature.split('').toReversed().join('')),
+        proof(newDpopKey()).replace(/[^.]+$/, (signature) =>
+          signature.split('').toReversed().join(''),
+        ),
         /signature|did not sign/,
       ],
     ];
@@ -290,7 +332,10 @@ describe('A token request with a proof', () => {
     }
     const tokens = await tokensOf(await exchange(application, code, proof(key)));
     for (const [sent] of wrong) {
-      await expectRefused(await refresh(application, tokens.refresh_token, sent), 'invalid_dpop_proof');
+      await expectRefused(
+        await refresh(application, tokens.refresh_token, sent),
+        'invalid_dpop_proof',
+      );
     }
     await tokensOf(await refresh(application, tokens.refresh_token, proof(key)));
   });
@@ -303,7 +348,10 @@ describe('A token request with a proof', () => {
       const first = await tokensOf(await exchange(client, code, exchanged));
       await expectRefused(await exchange(client, code, exchanged), 'invalid_dpop_proof');
       const second = await tokensOf(await refresh(client, first.refresh_token, refreshed));
-      await expectRefused(await refresh(client, first.refresh_token, refreshed), 'invalid_dpop_proof');
+      await expectRefused(
+        await refresh(client, first.refresh_token, refreshed),
+        'invalid_dpop_proof',
+      );
       await tokensOf(await refresh(client, second.refresh_token, proof(key)));
     }
   });
@@ -312,7 +360,8 @@ describe('A token request with a proof', () => {
   test('with nothing valid to exchange is not recorded: anyone may know the id of a public client', async () => {
     const { database } = portal.application;
     const written = async () =>
-      (await database.execute<{ n: number }>('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0]?.n;
+      (await database.execute<{ n: number }>('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0]
+        ?.n;
     const before = await written();
     const key = newDpopKey();
     await expectRefused(await exchange(application, 'unknown', proof(key)), 'invalid_grant');
@@ -326,7 +375,8 @@ describe('A token request with a proof', () => {
   // @shows AS-24.3, RFC9449-4.3c
   test('accepts a proof within a minute of clock difference, and for a minute after it was made', async () => {
     const key = newDpopKey();
-    const at = (seconds: number) => forService(proof(key, { iat: Math.floor(clock.now() / 1000) + seconds }));
+    const at = (seconds: number) =>
+      forService(proof(key, { iat: Math.floor(clock.now() / 1000) + seconds }));
     for (const seconds of [-118, -60, 60]) await tokensOf(await at(seconds));
     for (const seconds of [-121, 62]) await expectRefused(await at(seconds), 'invalid_dpop_proof');
   });
@@ -335,7 +385,9 @@ describe('A token request with a proof', () => {
   test('of another client gets the same error, without checking whose key it is', async () => {
     const key = newDpopKey();
     const other = await newService();
-    expect(await boundTo((await tokensOf(await forService(proof(key)))).access_token)).toEqual(bound(key));
+    expect(await boundTo((await tokensOf(await forService(proof(key)))).access_token)).toEqual(
+      bound(key),
+    );
     const another = await tokensOf(await forService(proof(key), portal, other));
     expect(await boundTo(another.access_token)).toEqual(bound(key));
   });
@@ -346,7 +398,9 @@ describe('A token request with a proof', () => {
     const basic = Buffer.from(`${service.id}:${service.secret}`).toString('base64');
     const headers = { Authorization: `Basic ${basic}` };
     const body = new URLSearchParams({ token });
-    expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body })).status).toBe(200);
+    expect(
+      (await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body })).status,
+    ).toBe(200);
     expect(await introspect(portal, token)).toEqual({ active: false });
   });
 });
@@ -355,7 +409,9 @@ describe('The refresh token', () => {
   // @shows AS-24.4, RFC9449-5c
   test('of a public client is bound to the key of the exchange; another key or none does not spend it', async () => {
     const key = newDpopKey();
-    const first = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
+    const first = await tokensOf(
+      await exchange(application, await codeOf(application), proof(key)),
+    );
     const second = await tokensOf(await refresh(application, first.refresh_token, proof(key)));
     expect([second.token_type, await boundTo(second.access_token)]).toEqual(['DPoP', bound(key)]);
     for (const sent of [() => proof(newDpopKey()), () => null]) {
@@ -391,7 +447,10 @@ describe('The refresh token', () => {
         later = await tokensOf(await refresh(application, later.refresh_token, proof(thief)));
       await expectRefused(await refresh(application, first.refresh_token, own()), 'invalid_grant');
       expect(await introspect(portal, later.access_token)).toEqual({ active: false });
-      await expectRefused(await refresh(application, later.refresh_token, proof(thief)), 'invalid_grant');
+      await expectRefused(
+        await refresh(application, later.refresh_token, proof(thief)),
+        'invalid_grant',
+      );
     }
   });
 
@@ -435,11 +494,19 @@ describe('The refresh token', () => {
   // @shows AS-24.4
   test('that is used twice with its key ends the authorization, like any other', async () => {
     const key = newDpopKey();
-    const first = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
+    const first = await tokensOf(
+      await exchange(application, await codeOf(application), proof(key)),
+    );
     const second = await tokensOf(await refresh(application, first.refresh_token, proof(key)));
     clock.advance(31);
-    await expectRefused(await refresh(application, first.refresh_token, proof(key)), 'invalid_grant');
-    await expectRefused(await refresh(application, second.refresh_token, proof(key)), 'invalid_grant');
+    await expectRefused(
+      await refresh(application, first.refresh_token, proof(key)),
+      'invalid_grant',
+    );
+    await expectRefused(
+      await refresh(application, second.refresh_token, proof(key)),
+      'invalid_grant',
+    );
     expect(await introspect(portal, second.access_token)).toEqual({ active: false });
   });
 });
@@ -450,9 +517,9 @@ describe('dpop_jkt', () => {
     const key = newDpopKey();
     const jkt = { dpop_jkt: jktOf(key) };
     for (const client of [application, await registerClient(portal)]) {
-      expect((await tokensOf(await exchange(client, await codeOf(client, jkt), proof(key)))).token_type).toBe(
-        'DPoP',
-      );
+      expect(
+        (await tokensOf(await exchange(client, await codeOf(client, jkt), proof(key)))).token_type,
+      ).toBe('DPoP');
       for (const sent of [proof(newDpopKey()), null]) {
         const code = await codeOf(client, jkt);
         const response = await exchange(client, code, sent);
@@ -513,12 +580,20 @@ describe('dpop_jkt', () => {
       const { request_uri: requestUri } = (await pushed.json()) as { request_uri: string };
       const visitor = await portal.signedIn(ADA);
       const url = new URL(`${portal.url}/oauth/authorize`);
-      url.search = new URLSearchParams({ client_id: application.id, request_uri: requestUri }).toString();
-      const answer = locationOf(await visitor.submit(await visitor.visit(url.href), { decision: 'allow' }));
+      url.search = new URLSearchParams({
+        client_id: application.id,
+        request_uri: requestUri,
+      }).toString();
+      const answer = locationOf(
+        await visitor.submit(await visitor.visit(url.href), { decision: 'allow' }),
+      );
       const code = answer.searchParams.get('code') ?? '';
       await expectRefused(await exchange(application, code, proof(newDpopKey())), 'invalid_grant');
     }
-    await expectRefused(await push(proofOf(), { dpop_jkt: jktOf(newDpopKey()) }), 'invalid_request');
+    await expectRefused(
+      await push(proofOf(), { dpop_jkt: jktOf(newDpopKey()) }),
+      'invalid_request',
+    );
     await expectRefused(await push(proof(key)), 'invalid_dpop_proof');
     const once = proofOf();
     expect((await push(once)).status).toBe(201);
@@ -586,7 +661,10 @@ describe('Bound tokens are required', () => {
     await tokensOf(await exchange(application, code, proof(key), {}, strict));
     const client = await registerClient(portal);
     const tokens = await tokensOf(await exchange(client, await codeOf(client), null));
-    await expectRefused(await refresh(client, tokens.refresh_token, null, {}, strict), 'invalid_dpop_proof');
+    await expectRefused(
+      await refresh(client, tokens.refresh_token, null, {}, strict),
+      'invalid_dpop_proof',
+    );
     const less = await refresh(client, tokens.refresh_token, null, { scope: 'notes:read' }, strict);
     expect((await tokensOf(less)).token_type).toBe('Bearer');
   });
@@ -664,7 +742,9 @@ describe('A nonce', () => {
     });
     const keyed = { id: client.id, secret: '' };
     const assertion = () =>
-      withAssertion(signed(own, headerOf(own), claimsOf(client.id, portal.server.issuer, clock.now())));
+      withAssertion(
+        signed(own, headerOf(own), claimsOf(client.id, portal.server.issuer, clock.now())),
+      );
     const code = await codeOf(keyed, { scope: 'notes:read' });
     const twice = async (ask: (sent: string) => Promise<Response>) => {
       const refused = await ask(proof(key));

@@ -45,7 +45,9 @@ beforeAll(async () => {
   oldest = await installWithFloor();
   store = await createDatabase('');
   administrator = host.openDatabase(store.url, { directory: '/' });
-  await administrator.execute('CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL)');
+  await administrator.execute(
+    'CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL)',
+  );
 });
 afterAll(async () => {
   await administrator.close();
@@ -90,7 +92,11 @@ function poolOf(drivers: Installation, url: string, size = 2, portico = drivers.
 }
 
 /** A pool of Portico's own. */
-function opened(version: Way[0], url: string, options: Partial<DatabaseOptions> = {}): OpenedDatabase {
+function opened(
+  version: Way[0],
+  url: string,
+  options: Partial<DatabaseOptions> = {},
+): OpenedDatabase {
   const database = installed(version).host.openDatabase(url, { directory: '/', ...options });
   onTestFinished(() => database.close());
   return database;
@@ -106,7 +112,9 @@ function openAt(url: string, [version, pool]: Way, poolSize: number): BorrowedDa
 const insert = (id: number, on: Pick<OpenedDatabase, 'execute'>) =>
   on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a']);
 const ids = async () =>
-  (await administrator.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
+  (await administrator.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(
+    ({ id }) => id,
+  );
 
 test('the tests use the oldest version that package.json allows, and a newer one', async () => {
   const require = createRequire(import.meta.url);
@@ -133,7 +141,10 @@ describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
     const refreshed = await refresh(portal, client, tokens.refresh_token);
     const { refresh_token: next } = (await refreshed.json()) as { readonly refresh_token: string };
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
-    for (const use of [() => refresh(portal, client, next), () => exchangeCode(portal, client, code)]) {
+    for (const use of [
+      () => refresh(portal, client, next),
+      () => exchangeCode(portal, client, code),
+    ]) {
       const answers = await Promise.all(Array.from({ length: 6 }, use));
       const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
       expect(statuses).toEqual([200, 400, 400, 400, 400, 400]);
@@ -212,7 +223,9 @@ describe.each(VERSIONS)(`the %s ${DRIVER}`, (version) => {
     await way.database.transaction((on) => on.execute('SELECT 1'));
     way.holdsFrom = 'COMMIT';
     const unanswered = way.database.transaction((on) => on.execute('SELECT 1'));
-    expect(way.database.isUnavailable(await unanswered.catch((error: unknown) => error))).toBe(true);
+    expect(way.database.isUnavailable(await unanswered.catch((error: unknown) => error))).toBe(
+      true,
+    );
   }, 20_000);
 
   const ON_POSTGRES = isPostgres ? ['postgres'] : [];
@@ -232,7 +245,8 @@ describe.each(VERSIONS)(`the %s ${DRIVER}`, (version) => {
       for (let time = 0; time < 2; time += 1)
         expect((await database.execute('SELECT id FROM later')).rows).toEqual([]);
       await insert(1, database);
-      for (let time = 0; time < 2; time += 1) await expect(insert(1, database)).rejects.toThrow('duplicate');
+      for (let time = 0; time < 2; time += 1)
+        await expect(insert(1, database)).rejects.toThrow('duplicate');
       await insert(2, database);
       await database.execute('DELETE FROM things WHERE id = ?', [2]);
       expect(await prepared()).toEqual(
@@ -293,9 +307,20 @@ import { fromMysql, fromPostgres } from 'portico';
         import pg from 'pg';
         export default defineApplication({ ${given} config: { public_url: 'https://app.example' } });`,
       );
-      const args = ['node_modules/portico/bin/portico.js', '--app', `${name}.mjs`, 'serve', '--port', '0'];
+      const args = [
+        'node_modules/portico/bin/portico.js',
+        '--app',
+        `${name}.mjs`,
+        'serve',
+        '--port',
+        '0',
+      ];
       const env = { ...process.env, DATABASE_URL: given === '' ? store.url : undefined };
-      const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' });
+      const { status, stderr } = spawnSync(process.execPath, args, {
+        cwd: folder,
+        env,
+        encoding: 'utf8',
+      });
       expect([status, stderr]).toEqual([
         1,
         expect.stringMatching(new RegExp(`^The .*\n.*${LEAST}; .*${OLD}.*\n$`)),
@@ -304,7 +329,10 @@ import { fromMysql, fromPostgres } from 'portico';
   });
 
   test('is accepted if its version is unknown and it can do what is needed', async () => {
-    const hidden = { '.': isPostgres ? './lib/index.js' : './index.js', './promise': './promise.js' };
+    const hidden = {
+      '.': isPostgres ? './lib/index.js' : './index.js',
+      './promise': './promise.js',
+    };
     const unknown = await install({ exports: hidden });
     const own = unknown.host.openDatabase(store.url, { directory: '/' });
     onTestFinished(() => own.close());

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defineApplication, HttpError } from '@portico/kit';
 import { OverloadedError } from 'portico';
 import { startExample, type RunningApplication } from './support/application.ts';
-import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  authorizationUrl,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 
 /** As browsers send it. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
@@ -86,7 +92,9 @@ describe('an application without its own hooks', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
     const page = await response.text();
     expect(page).toContain(`<h1>${title}</h1>`);
-    expect(page).toContain(`Request id: <code>${response.headers.get('x-request-id') ?? ''}</code>`);
+    expect(page).toContain(
+      `Request id: <code>${response.headers.get('x-request-id') ?? ''}</code>`,
+    );
     expect(page).not.toContain('the secret of');
   });
 
@@ -96,7 +104,10 @@ describe('an application without its own hooks', () => {
     const response = await fetch(`${running.url}/form`, init);
     expect(response.status).toBe(413);
     expect(await response.text()).toContain('<h1>The request is too large</h1>');
-    const head = await fetch(`${running.url}/nowhere`, { method: 'HEAD', headers: { Accept: BROWSER } });
+    const head = await fetch(`${running.url}/nowhere`, {
+      method: 'HEAD',
+      headers: { Accept: BROWSER },
+    });
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
 
@@ -105,8 +116,12 @@ describe('an application without its own hooks', () => {
     const response = await fetch(`${running.url}/forgotten`, { headers });
     expect(response.status).toBe(500);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const lines = (await readFile(join(running.application.storageDirectory, 'app.log'), 'utf8')).split('\n');
-    const line = lines.find((each) => each.includes(response.headers.get('x-request-id') ?? 'none'));
+    const lines = (
+      await readFile(join(running.application.storageDirectory, 'app.log'), 'utf8')
+    ).split('\n');
+    const line = lines.find((each) =>
+      each.includes(response.headers.get('x-request-id') ?? 'none'),
+    );
     expect(line).toContain('The handler of the route forgotten');
     expect(line).not.toContain('host hook');
   });
@@ -188,13 +203,17 @@ describe('the portal', () => {
     expect(response.body).not.toContain('invalid_');
   });
 
-  test.each(['/oauth/introspect', '/oauth/introspect?at=/../x', 'http://elsewhere.example/oauth/introspect'])(
-    '%s is an endpoint',
-    async (target) => {
-      const response = await raw(portal.url, 'POST', target);
-      expect([response.status, response.body]).toEqual([400, expect.stringContaining('invalid_request')]);
-    },
-  );
+  test.each([
+    '/oauth/introspect',
+    '/oauth/introspect?at=/../x',
+    'http://elsewhere.example/oauth/introspect',
+  ])('%s is an endpoint', async (target) => {
+    const response = await raw(portal.url, 'POST', target);
+    expect([response.status, response.body]).toEqual([
+      400,
+      expect.stringContaining('invalid_request'),
+    ]);
+  });
 
   // @shows AS-6.18
   test('a placeholder matches no dot segment in any spelling', async () => {

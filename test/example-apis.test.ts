@@ -47,7 +47,11 @@ interface Described {
 }
 
 /** Checks a response against the OpenAPI description. */
-async function expectDescribed(at: RunningApplication, operation: string, response: Response): Promise<void> {
+async function expectDescribed(
+  at: RunningApplication,
+  operation: string,
+  response: Response,
+): Promise<void> {
   const description = (await (await fetch(`${at.url}/openapi.json`)).json()) as Described;
   const [method = '', template = ''] = operation.split(' ');
   const described = description.paths[template]?.[method]?.responses[String(response.status)];
@@ -77,14 +81,19 @@ describe('the catalog', () => {
   });
   // @shows API-1.5, API-2.1, API-2.3, API-2.6, API-4.4
   test('GET /api/products/{id}: the product by its exact id', async () => {
-    await expectJson(await get('/api/products/coffee-beans'), 200, { data: beans, currency: 'EUR' });
+    await expectJson(await get('/api/products/coffee-beans'), 200, {
+      data: beans,
+      currency: 'EUR',
+    });
     for (const id of ['Coffee-Beans', 'coffee-beans%20', 'unknown', '__proto__']) {
       await expectJson(await get(`/api/products/${id}`), 404, { error: 'Product not found.' });
     }
   });
   // @shows API-2.5, API-7.1
   test.each(['1', '2', '20', '99', '100'])('limit=%s is at most that many', async (limit) => {
-    const { data } = (await (await get(`/api/products?limit=${limit}`)).json()) as { data: unknown[] };
+    const { data } = (await (await get(`/api/products?limit=${limit}`)).json()) as {
+      data: unknown[];
+    };
     expect(data).toHaveLength(Math.min(Number(limit), 2));
   });
   // @shows API-2.5, API-4.4
@@ -131,7 +140,11 @@ describe('the catalog', () => {
   test('its answers match its description', async () => {
     await expectDescribed(catalog, 'get /api/products', await get('/api/products'));
     await expectDescribed(catalog, 'get /api/products', await get('/api/products?limit=x'));
-    await expectDescribed(catalog, 'get /api/products/{id}', await get('/api/products/espresso-cup'));
+    await expectDescribed(
+      catalog,
+      'get /api/products/{id}',
+      await get('/api/products/espresso-cup'),
+    );
     await expectDescribed(catalog, 'get /api/products/{id}', await get('/api/products/x'));
     const described = (await (await get('/openapi.json')).json()) as { openapi: string };
     expect(described.openapi).toBe('3.1.0');
@@ -191,7 +204,9 @@ describe('the article store', () => {
     const { data } = (await response.clone().json()) as { data: { id: number } };
     expect(response.headers.get('location')).toBe(`/api/articles/${data.id}`);
     await expectJson(response, 201, { data: { id: data.id, title: 'First', body: 'Text' } });
-    await expectJson(await fetch(url(data.id)), 200, { data: { id: data.id, title: 'First', body: 'Text' } });
+    await expectJson(await fetch(url(data.id)), 200, {
+      data: { id: data.id, title: 'First', body: 'Text' },
+    });
     const second = await create('Second');
     const list = (await (await fetch(url())).json()) as { data: { id: number }[] };
     const ids = list.data.map(({ id }) => id);
@@ -248,7 +263,10 @@ describe('the article store', () => {
       ['bytes that are not UTF-8', new Blob([new Uint8Array([0x22, 0xff, 0x22])])],
       ['half a character', '{"title":"\\ud800","body":"B"}'],
       ['nesting of 513', `${'['.repeat(513)}${']'.repeat(513)}`],
-      ['nesting of 513 inside', `{"title":"A","body":"B","x":${'['.repeat(512)}${']'.repeat(512)}}`],
+      [
+        'nesting of 513 inside',
+        `{"title":"A","body":"B","x":${'['.repeat(512)}${']'.repeat(512)}}`,
+      ],
     ])('2. %s: 400', async (_, body) => {
       const response = await post(body);
       expect(response.status).toBe(400);
@@ -304,7 +322,9 @@ describe('the article store', () => {
     // @shows API-3.9
     test('query parameters never replace a field', async () => {
       const response = await post({ body: 'B' }, {}, '?title=A');
-      expect(((await response.json()) as { fields: object }).fields).toEqual({ title: [expect.any(String)] });
+      expect(((await response.json()) as { fields: object }).fields).toEqual({
+        title: [expect.any(String)],
+      });
     });
     // @shows API-3.12
     test('a body above 1 MiB is 413, declared or not', async () => {
@@ -340,7 +360,8 @@ describe('the article store', () => {
     const created = async (index: number) => {
       const body = JSON.stringify({ title: `Article ${index}`, body: 'A body' });
       const headers = { 'Content-Type': 'application/json' };
-      const send = () => store.application.fetch(new Request(url(), { method: 'POST', headers, body }));
+      const send = () =>
+        store.application.fetch(new Request(url(), { method: 'POST', headers, body }));
       let response = await send();
       // 503 after a long wait for a database connection: tried again.
       while (response.status === 503) response = await send();
@@ -370,20 +391,35 @@ describe('the article store', () => {
     ]) {
       await expectDescribed(store, 'post /api/articles', answer);
     }
-    await expectDescribed(store, 'delete /api/articles/{id}', await fetch(url(id), { method: 'DELETE' }));
-    await expectDescribed(store, 'delete /api/articles/{id}', await fetch(url(id), { method: 'DELETE' }));
+    await expectDescribed(
+      store,
+      'delete /api/articles/{id}',
+      await fetch(url(id), { method: 'DELETE' }),
+    );
+    await expectDescribed(
+      store,
+      'delete /api/articles/{id}',
+      await fetch(url(id), { method: 'DELETE' }),
+    );
   });
 
   // @shows API-1.3
   test('every request gets JSON and no server error', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }));
     const body = fc.oneof(
-      fc.record({ title: value, body: value }, { requiredKeys: [] }).map((object) => JSON.stringify(object)),
+      fc
+        .record({ title: value, body: value }, { requiredKeys: [] })
+        .map((object) => JSON.stringify(object)),
       fc.json(),
       fc.string({ unit: 'binary' }),
       fc.uint8Array({ maxLength: 64 }),
     );
-    const type = fc.constantFrom('application/json', 'application/json;charset=utf-16', 'text/plain', 'x');
+    const type = fc.constantFrom(
+      'application/json',
+      'application/json;charset=utf-16',
+      'text/plain',
+      'x',
+    );
     const at = fc.oneof(
       fc.constant('/api/articles'),
       fc.string().map((text) => `/api/articles/${text}`),
@@ -418,8 +454,15 @@ describe('the article store', () => {
 
   test('without the database: JSON, 503; the details are only in the log', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-gone-'));
-    const env = { APP_ENV: 'dev', DATABASE_URL: 'postgres://127.0.0.1:1/gone', STORAGE_DIR: folder };
-    const config = { public_url: 'http://localhost:8084', log: { path: path.join(folder, 'app.log') } };
+    const env = {
+      APP_ENV: 'dev',
+      DATABASE_URL: 'postgres://127.0.0.1:1/gone',
+      STORAGE_DIR: folder,
+    };
+    const config = {
+      public_url: 'http://localhost:8084',
+      log: { path: path.join(folder, 'app.log') },
+    };
     const gone = await startApplication({ ...articlesApp, config }, { env });
     try {
       for (const request of [
@@ -465,7 +508,10 @@ describe('an exception in a controller', () => {
       const running = await startExample(throwing(definition, new Error('the shelf fell down')));
       opened.push(running);
       await expectJson(await fetch(`${running.url}/throws`), 500, FAILED);
-      const log = await readFile(path.join(running.application.storageDirectory, 'app.log'), 'utf8');
+      const log = await readFile(
+        path.join(running.application.storageDirectory, 'app.log'),
+        'utf8',
+      );
       expect(log).toContain('the shelf fell down');
       expect(log).not.toContain('{exception}');
     },
@@ -481,9 +527,10 @@ describe('an exception in a controller', () => {
       const running = await startExample(throwing(definition, teapot));
       opened.push(running);
       await expectJson(await fetch(`${running.url}/throws`), 418, REFUSED);
-      const log = await readFile(path.join(running.application.storageDirectory, 'app.log'), 'utf8').catch(
-        () => '',
-      );
+      const log = await readFile(
+        path.join(running.application.storageDirectory, 'app.log'),
+        'utf8',
+      ).catch(() => '');
       expect(log.includes('short and stout')).toBe(logged);
     }
   });
@@ -498,7 +545,11 @@ describe('the protected variant', () => {
     store = await startExample(protectedApp);
     const accounts = databaseAccounts(store.application);
     for (const name of ['ada', 'grace']) {
-      const { id } = await accounts.create({ email: `${name}@example.com`, name, password: PASSWORD });
+      const { id } = await accounts.create({
+        email: `${name}@example.com`,
+        name,
+        password: PASSWORD,
+      });
       if (name === 'ada') await accounts.grant(id, 'articles:write');
     }
     const { client, secret } = await authorizationServerOf(store.application).clients.create({
@@ -508,7 +559,9 @@ describe('the protected variant', () => {
     });
     const response = await fetch(`${store.url}/oauth/token`, {
       method: 'POST',
-      headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${secret}`).toString('base64')}` },
+      headers: {
+        Authorization: `Basic ${Buffer.from(`${client.id}:${secret}`).toString('base64')}`,
+      },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     });
     bearer = ((await response.json()) as { access_token: string }).access_token;
@@ -523,11 +576,16 @@ describe('the protected variant', () => {
     });
 
   /** A signed-in browser: its cookie, and the session's CSRF token. */
-  async function session(email: string): Promise<{ readonly cookie: string; readonly csrf: string }> {
+  async function session(
+    email: string,
+  ): Promise<{ readonly cookie: string; readonly csrf: string }> {
     const visitor = createVisitor(store.url);
     await signIn(visitor, await visitor.get('/login'), email);
     const page = await (await visitor.get('/login')).text();
-    return { cookie: visitor.cookies(), csrf: /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '' };
+    return {
+      cookie: visitor.cookies(),
+      csrf: /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '',
+    };
   }
 
   test('reading needs no token', async () => {
@@ -548,7 +606,11 @@ describe('the protected variant', () => {
     expect((await write({ Cookie: ada.cookie, 'X-CSRF-Token': ada.csrf })).status).toBe(201);
     await expectJson(await write({ Cookie: ada.cookie }), 403, REFUSED);
     const grace = await session('grace@example.com');
-    await expectJson(await write({ Cookie: grace.cookie, 'X-CSRF-Token': grace.csrf }), 403, REFUSED);
+    await expectJson(
+      await write({ Cookie: grace.cookie, 'X-CSRF-Token': grace.csrf }),
+      403,
+      REFUSED,
+    );
   });
   // @shows API-5.3
   test('an invalid bearer never falls back to the cookie', async () => {
@@ -561,7 +623,8 @@ describe('the protected variant', () => {
   // @shows API-5.2
   test('without either, all writes are refused', async () => {
     expect((await write({})).status).toBe(403);
-    const count = ((await (await fetch(`${store.url}/api/articles`)).json()) as { data: unknown[] }).data;
+    const count = ((await (await fetch(`${store.url}/api/articles`)).json()) as { data: unknown[] })
+      .data;
     expect(count).toHaveLength(1);
   });
 });

@@ -12,7 +12,12 @@ import * as onHono from 'portico/hono';
 import * as onKoa from 'portico/koa';
 import * as onNode from 'portico/node';
 import { BearerError, type AuthorizationServer } from 'portico';
-import { createResourceServer, expressGuard, fastifyGuard, honoGuard } from '@portico/resource-server';
+import {
+  createResourceServer,
+  expressGuard,
+  fastifyGuard,
+  honoGuard,
+} from '@portico/resource-server';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -145,12 +150,18 @@ test.each([false, true])(
       });
     });
     const response = await app.request('/orders');
-    expect([response.status, response.headers.get(EXPOSED)]).toEqual([401, `${THEIRS}, WWW-Authenticate`]);
+    expect([response.status, response.headers.get(EXPOSED)]).toEqual([
+      401,
+      `${THEIRS}, WWW-Authenticate`,
+    ]);
   },
 );
 
 // @shows AS-12.11
 test.each(APPLICATIONS.slice(0, 3))('on %s, a guard elsewhere adds it too', async (_, start) => {
   const response = await fetch(`${await start()}/guarded`);
-  expect([response.status, response.headers.get(EXPOSED)]).toEqual([401, `${THEIRS}, WWW-Authenticate`]);
+  expect([response.status, response.headers.get(EXPOSED)]).toEqual([
+    401,
+    `${THEIRS}, WWW-Authenticate`,
+  ]);
 });

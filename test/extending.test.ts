@@ -43,7 +43,10 @@ beforeAll(async () => {
   const featureIn = async (name: string) => {
     const block = blocks.find(({ file }) => file === `${name}.ts`);
     const file = path.join(folder, `${name}.ts`);
-    await writeFile(file, block?.code.replace("'portico'", `'${pathToFileURL(SERVER).href}'`) ?? '');
+    await writeFile(
+      file,
+      block?.code.replace("'portico'", `'${pathToFileURL(SERVER).href}'`) ?? '',
+    );
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, Feature>>;
   };
   maintenance = (await featureIn('maintenance'))['maintenance'] as Feature;
@@ -93,7 +96,10 @@ async function ask(
     at === '/oauth/register' ? { 'Content-Type': 'application/json' } : {};
   const init = form === undefined ? {} : { method: 'POST', body, headers };
   const response = await endpoint.handle(new Request(`${ISSUER}${at}`, init));
-  return { status: response.status, told: (await response.json()) as Readonly<Record<string, unknown>> };
+  return {
+    status: response.status,
+    told: (await response.json()) as Readonly<Record<string, unknown>>,
+  };
 }
 
 describe('a feature of the application', () => {
@@ -127,7 +133,9 @@ describe('a feature of the application', () => {
 
   test('has its own configuration keys, which are checked, and which are unknown without it', () => {
     expect(() => start({ maintenance: 'yes' })).toThrow('must be true or false');
-    expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow('maintenance');
+    expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow(
+      'maintenance',
+    );
     const ofPackage = { ...SECTION, imported_pbkdf2_iterations: 5 };
     expect(() => oauthServerConfiguration.parse(ofPackage)).toThrow(
       'is a key of @portico/import; install it',
@@ -147,7 +155,10 @@ describe('a feature of the application', () => {
 
   test('must be the only one that binds tokens to a key', () => {
     const binding = {} as never;
-    const features = ['one', 'other'].map((name): Feature => ({ name, start: () => ({ binding }) }));
+    const features = ['one', 'other'].map((name): Feature => ({
+      name,
+      start: () => ({ binding }),
+    }));
     expect(() => start({}, features)).toThrow('a server has one of them');
   });
 });
@@ -158,7 +169,11 @@ describe('a feature of the application is refused', () => {
     feature({ endpoints: [{ name, path: at, methods: ['POST'] }] });
 
   test.each([
-    ['a configuration key of the core', { config: { access_token_ttl: z.int() } }, 'access_token_ttl'],
+    [
+      'a configuration key of the core',
+      { config: { access_token_ttl: z.int() } },
+      'access_token_ttl',
+    ],
     ['a configuration key of another feature', { config: { dpop: z.string() } }, 'dpop'],
     ['a key of a scope that exists', { scopeConfig: { permission: z.string() } }, 'permission'],
   ])('if it adds %s', (_, parts, key) => {
@@ -201,7 +216,11 @@ test('a check of issued tokens may be asynchronous', async () => {
     grants: ['client_credentials'],
     scopes: ['orders:read'],
   });
-  const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: secret ?? '' };
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: client.id,
+    client_secret: secret ?? '',
+  };
   expect(await ask(server, '/oauth/token', form)).toMatchObject({
     status: 400,
     told: { error_description: 'No tokens today.' },
@@ -214,7 +233,8 @@ describe('a grant of a feature', () => {
   const SERVICE = { name: 'Job', grants: [GRANT], scopes: ['orders:read'] };
   const METADATA = '/.well-known/oauth-authorization-server';
   const CORE = ['authorization_code', 'refresh_token', 'client_credentials'];
-  const startWith = (section: object, more: readonly Feature[] = []) => start(section, [vouchers, ...more]);
+  const startWith = (section: object, more: readonly Feature[] = []) =>
+    start(section, [vouchers, ...more]);
 
   const exchange = (
     server: AuthorizationServer,
@@ -229,7 +249,10 @@ describe('a grant of a feature', () => {
       ...(secret === null ? {} : { client_secret: secret }),
     });
   const isActive = async (server: AuthorizationServer, token: unknown) => {
-    const { client, secret } = await server.clients.create({ name: 'API', grants: ['introspection'] });
+    const { client, secret } = await server.clients.create({
+      name: 'API',
+      grants: ['introspection'],
+    });
     const sent = { token, client_id: client.id, client_secret: secret };
     return (await ask(server, '/oauth/introspect', sent))?.told['active'];
   };
@@ -241,8 +264,13 @@ describe('a grant of a feature', () => {
     expect((await server.clients.show(client.id)).client.grants).toEqual([GRANT]);
     events.length = 0;
     const answer = await exchange(server, client.id, secret);
-    expect(answer).toMatchObject({ status: 200, told: { token_type: 'Bearer', scope: 'orders:read' } });
-    expect(events).toMatchObject([{ type: 'tokens_issued', grantType: GRANT, clientId: client.id }]);
+    expect(answer).toMatchObject({
+      status: 200,
+      told: { token_type: 'Bearer', scope: 'orders:read' },
+    });
+    expect(events).toMatchObject([
+      { type: 'tokens_issued', grantType: GRANT, clientId: client.id },
+    ]);
     const token = answer?.told['access_token'];
     expect(await isActive(server, token)).toBe(true);
     // Without the grant, what it gave has no effect.
@@ -297,9 +325,15 @@ describe('a grant of a feature', () => {
     await expect(server.clients.create({ ...SERVICE, public: true })).rejects.toThrow(
       `A public client cannot have the grant ${GRANT}`,
     );
-    const sent = { grant_types: ['authorization_code', GRANT], redirect_uris: ['https://a.example/'] };
+    const sent = {
+      grant_types: ['authorization_code', GRANT],
+      redirect_uris: ['https://a.example/'],
+    };
     const registered = await ask(server, '/oauth/register', sent);
-    expect(registered).toMatchObject({ status: 201, told: { grant_types: ['authorization_code'] } });
+    expect(registered).toMatchObject({
+      status: 201,
+      told: { grant_types: ['authorization_code'] },
+    });
   });
 
   test('can be registered by the client itself with an initial access token', async () => {
@@ -326,7 +360,9 @@ describe('a grant of a feature', () => {
             name: 'urn:example:people',
             begins: 'person',
             clients: 'any',
-            grant: () => ({ answer: async () => Promise.reject(new OAuthError('invalid_grant', 'Nobody.')) }),
+            grant: () => ({
+              answer: async () => Promise.reject(new OAuthError('invalid_grant', 'Nobody.')),
+            }),
           },
         ],
       }),
@@ -369,7 +405,9 @@ describe('a grant of a feature', () => {
     [{ begins: undefined }, "must begin 'person', 'client' or null"],
     [{ clients: 'any' }, "must be for clients 'confidential': it begins client access"],
   ])('is refused if its rules are not clear: %j', (rules, why) => {
-    expect(() => startWith(ON, [granting(rules)])).toThrow(`The grant type urn:example:own of own ${why}`);
+    expect(() => startWith(ON, [granting(rules)])).toThrow(
+      `The grant type urn:example:own of own ${why}`,
+    );
   });
 
   test('gives nothing to a public client that was registered before it was for confidential clients', async () => {
@@ -389,8 +427,9 @@ describe('a grant of a feature', () => {
     const before = startWith(section, [granting({ begins: 'person', clients: 'any' })]);
     const jwks = { keys: [newKey('ES256').jwk] };
     const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks };
-    const told = (await ask(before, '/oauth/register', { ...metadata, grant_types: ['urn:example:own'] }))
-      ?.told;
+    const told = (
+      await ask(before, '/oauth/register', { ...metadata, grant_types: ['urn:example:own'] })
+    )?.told;
     const now = startWith(section, [granting({})]);
     const endpoint = now.endpoints.find((each) => each.path === '/oauth/register');
     const replaced = await endpoint?.handle(

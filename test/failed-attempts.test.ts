@@ -158,7 +158,9 @@ describe('failed client authentication', () => {
     await guess(5);
     expect(told()).toEqual([]);
     expect(await status(ask('wrong'))).toBe(429);
-    expect(told()).toEqual([{ type: 'client_authentication_slowed', clientId: client.id, address }]);
+    expect(told()).toEqual([
+      { type: 'client_authentication_slowed', clientId: client.id, address },
+    ]);
     for (const wait of [1, 2, 4, 30]) {
       clock.advance(wait);
       await guess(1);
@@ -206,21 +208,35 @@ describe('failed client authentication', () => {
     const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: client.id });
     body.set('client_secret', 'wrong');
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const forwarded = ['X-Forwarded-For', '203.0.113.1', 'X-Forwarded-For', `203.0.113.2, ${address}:81`];
+    const forwarded = [
+      'X-Forwarded-For',
+      '203.0.113.1',
+      'X-Forwarded-For',
+      `203.0.113.2, ${address}:81`,
+    ];
     await new Promise<void>((resolve, reject) => {
       const sent = httpRequest(`${portal.url}/oauth/token`, {
         method: 'POST',
-        headers: [...Object.entries(headers).flat(), 'Host', new URL(portal.url).host, ...forwarded],
+        headers: [
+          ...Object.entries(headers).flat(),
+          'Host',
+          new URL(portal.url).host,
+          ...forwarded,
+        ],
       });
       sent.on('response', (answer) => answer.resume().on('end', resolve)).on('error', reject);
       sent.end(body.toString());
     });
-    expect(events).toEqual([{ type: 'client_authentication_failed', clientId: client.id, address }]);
+    expect(events).toEqual([
+      { type: 'client_authentication_failed', clientId: client.id, address },
+    ]);
   });
 
   test('does not delay many simultaneous first uses of the right secret', async () => {
     await begin();
-    const statuses = await Promise.all(Array.from({ length: 20 }, () => status(ask(client.secret))));
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, () => status(ask(client.secret))),
+    );
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
   });
 
@@ -238,9 +254,17 @@ test.runIf(RUNS_ALL)(
   async () => {
     // The worst case: no part of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
-    const flooded = await startPortal({ passwordHasher, random: () => 0, config: { trusted_proxies: 1 } });
+    const flooded = await startPortal({
+      passwordHasher,
+      random: () => 0,
+      config: { trusted_proxies: 1 },
+    });
     try {
-      const registration = { redirectUris: [], grants: ['client_credentials'], scopes: ['notes:read'] };
+      const registration = {
+        redirectUris: [],
+        grants: ['client_credentials'],
+        scopes: ['notes:read'],
+      };
       const { id, secret } = await registerClient(flooded, registration);
       const token = (given: string, from: string) =>
         fetch(`${flooded.url}/oauth/token`, {

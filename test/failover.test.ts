@@ -47,7 +47,9 @@ async function setDefault(readOnly: 'on' | 'off'): Promise<void> {
   await administrator.execute('SELECT pg_reload_conf()');
 }
 
-async function openOwn(options: Partial<Parameters<typeof openDatabase>[1]> = {}): Promise<OpenedDatabase> {
+async function openOwn(
+  options: Partial<Parameters<typeof openDatabase>[1]> = {},
+): Promise<OpenedDatabase> {
   const created = await createDatabase('', asApplication);
   const database = openDatabase(created.url, { directory: '/', ...options });
   onTestFinished(async () => {
@@ -126,22 +128,27 @@ describe('a primary that turned read-only', () => {
     ['a transaction', 'our own', openOwn],
     ['a statement', "the application's own", openBorrowed],
     ['a transaction', "the application's own", openBorrowed],
-  ] as const)('loses the connection on which %s failed, from %s pool', async (kind, _, openStore) => {
-    const database = await openStore();
-    await database.execute('CREATE TABLE t (n INTEGER)');
-    const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
-    const write = () => (kind === 'a statement' ? insert(database) : database.transaction(insert));
-    await becomeReadOnly();
-    // PostgreSQL's processes reload their settings with a delay.
-    const before: unknown[] = [];
-    const failing = async () => {
-      before.push(await identityOf(database));
-      return failureOf(write());
-    };
-    await expect.poll(failing).toMatchObject(isPostgres ? { code: '25006' } : { errno: 1290 });
-    expect(database.isUnavailable(await failureOf(write()))).toBe(true);
-    expect(await identityOf(database)).not.toBe(before.at(-1));
-  });
+  ] as const)(
+    'loses the connection on which %s failed, from %s pool',
+    async (kind, _, openStore) => {
+      const database = await openStore();
+      await database.execute('CREATE TABLE t (n INTEGER)');
+      const insert = (on: Pick<OpenedDatabase, 'execute'>) =>
+        on.execute('INSERT INTO t VALUES (1)');
+      const write = () =>
+        kind === 'a statement' ? insert(database) : database.transaction(insert);
+      await becomeReadOnly();
+      // PostgreSQL's processes reload their settings with a delay.
+      const before: unknown[] = [];
+      const failing = async () => {
+        before.push(await identityOf(database));
+        return failureOf(write());
+      };
+      await expect.poll(failing).toMatchObject(isPostgres ? { code: '25006' } : { errno: 1290 });
+      expect(database.isUnavailable(await failureOf(write()))).toBe(true);
+      expect(await identityOf(database)).not.toBe(before.at(-1));
+    },
+  );
 
   // @shows AS-18.12
   test('loses every connection made before it was noticed', async () => {
@@ -170,7 +177,8 @@ describe('a primary that turned read-only', () => {
     async () => {
       const database = await openOwn();
       await database.execute('CREATE TABLE t (n INTEGER)');
-      const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
+      const insert = (on: Pick<OpenedDatabase, 'execute'>) =>
+        on.execute('INSERT INTO t VALUES (1)');
       await server.end();
       await server.restart('--innodb-read-only');
       onTestFinished(async () => {

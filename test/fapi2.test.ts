@@ -74,7 +74,9 @@ describe('a server with the profile', () => {
     expect(answered).toMatchObject({ token_type: 'DPoP', refresh_token: expect.any(String) });
     const [header = ''] = answered.id_token.split('.');
     expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({ alg: 'ES256' });
-    expect(await (await call(at, '/oauth/userinfo', key, answered.access_token)).json()).toMatchObject({
+    expect(
+      await (await call(at, '/oauth/userinfo', key, answered.access_token)).json(),
+    ).toMatchObject({
       name: expect.any(String),
     });
     const again = await tokensOf(refresh(at, banker, answered.refresh_token));
@@ -84,7 +86,9 @@ describe('a server with the profile', () => {
       headers: { Authorization: `Bearer ${again.access_token}` },
     });
     expect(asBearer.status).toBe(401);
-    expect((await call(at, '/oauth/userinfo', newKey('ES256'), again.access_token)).status).toBe(401);
+    expect((await call(at, '/oauth/userinfo', newKey('ES256'), again.access_token)).status).toBe(
+      401,
+    );
   });
 
   // @shows AS-27.1
@@ -152,8 +156,13 @@ describe('a server with the profile', () => {
       grants: ['client_credentials'],
     });
     const form = { grant_type: 'client_credentials' };
-    expect(await tokensOf(post(at, '/oauth/token', service, form))).toMatchObject({ token_type: 'DPoP' });
-    await expectRefused(post(at, '/oauth/token', service, form, { proofKey: null }), 'invalid_dpop_proof');
+    expect(await tokensOf(post(at, '/oauth/token', service, form))).toMatchObject({
+      token_type: 'DPoP',
+    });
+    await expectRefused(
+      post(at, '/oauth/token', service, form, { proofKey: null }),
+      'invalid_dpop_proof',
+    );
     const code = await obtainCode(at, banker, ada);
     await expectRefused(exchange(at, banker, code, { proofKey: null }), 'invalid_dpop_proof');
   });
@@ -173,9 +182,13 @@ describe('a server with the profile', () => {
         code_challenge_methods_supported: ['S256'],
         dpop_signing_alg_values_supported: ['PS256', 'ES256', 'EdDSA', 'Ed25519'],
       });
-      expect(Object.keys(metadata as object).filter((member) => member.includes('tls_client'))).toEqual([]);
+      expect(
+        Object.keys(metadata as object).filter((member) => member.includes('tls_client')),
+      ).toEqual([]);
     }
-    const openid = (await (await fetch(`${portal.url}/.well-known/openid-configuration`)).json()) as object;
+    const openid = (await (
+      await fetch(`${portal.url}/.well-known/openid-configuration`)
+    ).json()) as object;
     expect(openid).toMatchObject({ id_token_signing_alg_values_supported: ['ES256'] });
     const form = { grant_type: 'password', username: ADA, password: 'portico' };
     await expectRefused(post(at, '/oauth/token', banker, form), 'unsupported_grant_type');
@@ -196,7 +209,9 @@ describe('clients authenticate only with their own keys', () => {
   // @shows FAPI2-5.3.2.1.6
   test('and with nothing else: no bare id, no secret', async () => {
     const code = await obtainCode(at, banker, ada);
-    const basic = { Authorization: `Basic ${Buffer.from(`${banker.id}:secret`).toString('base64')}` };
+    const basic = {
+      Authorization: `Basic ${Buffer.from(`${banker.id}:secret`).toString('base64')}`,
+    };
     for (const authentication of [
       { form: { client_id: banker.id } },
       { form: { client_id: banker.id, client_secret: 'secret' } },
@@ -209,7 +224,11 @@ describe('clients authenticate only with their own keys', () => {
 
   // @shows FAPI2-5.3.2.2.4
   test('also when they push requests', async () => {
-    for (const form of [{}, { client_id: banker.id }, { client_id: banker.id, client_secret: 'secret' }]) {
+    for (const form of [
+      {},
+      { client_id: banker.id },
+      { client_id: banker.id, client_secret: 'secret' },
+    ]) {
       await expectRefused(push(at, banker, { authentication: { form } }), 'invalid_client');
     }
     await expectRefused(push(at, banker, { key: newKey('ES256') }), 'invalid_client');
@@ -220,7 +239,10 @@ describe('clients authenticate only with their own keys', () => {
     ['the token endpoint', () => `${portal.server.issuer}/oauth/token`],
     ['the endpoint for pushed requests', () => `${portal.server.issuer}/oauth/par`],
     ['a list of the issuer', () => [portal.server.issuer]],
-    ['issuer and token endpoint', () => [portal.server.issuer, `${portal.server.issuer}/oauth/token`]],
+    [
+      'issuer and token endpoint',
+      () => [portal.server.issuer, `${portal.server.issuer}/oauth/token`],
+    ],
     ['the issuer with a slash', () => `${portal.server.issuer}/`],
     ['another issuer', () => 'https://other.example'],
   ])('the audience cannot be %s', async (_, aud) => {
@@ -231,7 +253,9 @@ describe('clients authenticate only with their own keys', () => {
   // @shows FAPI2-5.3.2.1.13
   test('clocks may be ten seconds ahead, and not more than a minute', async () => {
     for (const name of ['iat', 'nbf']) {
-      const ahead = (by: number) => ({ assertion: { [name]: seconds() + by, exp: seconds() + 120 } });
+      const ahead = (by: number) => ({
+        assertion: { [name]: seconds() + by, exp: seconds() + 120 },
+      });
       expect((await push(at, banker, ahead(10))).status).toBe(201);
       await expectRefused(push(at, banker, ahead(61)), 'invalid_client');
     }
@@ -256,22 +280,32 @@ describe('clients authenticate only with their own keys', () => {
     await expectRefused(push(at, own, { header: { alg: 'none' } }), 'invalid_client');
     const code = await obtainCode(at, own, ada);
     await expectRefused(exchange(at, own, code, { proofKey: rsa }), 'invalid_dpop_proof');
-    const answered = await tokensOf(exchange(at, own, code, { proofKey: { ...rsa, algorithm: 'PS256' } }));
+    const answered = await tokensOf(
+      exchange(at, own, code, { proofKey: { ...rsa, algorithm: 'PS256' } }),
+    );
     expect((await call(at, '/oauth/userinfo', rsa, answered.access_token)).status).toBe(401);
     await expect(registerBanker(portal, { idTokenSignedResponseAlg: 'RS256' })).rejects.toThrow(
       'its ID tokens are signed with RS256',
     );
-    await expect(registerBanker(portal, { tokenEndpointAuthSigningAlg: 'RS256' })).rejects.toThrow(/RS256/);
+    await expect(registerBanker(portal, { tokenEndpointAuthSigningAlg: 'RS256' })).rejects.toThrow(
+      /RS256/,
+    );
     const only = { ...rsa, jwk: { ...rsa.jwk, alg: 'RS256' } };
-    await expect(registerBanker(portal, {}, only)).rejects.toThrow('no key for PS256, ES256 or EdDSA');
+    await expect(registerBanker(portal, {}, only)).rejects.toThrow(
+      'no key for PS256, ES256 or EdDSA',
+    );
   });
 
   // @shows FAPI2-5.4.1.2, FAPI2-5.4.1.3
   test('short keys are refused', async () => {
-    await expect(registerBanker(portal, {}, newKey('PS256', 'small', 1024))).rejects.toThrow('2048');
+    await expect(registerBanker(portal, {}, newKey('PS256', 'small', 1024))).rejects.toThrow(
+      '2048',
+    );
     // A curve of 192 bits is not known here, nor any below 256.
     await expect(
-      registerBanker(portal, { jwks: { keys: [{ kty: 'EC', crv: 'P-192', x: 'AAAA', y: 'AAAA' }] } }),
+      registerBanker(portal, {
+        jwks: { keys: [{ kty: 'EC', crv: 'P-192', x: 'AAAA', y: 'AAAA' }] },
+      }),
     ).rejects.toThrow('no key');
     const small = newKey('PS256', 'small', 1024);
     const code = await obtainCode(at, banker, ada);
@@ -356,7 +390,9 @@ describe('authorization requests', () => {
 
   // @shows FAPI2-5.3.2.2.12
   test('are valid for less than ten minutes', async () => {
-    const { expires_in: lifetime } = (await (await push(at, banker)).json()) as { expires_in: number };
+    const { expires_in: lifetime } = (await (await push(at, banker)).json()) as {
+      expires_in: number;
+    };
     expect(lifetime).toBeLessThan(600);
     const url = await pushedUrl(at, banker);
     clock.advance(lifetime);
@@ -370,7 +406,9 @@ describe('authorization requests', () => {
     const answer = await allow(ada, await pushedUrl(at, banker, { form: { state, nonce } }));
     expect(answer.searchParams.get('iss')).toBe(portal.server.issuer);
     expect(answer.searchParams.get('state')).toBe(state);
-    const { id_token: idToken } = await tokensOf(exchange(at, banker, answer.searchParams.get('code') ?? ''));
+    const { id_token: idToken } = await tokensOf(
+      exchange(at, banker, answer.searchParams.get('code') ?? ''),
+    );
     const claims = Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString();
     expect(JSON.parse(claims)).toMatchObject({ nonce });
   });
@@ -434,7 +472,8 @@ describe('authorization requests', () => {
   // @shows FAPI2-5.4.1.4, FAPI2-5.4.2.3
   test('give values that cannot be guessed, and keys have their own names', async () => {
     const { access_token: access, refresh_token: again } = await tokens();
-    for (const value of [access, again]) expect(value.split('.').at(-1)?.length).toBeGreaterThanOrEqual(43);
+    for (const value of [access, again])
+      expect(value.split('.').at(-1)?.length).toBeGreaterThanOrEqual(43);
     const { keys } = (await (await fetch(`${portal.url}/.well-known/jwks.json`)).json()) as {
       readonly keys: readonly { readonly kid: string; readonly alg: string }[];
     };
@@ -478,7 +517,9 @@ describe('a refresh token', () => {
     const next = newKey('EdDSA');
     const answered = await tokensOf(refresh(at, banker, token, { proofKey: next }));
     expect((await call(at, '/oauth/userinfo', next, answered.access_token)).status).toBe(200);
-    expect((await call(at, '/oauth/userinfo', banker.proofKey, answered.access_token)).status).toBe(401);
+    expect((await call(at, '/oauth/userinfo', banker.proofKey, answered.access_token)).status).toBe(
+      401,
+    );
   });
 
   // @shows AS-27.4
@@ -549,7 +590,9 @@ describe('a server with the profile and a contradicting configuration', () => {
     ['registration', 'initial_access_token'],
     ['code_ttl', 30],
   ])('%s may be what the profile requires', async (key, value) => {
-    const other = await startPortal({ config: { oauth_server: { profile: 'fapi2', [key]: value } } });
+    const other = await startPortal({
+      config: { oauth_server: { profile: 'fapi2', [key]: value } },
+    });
     expect(other.server.config).toMatchObject({ dpop: 'require', [key]: value });
     await other.close();
   });
@@ -588,7 +631,9 @@ describe('a client with a document', () => {
         exchange(there, client, await obtainCode(there, client, visitor)),
       );
       const [header = ''] = idToken.split('.');
-      expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({ alg: 'ES256' });
+      expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({
+        alg: 'ES256',
+      });
       const rsa = documented('/rsa.json', { id_token_signed_response_alg: 'RS256' });
       await expectRefused(push(there, rsa), 'invalid_client');
     } finally {
@@ -615,9 +660,15 @@ describe('a client with a document', () => {
       await other.server.keys.generate('ES256');
       const there = { portal: other, now: clock.now };
       const key = newKey('ES256');
-      const client: Banker = { id: host.publish('/unnamed.json', document(key)), key, proofKey: key };
+      const client: Banker = {
+        id: host.publish('/unnamed.json', document(key)),
+        key,
+        proofKey: key,
+      };
       await obtainCode(there, client, await other.signedIn(ADA));
-      expect(await other.server.clients.find(client.id)).toMatchObject({ idTokenSignedResponseAlg: 'RS256' });
+      expect(await other.server.clients.find(client.id)).toMatchObject({
+        idTokenSignedResponseAlg: 'RS256',
+      });
     } finally {
       await other.close();
       await host.close();
@@ -668,7 +719,10 @@ describe('a client with the profile on a server without it', () => {
     clock.advance(60);
     await expectRefused(exchange(here, own, code), 'invalid_grant');
     const rsa = newKey('RS256');
-    await expectRefused(refresh(here, own, again.refresh_token, { proofKey: rsa }), 'invalid_dpop_proof');
+    await expectRefused(
+      refresh(here, own, again.refresh_token, { proofKey: rsa }),
+      'invalid_dpop_proof',
+    );
     await expectRefused(push(here, own, { proofKey: rsa }), 'invalid_dpop_proof');
 
     clock.advance(3600);
@@ -682,7 +736,11 @@ describe('a client with the profile on a server without it', () => {
     const other = await registerClient(mixed);
     const asked = await visitor.visit(authorizationUrl(mixed, other));
     const reply = locationOf(await visitor.submit(asked, { decision: 'allow' }));
-    const form = { redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, grant_type: 'authorization_code' };
+    const form = {
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+      grant_type: 'authorization_code',
+    };
     clock.advance(61);
     const code2 = reply.searchParams.get('code') ?? '';
     await expectRefused(
@@ -692,7 +750,10 @@ describe('a client with the profile on a server without it', () => {
     const bearer = await tokensOf(requestToken(mixed, other, { ...form, code: code2 }));
     expect(bearer.token_type).toBe('Bearer');
     const rotated = await tokensOf(
-      requestToken(mixed, other, { grant_type: 'refresh_token', refresh_token: bearer.refresh_token }),
+      requestToken(mixed, other, {
+        grant_type: 'refresh_token',
+        refresh_token: bearer.refresh_token,
+      }),
     );
     expect(rotated.refresh_token).not.toBe(bearer.refresh_token);
   });

@@ -41,7 +41,9 @@ const MCP_FOLDERS = readdirSync(path.join(ROOT, MCP, 'features')).toSorted();
 /** The name under which the list imports a folder's content. */
 function importOf(list: string, folder: string): { readonly line: string; readonly name: string } {
   const [line = '', name = ''] =
-    new RegExp(`^import \\{ (\\w+) \\} from './features/${folder}/index\\.ts';\n`, 'm').exec(list) ?? [];
+    new RegExp(`^import \\{ (\\w+) \\} from './features/${folder}/index\\.ts';\n`, 'm').exec(
+      list,
+    ) ?? [];
   if (line === '') throw new Error(`features.ts does not import ./features/${folder}/index.ts`);
   return { line, name };
 }
@@ -51,7 +53,10 @@ async function deleteFeature(folder: string, source = SERVER): Promise<void> {
   const file = path.join(copy, source, 'features.ts');
   const list = await readFile(file, 'utf8');
   const { line, name } = importOf(list, folder);
-  await writeFile(file, list.replace(line, '').replace(new RegExp(String.raw`\b${name}\b,?\s*`), ''));
+  await writeFile(
+    file,
+    list.replace(line, '').replace(new RegExp(String.raw`\b${name}\b,?\s*`), ''),
+  );
   await rm(path.join(copy, source, 'features', folder), { recursive: true });
 }
 
@@ -76,14 +81,21 @@ async function compiled(): Promise<string> {
   );
 }
 
-describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))('without %s', (folder) => {
-  test('all other code compiles, and the core works as before', { timeout: 240_000 }, async () => {
-    await deleteFeature(folder);
-    expect(await compiled()).toBe('');
-    const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy });
-    expect(JSON.parse(stdout)).toEqual([200, 200, 200, 401]);
-  });
-});
+describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
+  'without %s',
+  (folder) => {
+    test(
+      'all other code compiles, and the core works as before',
+      { timeout: 240_000 },
+      async () => {
+        await deleteFeature(folder);
+        expect(await compiled()).toBe('');
+        const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy });
+        expect(JSON.parse(stdout)).toEqual([200, 200, 200, 401]);
+      },
+    );
+  },
+);
 
 describe.each(waysOf(MCP_FOLDERS))('without %s of MCP', (folder) => {
   test('all other code compiles', { timeout: 240_000 }, async () => {
@@ -112,16 +124,19 @@ test.each([
 test.each([
   [SERVER, FOLDERS],
   [MCP, MCP_FOLDERS],
-])('the list of %s has each feature once, and no feature imports another', async (from, folders) => {
-  const list = await readFile(path.join(ROOT, from, 'features.ts'), 'utf8');
-  const listed = (/= \[([^]*)\];/.exec(list)?.[1] ?? '').split(',').map((each) => each.trim());
-  for (const folder of folders) {
-    const { name } = importOf(list, folder);
-    expect(listed.filter((each) => each === name)).toHaveLength(1);
-    for (const file of globSync('*.ts', { cwd: path.join(ROOT, from, 'features', folder) })) {
-      const source = await readFile(path.join(ROOT, from, 'features', folder, file), 'utf8');
-      const others = folders.filter((each) => each !== folder && source.includes(`'../${each}/`));
-      expect(others.map((each) => `${folder}/${file} imports ${each}`)).toEqual([]);
+])(
+  'the list of %s has each feature once, and no feature imports another',
+  async (from, folders) => {
+    const list = await readFile(path.join(ROOT, from, 'features.ts'), 'utf8');
+    const listed = (/= \[([^]*)\];/.exec(list)?.[1] ?? '').split(',').map((each) => each.trim());
+    for (const folder of folders) {
+      const { name } = importOf(list, folder);
+      expect(listed.filter((each) => each === name)).toHaveLength(1);
+      for (const file of globSync('*.ts', { cwd: path.join(ROOT, from, 'features', folder) })) {
+        const source = await readFile(path.join(ROOT, from, 'features', folder, file), 'utf8');
+        const others = folders.filter((each) => each !== folder && source.includes(`'../${each}/`));
+        expect(others.map((each) => `${folder}/${file} imports ${each}`)).toEqual([]);
+      }
     }
-  }
-});
+  },
+);

@@ -81,13 +81,16 @@ function definitionWith(url: string, isOn: boolean) {
 }
 
 async function start(url: string, isOn: boolean) {
-  const application = await startApplication(definitionWith(url, isOn), { standardOutput: 'stderr' });
+  const application = await startApplication(definitionWith(url, isOn), {
+    standardOutput: 'stderr',
+  });
   onTestFinished(() => application.close());
   return application;
 }
 
-const pendingIn = (states: readonly { readonly name: string; readonly appliedAt: string | null }[]) =>
-  states.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
+const pendingIn = (
+  states: readonly { readonly name: string; readonly appliedAt: string | null }[],
+) => states.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
 
 // @shows AS-20.4
 test("an application's schema has a feature's tables only if the feature is switched on", async () => {
@@ -115,7 +118,9 @@ test('a server without the kit needs them too, and the doctor names what is miss
   const section = { name: 'App', scopes: {}, visits: true, key_path: path.join(folder, 'keys') };
   const config = configurationWith([visits]).parse(section);
   const all = migrationsWith(config, [visits]);
-  expect(all.map(({ name }) => name)).toEqual([...oauthServerMigrations, step].map(({ name }) => name));
+  expect(all.map(({ name }) => name)).toEqual(
+    [...oauthServerMigrations, step].map(({ name }) => name),
+  );
   await migrate(database, oauthServerMigrations);
   const server = createAuthorizationServer({
     publicUrl: 'https://app.example',
@@ -131,7 +136,10 @@ test('a server without the kit needs them too, and the doctor names what is miss
     },
   });
   const schema = async () => {
-    const { checks } = await examine({ database, migrations: () => migrationStatus(database, all) }, server);
+    const { checks } = await examine(
+      { database, migrations: () => migrationStatus(database, all) },
+      server,
+    );
     const found = checks.find(({ part }) => part === 'schema');
     return [found?.outcome, found?.detail];
   };
@@ -140,13 +148,15 @@ test('a server without the kit needs them too, and the doctor names what is miss
   expect(await schema()).toEqual(['ok', 'every step is applied']);
 });
 
-test.each(['visits', 'oauth_server_0002_visits', 'oauth_server_visits_1_table', 'oauth_server_visits_0001_'])(
-  'a migration with a name of another feature or without a number is refused: %s',
-  (name) => {
-    const misnamed = featureWith({ ...step, name });
-    const config = configurationWith([misnamed]).parse({ name: 'App', scopes: {}, visits: true });
-    expect(() => migrationsWith(config, [misnamed])).toThrow(
-      `The feature visits adds the migration ${name}; name it oauth_server_visits_0001_`,
-    );
-  },
-);
+test.each([
+  'visits',
+  'oauth_server_0002_visits',
+  'oauth_server_visits_1_table',
+  'oauth_server_visits_0001_',
+])('a migration with a name of another feature or without a number is refused: %s', (name) => {
+  const misnamed = featureWith({ ...step, name });
+  const config = configurationWith([misnamed]).parse({ name: 'App', scopes: {}, visits: true });
+  expect(() => migrationsWith(config, [misnamed])).toThrow(
+    `The feature visits adds the migration ${name}; name it oauth_server_visits_0001_`,
+  );
+});

@@ -36,7 +36,10 @@ let failing = false;
 let called: (readonly [member: string, context: Framework | undefined])[] = [];
 
 const noted =
-  <Arguments extends readonly unknown[], Answer>(member: string, answer: (...given: Arguments) => Answer) =>
+  <Arguments extends readonly unknown[], Answer>(
+    member: string,
+    answer: (...given: Arguments) => Answer,
+  ) =>
   (...given: Arguments): Answer => {
     called.push([member, given.at(-1) as Framework | undefined]);
     return answer(...given);
@@ -121,7 +124,9 @@ async function requestOf(): Promise<{
 
 async function questionOf(at: string, context?: Framework) {
   const page = await answer(at, {}, context);
-  const { requestId = '', csrfToken = '' } = (await page.json()) as Readonly<Record<string, string>>;
+  const { requestId = '', csrfToken = '' } = (await page.json()) as Readonly<
+    Record<string, string>
+  >;
   return { request_id: requestId, csrf_token: csrfToken };
 }
 
@@ -158,7 +163,11 @@ describe("the framework's context of a request", () => {
     const [one, other]: readonly Framework[] = [{ name: 'one' }, { name: 'other' }];
     const { clientId, secret, at } = await requestOf();
     called = [];
-    const [question] = await Promise.all([questionOf(at, one), questionOf(at, other), questionOf(at)]);
+    const [question] = await Promise.all([
+      questionOf(at, one),
+      questionOf(at, other),
+      questionOf(at),
+    ]);
     for (const member of [
       'signedIn',
       'loadAccount',
@@ -236,7 +245,9 @@ describe('Host.commit', () => {
       expect.stringMatching(/^__Secure-portico_request_/),
       'session',
     ]);
-    const order = called.map(([member]) => member).filter((member) => /signOut|commit/.test(member));
+    const order = called
+      .map(([member]) => member)
+      .filter((member) => /signOut|commit/.test(member));
     expect(order).toEqual(['signOut', 'commit']);
   });
 

@@ -41,7 +41,13 @@ describe('in a real Chromium', () => {
     const form = Object.fromEntries(new URLSearchParams(await text(request)));
     const { method = '', url: path = '', headers } = request;
     if (path !== '/favicon.ico')
-      arrivals.push({ path, method, form, cookies: headers.cookie ?? '', referrer: headers.referer });
+      arrivals.push({
+        path,
+        method,
+        form,
+        cookies: headers.cookie ?? '',
+        referrer: headers.referer,
+      });
     response.writeHead(200, {
       'Content-Type': 'text/html',
       'Set-Cookie': ['lax=1; SameSite=Lax', 'none=1; SameSite=None; Secure'],
@@ -69,9 +75,13 @@ describe('in a real Chromium', () => {
   });
   afterEach(() => context.close());
 
-  const arrive = (title: string) => page.getByRole('heading', { name: title, exact: true }).waitFor();
+  const arrive = (title: string) =>
+    page.getByRole('heading', { name: title, exact: true }).waitFor();
 
-  async function open(changes: Readonly<Record<string, string>>, javaScriptEnabled: boolean): Promise<void> {
+  async function open(
+    changes: Readonly<Record<string, string>>,
+    javaScriptEnabled: boolean,
+  ): Promise<void> {
     context = await browser.newContext({ javaScriptEnabled });
     page = await context.newPage();
     await page.goto(new URL('/', callback).href);
@@ -94,7 +104,11 @@ describe('in a real Chromium', () => {
     await arrive('Signed in');
     const [arrival, ...more] = arrivals;
     expect(more).toEqual([]);
-    expect(arrival).toMatchObject({ path: '/callback?from=1', method: 'POST', referrer: undefined });
+    expect(arrival).toMatchObject({
+      path: '/callback?from=1',
+      method: 'POST',
+      referrer: undefined,
+    });
     expect(arrival?.form).toMatchObject({ state: STATE, iss: portal.server.issuer });
     const code = arrival?.form['code'] ?? '';
     expect(page.url()).toBe(callback);

@@ -82,7 +82,10 @@ describe('form_post', () => {
   // @shows AS-2.30, AS-7.20
   test('on: the metadata has it, and clients that do not ask for it are answered in the query', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server'])
-      expect((await metadataOf(portal, name))['response_modes_supported']).toEqual(['query', 'form_post']);
+      expect((await metadataOf(portal, name))['response_modes_supported']).toEqual([
+        'query',
+        'form_post',
+      ]);
     for (const mode of [undefined, '', 'query']) {
       const consent = await ada.visit(url({ response_mode: mode }));
       const answer = locationOf(await ada.submit(consent, { decision: 'allow' }));
@@ -102,13 +105,17 @@ describe('form_post', () => {
   ])('another mode stays refused, by the query: %s', async (mode) => {
     const { searchParams } = locationOf(await ada.get(url({ response_mode: mode })));
     expect(searchParams.get('error')).toBe('invalid_request');
-    expect(searchParams.get('error_description')).toBe('The response_mode is none of query, form_post.');
+    expect(searchParams.get('error_description')).toBe(
+      'The response_mode is none of query, form_post.',
+    );
   });
 
   test('a repeated response_mode is refused, by the query', async () => {
     for (const second of ['form_post', 'query', 'fragment']) {
       const { searchParams } = locationOf(await ada.get(`${url()}&response_mode=${second}`));
-      expect(searchParams.get('error_description')).toBe('The parameter response_mode is repeated.');
+      expect(searchParams.get('error_description')).toBe(
+        'The parameter response_mode is repeated.',
+      );
     }
   });
 });
@@ -162,7 +169,9 @@ describe('an answer that is posted', () => {
 
   // @shows AS-7.20
   test('says that the person denied', async () => {
-    const { action, fields } = await posted(await ada.submit(await ada.visit(url()), { decision: 'deny' }));
+    const { action, fields } = await posted(
+      await ada.submit(await ada.visit(url()), { decision: 'deny' }),
+    );
     expect([action, Object.keys(fields)]).toEqual([
       REDIRECT_URI,
       ['error', 'error_description', 'state', 'iss'],
@@ -182,11 +191,17 @@ describe('an answer that is posted', () => {
   ])('says what is wrong with a request: %s %j', async (error, changes) => {
     for (const who of [ada, portal.visitor()]) {
       const { action, fields } = await posted(await who.get(url(changes)));
-      expect([action, fields['error'], fields['state']]).toEqual([REDIRECT_URI, error, 'the-state']);
+      expect([action, fields['error'], fields['state']]).toEqual([
+        REDIRECT_URI,
+        error,
+        'the-state',
+      ]);
     }
     // The same as a form of another site.
     const form = Object.fromEntries(new URL(url(changes)).searchParams);
-    expect((await posted(await portal.visitor().post('/oauth/authorize', form))).fields['error']).toBe(error);
+    expect(
+      (await posted(await portal.visitor().post('/oauth/authorize', form))).fields['error'],
+    ).toBe(error);
   });
 
   // @shows AS-7.20
@@ -198,9 +213,9 @@ describe('an answer that is posted', () => {
     await portal.deny(GRACE, 'notes.edit');
     const { fields } = await posted(await grace.submit(consent, { decision: 'allow' }));
     expect(fields['error']).toBe('access_denied');
-    expect((await posted(await grace.visit(url({ scope: 'notes:write' }, own)))).fields['error']).toBe(
-      'access_denied',
-    );
+    expect(
+      (await posted(await grace.visit(url({ scope: 'notes:write' }, own)))).fields['error'],
+    ).toBe('access_denied');
   });
 
   // @shows AS-7.20
@@ -252,7 +267,9 @@ describe('an answer that is posted', () => {
 
   // @shows AS-7.21
   test('speaks the language of the person', async () => {
-    const german = await ada.submit(await ada.visit(url({ ui_locales: 'de' })), { decision: 'allow' });
+    const german = await ada.submit(await ada.visit(url({ ui_locales: 'de' })), {
+      decision: 'allow',
+    });
     expect(german.headers.get('content-language')).toBe('de');
     expect(await german.text()).toContain('Weiter zu client.example');
     const arabic = await portal.visitor().get(url({ prompt: 'none' }), { 'accept-language': 'ar' });
@@ -289,7 +306,10 @@ describe('a request that cannot be answered by a form', () => {
   // @shows AS-7.22
   test.each(['a\r\nb', 'a\nb', 'a\rb', 'a\0b'])('is refused for the state %j', async (state) => {
     const { searchParams } = locationOf(await ada.get(url({ state })));
-    expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['invalid_request', state]);
+    expect([searchParams.get('error'), searchParams.get('state')]).toEqual([
+      'invalid_request',
+      state,
+    ]);
   });
 
   test('is a page, not a form, if the redirect URI is not registered', async () => {
@@ -311,7 +331,9 @@ describe('a pushed request', () => {
 
   test('without it is answered in the query, whatever the browser adds', async () => {
     const consent = await ada.visit(`${await pushedNow(portal, client)}&response_mode=form_post`);
-    expect(locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.has('code')).toBe(true);
+    expect(
+      locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.has('code'),
+    ).toBe(true);
   });
 
   test('for another mode is refused when it is pushed', async () => {
@@ -324,11 +346,19 @@ describe('a client that no operator registered', () => {
   // @shows AS-7.18, AS-7.21
   test('is sent an error only by the button, and no script', async () => {
     const site = 'https://elsewhere.example/callback';
-    const stranger = await putUnverified(portal, { document: null, name: '<b>Me</b>', redirectUris: [site] });
+    const stranger = await putUnverified(portal, {
+      document: null,
+      name: '<b>Me</b>',
+      redirectUris: [site],
+    });
     const changes = { redirect_uri: site, scope: 'openid', prompt: 'none' };
     const page = await ada.get(url(changes, stranger));
     const { action, fields } = await posted(page, 400);
-    expect([action, fields['error'], fields['state']]).toEqual([site, 'interaction_required', 'the-state']);
+    expect([action, fields['error'], fields['state']]).toEqual([
+      site,
+      'interaction_required',
+      'the-state',
+    ]);
     const html = await page.text();
     expect(html).toContain('Nothing was shared');
     expect(html).toContain('Go back to elsewhere.example');

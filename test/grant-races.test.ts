@@ -48,17 +48,21 @@ const tokensOf = async (response: Response) => {
   expect(response.status).toBe(200);
   return (await response.json()) as Tokens;
 };
-const authorized = async () => tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
+const authorized = async () =>
+  tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
 const opens = async (at: RunningPortal, { access_token: token }: Tokens) =>
   (await callApi(at, '/api/whoami', token)).status === 200;
-const garbled = (part: string) => `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
+const garbled = (part: string) =>
+  `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
 const withPart = (token: string, at: number, change: (part: string) => string) => {
   const parts = token.split('.');
   return parts.with(at, change(parts.at(at) ?? '')).join('.');
 };
 
 async function revoke(at: RunningPortal, as: TestClient, token: string): Promise<number> {
-  const headers = { Authorization: `Basic ${Buffer.from(`${as.id}:${as.secret}`).toString('base64')}` };
+  const headers = {
+    Authorization: `Basic ${Buffer.from(`${as.id}:${as.secret}`).toString('base64')}`,
+  };
   const body = new URLSearchParams({ token });
   return (await fetch(`${at.url}/oauth/revoke`, { method: 'POST', headers, body })).status;
 }
@@ -74,7 +78,8 @@ async function expectAfter(
     expect([await opens(one, tokens), await opens(other, tokens)]).toEqual([lives, lives]);
   }
   const dead = lives ? [] : all;
-  for (const tokens of dead) expect((await refresh(one, client, tokens.refresh_token)).status).toBe(400);
+  for (const tokens of dead)
+    expect((await refresh(one, client, tokens.refresh_token)).status).toBe(400);
   if (lives) await tokensOf(await refresh(other, client, successor?.refresh_token ?? ''));
 }
 
@@ -91,7 +96,8 @@ async function expectNothingOf(response: Response, code: string): Promise<void> 
 
 /** Prunes at a different point of the other process's work each time. */
 async function pruneAfter(requests: number): Promise<void> {
-  for (let count = 0; count < requests; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
+  for (let count = 0; count < requests; count += 1)
+    await fetch(`${other.url}/.well-known/jwks.json`);
   await one.server.prune();
 }
 
@@ -117,7 +123,10 @@ describe('while one process refreshes, another', () => {
     ],
     [
       'revokes the token: nothing lives',
-      { does: (_, { refresh_token: token }) => revoke(other, client, token), afterwards: 'none lives' },
+      {
+        does: (_, { refresh_token: token }) => revoke(other, client, token),
+        afterwards: 'none lives',
+      },
     ],
     [
       'revokes a token that was used before: nothing lives',
@@ -141,7 +150,10 @@ describe('while one process refreshes, another', () => {
       'revokes what was never a token, or for another client: all live',
       {
         does: (_, { refresh_token: token }) =>
-          Promise.all([revoke(other, client, withPart(token, 1, garbled)), revoke(other, stranger, token)]),
+          Promise.all([
+            revoke(other, client, withPart(token, 1, garbled)),
+            revoke(other, stranger, token),
+          ]),
         afterwards: 'all live',
       },
     ],
@@ -166,13 +178,17 @@ describe('while one process refreshes, another', () => {
     const counts = { exchanged: 0, pruned: 0 };
     try {
       for (let round = 0; round < ROUNDS; round += 1) {
-        const codes = await Promise.all(Array.from({ length: 4 }, () => obtainCode(other, client, ada)));
+        const codes = await Promise.all(
+          Array.from({ length: 4 }, () => obtainCode(other, client, ada)),
+        );
         const exchanges = codes.map((code) => exchangeCode(other, client, code));
         const [responses] = await Promise.all([Promise.all(exchanges), pruneAfter(round % 5)]);
         for (const [index, response] of responses.entries()) {
           const isAnswered = response.status === 200;
           counts[isAnswered ? 'exchanged' : 'pruned'] += 1;
-          await (isAnswered ? expectLiving(response) : expectNothingOf(response, codes[index] ?? ''));
+          await (isAnswered
+            ? expectLiving(response)
+            : expectNothingOf(response, codes[index] ?? ''));
         }
       }
     } finally {
@@ -233,7 +249,10 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
       const isFirst = exchanged.status === 200;
       counts[isFirst ? 'first' : 'second'] += 1;
       const living = isFirst ? exchanged : await exchangeCode(one, client, told.get('code') ?? '');
-      expect([told.has('code'), told.get('error')]).toEqual([!isFirst, isFirst ? 'access_denied' : null]);
+      expect([told.has('code'), told.get('error')]).toEqual([
+        !isFirst,
+        isFirst ? 'access_denied' : null,
+      ]);
       expect([200, 400]).toContain(exchanged.status);
       await expectLiving(living);
     }
@@ -250,7 +269,9 @@ test('an access token that two processes revoke at once is revoked in both, with
     expect([await opens(one, tokens), await opens(other, tokens)]).toEqual([false, false]);
     const [authorization = ''] = tokens.refresh_token.split('.');
     const { items } = await one.server.audit.list({ authorization, type: 'access_token_revoked' });
-    expect(items).toMatchObject([{ clientId: client.id, authorization, address: expect.any(String) }]);
+    expect(items).toMatchObject([
+      { clientId: client.id, authorization, address: expect.any(String) },
+    ]);
     await tokensOf(await refresh(other, client, tokens.refresh_token));
   }
 });
@@ -271,7 +292,10 @@ describe('a refresh token that differs from the issued one', () => {
     ['64 KiB of family', (token) => `${long}.${token}`],
     ['64 KiB of what the family shares', (token) => withPart(token, 1, () => long)],
     ['a line before it', (token) => `\n${token}`],
-    ['the digits of its family as others', (token) => withPart(token, 0, (id) => id.replace(/\d/, '\u0661'))],
+    [
+      'the digits of its family as others',
+      (token) => withPart(token, 0, (id) => id.replace(/\d/, '\u0661')),
+    ],
   ])('is unknown with %s, and changes nothing', async (_, change) => {
     const tokens = await authorized();
     const response = await refresh(one, client, change(tokens.refresh_token));

@@ -28,7 +28,10 @@ const read = (page: string) => readFileSync(path.join(ROOT, page), 'utf8');
 
 /** The words of a page, without code blocks, comments and the addresses of links. */
 function wordsOf(markdown: string): number {
-  const text = proseOf(markdown.replaceAll(/(?<!`)`(?!`)/g, ''), true).replaceAll(/\]\([^)]*\)/g, ']');
+  const text = proseOf(markdown.replaceAll(/(?<!`)`(?!`)/g, ''), true).replaceAll(
+    /\]\([^)]*\)/g,
+    ']',
+  );
   return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.:/_-]*/gu)?.length ?? 0;
 }
 

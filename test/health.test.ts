@@ -34,9 +34,10 @@ async function portalWith(options: PortalOptions = {}) {
       return fetch(`${portal.url}/health/${what}`, init);
     },
     linesOf: async (text: string) => {
-      const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8').catch(
-        () => '',
-      );
+      const log = await readFile(
+        path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'),
+        'utf8',
+      ).catch(() => '');
       return log.split('\n').filter((line) => line.includes(text));
     },
   };
@@ -87,9 +88,13 @@ describe('in an application of the kit', () => {
       config: { oauth_server: { health: { live: false, ready: '/internal/ready' } } },
     });
     expect((await fetch(`${moved.portal.url}/internal/ready`)).status).toBe(200);
-    expect([(await moved.probe('live')).status, (await moved.probe('ready')).status]).toEqual([404, 404]);
+    expect([(await moved.probe('live')).status, (await moved.probe('ready')).status]).toEqual([
+      404, 404,
+    ]);
     const off = await portalWith({ config: { oauth_server: { health: false } } });
-    expect([(await off.probe('live')).status, (await off.probe('ready')).status]).toEqual([404, 404]);
+    expect([(await off.probe('live')).status, (await off.probe('ready')).status]).toEqual([
+      404, 404,
+    ]);
   });
 
   // @shows AS-29.1
@@ -163,7 +168,10 @@ describe('a process is not ready:', () => {
     expect((await probe('ready')).status).toBe(200);
     portal.server.health.stop();
     const refused = await probe('ready');
-    expect([refused.status, await refused.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      { status: 'stopping', checks: {} },
+    ]);
     expect((await probe('live')).status).toBe(200);
     expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(400);
   });

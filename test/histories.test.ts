@@ -32,7 +32,8 @@ interface Node {
 
 beforeAll(async () => {
   const shared = inject('databaseServer');
-  if (shared !== undefined) database = await (shared.startsWith('postgres') ? POSTGRES : MARIADB).start();
+  if (shared !== undefined)
+    database = await (shared.startsWith('postgres') ? POSTGRES : MARIADB).start();
   portal = await startPortal(database === null ? {} : { databaseServer: database.url });
 });
 afterEach(async () => {
@@ -51,7 +52,12 @@ async function startNode(config: ConfigMap): Promise<Node> {
     async start() {
       server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-        env: { ...portal.env, PORT: port, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(config) },
+        env: {
+          ...portal.env,
+          PORT: port,
+          PUBLIC_URL: portal.url,
+          PORTAL_CONFIG: JSON.stringify(config),
+        },
       });
       await server.says('Listening on');
     },
@@ -68,7 +74,12 @@ const window = { oauth_server: { refresh_retry_seconds: 300 } };
 // @shows AS-5.4, AS-5.5, AS-5.18, AS-10.1, AS-18.1, AS-18.2, AS-18.3, AS-18.5, AS-18.6, AS-18.9, RFC7009-2.1g
 test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
   ['', {}, {}, SCALE.historyRounds],
-  [', with a window for refreshing again', window, { lifetimes: WITH_WINDOW }, SCALE.windowHistoryRounds],
+  [
+    ', with a window for refreshing again',
+    window,
+    { lifetimes: WITH_WINDOW },
+    SCALE.windowHistoryRounds,
+  ],
 ])(
   'whatever is killed under load, all responses of all processes fit one order of events%s',
   async (_, config, given, rounds) => {
@@ -97,7 +108,9 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     if (RUNS_ALL) await expectExplained(verdict.operations, isWindow);
     // It happened: authorizations were ended, and uses refused.
     const answers = new Set(verdict.operations.map(({ answer }) => answer));
-    expect([200, 400, 'good', 'dead', 'lost'].filter((each) => !answers.has(each as 200))).toEqual([]);
+    expect([200, 400, 'good', 'dead', 'lost'].filter((each) => !answers.has(each as 200))).toEqual(
+      [],
+    );
   },
 );
 

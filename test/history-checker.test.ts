@@ -41,7 +41,8 @@ const begun: readonly Line[] = [
   [exchange('1'), 3, 4, 200],
 ];
 
-const brokenBy = (lines: readonly Line[]) => findViolations(history(...lines)).map(({ broken }) => broken);
+const brokenBy = (lines: readonly Line[]) =>
+  findViolations(history(...lines)).map(({ broken }) => broken);
 
 describe('a history without a valid order is found:', () => {
   test.each<[string, readonly Line[], Promised]>([
@@ -89,7 +90,11 @@ describe('a history without a valid order is found:', () => {
     ],
     [
       'an access token that is good after it was revoked by itself',
-      [...begun, [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200], [look('1'), 7, 8, 'good']],
+      [
+        ...begun,
+        [{ kind: 'revoke access', token: '1', as: 'client' }, 5, 6, 200],
+        [look('1'), 7, 8, 'good'],
+      ],
       'lost revocations',
     ],
     [
@@ -99,7 +104,12 @@ describe('a history without a valid order is found:', () => {
     ],
     [
       'a token that is good after a replay',
-      [...begun, [refresh('1', '2'), 5, 6, 200], [refresh('1', '3'), 7, 8, 400], [look('2'), 9, 10, 'good']],
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 200],
+        [refresh('1', '3'), 7, 8, 400],
+        [look('2'), 9, 10, 'good'],
+      ],
       'alive after a replay',
     ],
     [
@@ -112,7 +122,11 @@ describe('a history without a valid order is found:', () => {
       ],
       'alive after a replay',
     ],
-    ['an answered token that is dead', [...begun, [look('1'), 5, 6, 'dead']], 'lost answered tokens'],
+    [
+      'an answered token that is dead',
+      [...begun, [look('1'), 5, 6, 'dead']],
+      'lost answered tokens',
+    ],
     [
       'an answered refresh token that is refused',
       [...begun, [refresh('1', '2'), 5, 6, 200], [refresh('2', '3'), 7, 8, 400, 'node 2']],
@@ -160,7 +174,11 @@ describe('a history without a valid order is found:', () => {
     ],
     [
       'a refresh token that is refused after a minute',
-      [...begun, [refresh('1', '2'), 5, 6, 'unavailable'], [refresh('1', '3'), 70_000, 70_001, 400]],
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 6, 'unavailable'],
+        [refresh('1', '3'), 70_000, 70_001, 400],
+      ],
       'refused after 503',
     ],
     [
@@ -204,11 +222,21 @@ describe('a history with a valid order is accepted:', () => {
   test.each<[string, readonly Line[]]>([
     [
       'a refresh that is answered while the revocation is under way',
-      [...begun, [revoke('1'), 5, 20, 200], [refresh('1', '2'), 6, 7, 200], [look('2'), 21, 22, 'dead']],
+      [
+        ...begun,
+        [revoke('1'), 5, 20, 200],
+        [refresh('1', '2'), 6, 7, 200],
+        [look('2'), 21, 22, 'dead'],
+      ],
     ],
     [
       'a replay that is refused before the answer of the use arrives',
-      [...begun, [refresh('1', '2'), 5, 20, 200], [refresh('1', '3'), 6, 7, 400], [look('1'), 8, 9, 'dead']],
+      [
+        ...begun,
+        [refresh('1', '2'), 5, 20, 200],
+        [refresh('1', '3'), 6, 7, 400],
+        [look('1'), 8, 9, 'dead'],
+      ],
     ],
     [
       'a use whose answer was cut off, and a replay of it',
@@ -230,7 +258,12 @@ describe('a history with a valid order is accepted:', () => {
     ],
     [
       'a revocation that was answered 503 and takes effect later',
-      [...begun, [revoke('1'), 5, 6, 'unavailable'], [look('1'), 7, 8, 'good'], [look('1'), 9, 10, 'dead']],
+      [
+        ...begun,
+        [revoke('1'), 5, 6, 'unavailable'],
+        [look('1'), 7, 8, 'good'],
+        [look('1'), 9, 10, 'dead'],
+      ],
     ],
     [
       'a use that was answered 503 and then with tokens',
@@ -292,7 +325,12 @@ describe('a history with a valid order is accepted:', () => {
     ],
     [
       'a client that is revoked gets 401, whatever it offers',
-      [...begun, [revokeClient, 5, 6, 200], [refresh('1', '2'), 7, 8, 401], [revoke('1'), 9, 10, 401]],
+      [
+        ...begun,
+        [revokeClient, 5, 6, 200],
+        [refresh('1', '2'), 7, 8, 401],
+        [revoke('1'), 9, 10, 401],
+      ],
     ],
     [
       'a hundred times 503',
@@ -322,10 +360,14 @@ describe('a history with a valid order is accepted:', () => {
 
 describe('with a window for refreshing again', () => {
   const broken = (...lines: readonly Line[]) =>
-    findViolations(history(...begun, ...lines), 'not spent', WITH_WINDOW).map((each) => each.broken);
+    findViolations(history(...begun, ...lines), 'not spent', WITH_WINDOW).map(
+      (each) => each.broken,
+    );
 
   test('the same tokens for one refresh token are accepted, also at once, and for one whose response was lost', () => {
-    expect(broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2'])).toEqual([]);
+    expect(
+      broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2']),
+    ).toEqual([]);
     expect(
       broken(
         [refresh('1', '2'), 5, 6, 'lost'],
@@ -404,9 +446,17 @@ describe('a simulated server', () => {
   test.each<[string, Faults, Promised]>([
     ['forgets now and then that a refresh token is used', { answersTwice: true }, 'answered twice'],
     ['sometimes reads what was before', { readsOld: true }, 'lost revocations'],
-    ['sometimes answers a revocation that it loses', { losesRevocations: true }, 'lost revocations'],
+    [
+      'sometimes answers a revocation that it loses',
+      { losesRevocations: true },
+      'lost revocations',
+    ],
     ['sometimes loses what it answered', { losesTokens: true }, 'lost answered tokens'],
-    ['sometimes refuses a replay and leaves all alive', { ignoresReplays: true }, 'alive after a replay'],
+    [
+      'sometimes refuses a replay and leaves all alive',
+      { ignoresReplays: true },
+      'alive after a replay',
+    ],
     ['sometimes spends what it answers with 503', { spendsUnavailable: true }, 'refused after 503'],
   ])('and that %s: it is found', (_, faults, expected) => {
     const found = new Map<Promised, number>(PROMISES.map((promise) => [promise, 0]));

@@ -42,12 +42,15 @@ describe('portico/hono, where there is nothing but fetch', () => {
     })
     .use(mounted);
   const form = { method: 'POST', body: new URLSearchParams({ a: '1' }) };
-  const names = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]);
+  const names = (response: Response) =>
+    response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]);
 
   test('cookies of the context are kept, set before, by and after the endpoint, beside those of the endpoint', async () => {
     const response = await app.request('/shown', form);
     expect(response.status).toBe(201);
-    expect(new Set(names(response))).toEqual(new Set(['before', 'by', 'after', 'ours', 'ours_too']));
+    expect(new Set(names(response))).toEqual(
+      new Set(['before', 'by', 'after', 'ours', 'ours_too']),
+    );
   });
 
   test('headers of the endpoint take precedence, and those of the context are added', async () => {
@@ -155,7 +158,8 @@ test('bearerErrors() alone leaves all other errors to the application', async ()
 });
 
 test('portico/hono can be loaded again by itself, as by hot reloading, and still refuses', async () => {
-  const again = new URL('../packages/portico/dist/mounts/hono/index.js?again', import.meta.url).href;
+  const again = new URL('../packages/portico/dist/mounts/hono/index.js?again', import.meta.url)
+    .href;
   const loaded = (await import(again)) as { readonly bearer: typeof bearer };
   expect(loaded.bearer).not.toBe(bearer);
   const app = new Hono()

@@ -66,7 +66,11 @@ beforeAll(async () => {
   if (database.dialect === 'sqlite') await database.execute('PRAGMA synchronous = OFF');
   client = await registerClient(portal, { public: true });
   owner = await registerClient(portal);
-  inspector = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  inspector = await registerClient(portal, {
+    redirectUris: [],
+    scopes: [],
+    grants: ['introspection'],
+  });
   ada = await portal.signedIn(ADA);
   own = (await (await exchangePublicly(await obtainCode(portal, client, ada))).json()) as Tokens;
   owners = await obtainTokens(portal, owner, ADA);
@@ -117,7 +121,8 @@ function judged(answer: Answer): string[] {
  */
 function astray(response: Response): readonly string[] {
   const location = response.headers.get('location');
-  if (location === null) return response.status >= 300 && response.status < 400 ? ['leads nowhere'] : [];
+  if (location === null)
+    return response.status >= 300 && response.status < 400 ? ['leads nowhere'] : [];
   if (location.startsWith(`${REDIRECT_URI}?`)) {
     return new URL(location).searchParams.has('code') ? ['issues a code'] : [];
   }
@@ -148,7 +153,9 @@ const inJson: Judge = (answer) => {
   }
   if (typeof value !== 'object' || value === null) return ['is not an object'];
   const refused = answer.response.status >= 400;
-  return refused && (!('error' in value) || typeof value.error !== 'string') ? ['names no error'] : [];
+  return refused && (!('error' in value) || typeof value.error !== 'string')
+    ? ['names no error']
+    : [];
 };
 
 /** A page or a redirect; requests that no browser sends may be refused in JSON. */
@@ -308,7 +315,10 @@ describe('for every input', () => {
   test('GET /oauth/authorize: returns a page or a redirect, to the client or to sign-in, without a code', async () => {
     const requestId = await requestIdOf(ada);
     const scope = fc.oneof(
-      { weight: 8, arbitrary: fc.constantFrom('openid', 'notes:read notes:write', 'profile openid profile') },
+      {
+        weight: 8,
+        arbitrary: fc.constantFrom('openid', 'notes:read notes:write', 'profile openid profile'),
+      },
       { weight: 1, arbitrary: fc.constantFrom('openid unknown', ' ', 'a"b') },
     );
     const query = queryNear(
@@ -390,7 +400,10 @@ describe('for every input', () => {
   // @shows AS-6.19
   test('POST /oauth/revoke: returns nothing or JSON, and revokes no valid token', async () => {
     const hint = fc.oneof(fc.constantFrom('access_token', 'refresh_token'), word);
-    const requests = clientPost({ token: anyToken() }, { token: anyToken(), token_type_hint: hint });
+    const requests = clientPost(
+      { token: anyToken() },
+      { token: anyToken(), token_type_hint: hint },
+    );
     await expectAll('POST /oauth/revoke', requests, [200, 400, 401, 413], (answer) => {
       if (answer.response.status !== 200) return inJson(answer);
       return answer.body === '' ? [] : ['says something'];
@@ -427,7 +440,10 @@ describe('for every input', () => {
       await expectAll(`${method} /oauth/userinfo`, requests, reached, (answer) => {
         const sent = `${authorizationOf(answer.sent)} ${Buffer.from(answer.sent.body ?? '').toString('latin1')}`;
         const exact = [own, owners].some((tokens) => sent.includes(tokens.access_token));
-        return [...inJson(answer), ...(answer.response.status < 400 && !exact ? ['tells of somebody'] : [])];
+        return [
+          ...inJson(answer),
+          ...(answer.response.status < 400 && !exact ? ['tells of somebody'] : []),
+        ];
       });
     },
   );
@@ -440,7 +456,9 @@ describe('for every input', () => {
       const requests = getNear(anyQuery, { token: anyToken(), cookie: ada.cookies() });
       await expectAll(`GET ${path}`, requests, [200], (answer) => [
         ...inJson(answer),
-        ...(answer.response.status === 200 && answer.body === document ? [] : ['is another document']),
+        ...(answer.response.status === 200 && answer.body === document
+          ? []
+          : ['is another document']),
       ]);
     },
   );
@@ -452,7 +470,9 @@ describe('for every input', () => {
 
   test("POST /oauth/applications: ends no access without the page's token", async () => {
     const page = await ada.visit('/oauth/applications');
-    const { client_id: clientId = '', csrf_token: csrfToken = '' } = formOf(await page.text()).fields;
+    const { client_id: clientId = '', csrf_token: csrfToken = '' } = formOf(
+      await page.text(),
+    ).fields;
     const requests = postNear(
       [
         { client_id: constant(clientId), csrf_token: fc.oneof(nearMiss(csrfToken), word) },
@@ -462,7 +482,9 @@ describe('for every input', () => {
     );
     await expectAll('POST /oauth/applications', requests, [303, 400, 413], (answer) => [
       ...forPeople(answer),
-      ...(answer.response.headers.get('location')?.includes('removed') === true ? ['takes access back'] : []),
+      ...(answer.response.headers.get('location')?.includes('removed') === true
+        ? ['takes access back']
+        : []),
     ]);
   });
 
@@ -500,14 +522,19 @@ describe('for every input', () => {
     const page = await ada.get(`/oauth/admin/client?id=${client.id}&ask=revoke`);
     const { fields } = await formDoing(page, 'revoke');
     const near = (name: string) => fc.oneof(nearMiss(fields[name] ?? ''), word);
-    const exact = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, constant(value)]));
+    const exact = Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [name, constant(value)]),
+    );
     const requests = postNear(
       [
         { ...exact, csrf_token: near('csrf_token') },
         { ...exact, state: near('state') },
         { ...exact, form_id: near('form_id') },
         { ...exact, shown_at: near('shown_at') },
-        { ...exact, do: fc.constantFrom('update', 'rotate-secret', 'unblock', 'constructor', '__proto__') },
+        {
+          ...exact,
+          do: fc.constantFrom('update', 'rotate-secret', 'unblock', 'constructor', '__proto__'),
+        },
       ],
       { token: anyToken(), cookie: ada.cookies(), authorized: 5 },
     );
@@ -516,7 +543,16 @@ describe('for every input', () => {
 
   // @shows RFC6749-10.15, RFC9700-2.1c
   test('similar paths with any method: never a server error, and no redirect to another site', async () => {
-    const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND');
+    const methods = fc.constantFrom(
+      'GET',
+      'HEAD',
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'OPTIONS',
+      'PROPFIND',
+    );
     const path = fc.constantFrom(...PATHS);
     const near = fc.oneof(
       path,
@@ -553,7 +589,10 @@ describe('for every input', () => {
       postNear([form, { ...form, _csrf: fc.oneof(nearMiss(csrf), word) }], usual),
       // These reach the password check, which is slow on purpose.
       fc.oneof(
-        postNear([{ ...form, _csrf: constant(csrf), password: fc.oneof(nearMiss(PASSWORD), word) }], usual),
+        postNear(
+          [{ ...form, _csrf: constant(csrf), password: fc.oneof(nearMiss(PASSWORD), word) }],
+          usual,
+        ),
         postNear([form], { token, authorized: 100 }),
       ),
     );
@@ -566,16 +605,24 @@ describe('for every input', () => {
   // @shows RFC9700-2.1c
   test('POST /login with the right password: any return_to stays on the host', async () => {
     const hosts = fc
-      .array(fc.constantFrom('/', '\\', '\t', '\n', '.', '@', ':', '%2f', 'https:', 'evil.example'), {
-        maxLength: 6,
-      })
+      .array(
+        fc.constantFrom('/', '\\', '\t', '\n', '.', '@', ':', '%2f', 'https:', 'evil.example'),
+        {
+          maxLength: 6,
+        },
+      )
       .map((found) => found.join(''));
     const paths = word.map((rest) => `/${rest}`);
     await fc.assert(
       fc.asyncProperty(fc.oneof(word, paths, hosts), async (returnTo) => {
         const visitor = portal.visitor();
         const _csrf = await csrfTokenOf(visitor);
-        const body = new URLSearchParams({ _csrf, identifier: ADA, password: PASSWORD, return_to: returnTo });
+        const body = new URLSearchParams({
+          _csrf,
+          identifier: ADA,
+          password: PASSWORD,
+          return_to: returnTo,
+        });
         const answer = await answerTo('POST', '/login', {
           query: '',
           headers: [
@@ -623,7 +670,9 @@ test('afterwards everything issued before is still valid: the session, the code 
 // ----------------------------------------------------------------
 
 function authorizationOf(sent: Sent): string {
-  const values = sent.headers.filter(([name]) => name === 'Authorization').map(([, value]) => value);
+  const values = sent.headers
+    .filter(([name]) => name === 'Authorization')
+    .map(([, value]) => value);
   return values.join(', ');
 }
 

@@ -34,7 +34,11 @@ import { SCALE, RUNS_ALL } from './support/scale.ts';
 
 const clock = createClock();
 const config = {
-  oauth_server: { dpop: 'accept', pushed_authorization_requests: 'accept', access_token_ttl: 8_640_000 },
+  oauth_server: {
+    dpop: 'accept',
+    pushed_authorization_requests: 'accept',
+    access_token_ttl: 8_640_000,
+  },
 };
 let portal: RunningPortal;
 let tools: RunningAssistant;
@@ -43,7 +47,8 @@ let application: TestClient;
 /** A token of Ada's at the portal and one of a service for tools, bound to each key. */
 const bound = new Map<ClientKey, { readonly ada: string; readonly service: string }>();
 
-const basic = ({ id, secret }: TestClient) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+const basic = ({ id, secret }: TestClient) =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 
 /** A token of this server that is bound to this key. */
 async function issue(
@@ -130,7 +135,9 @@ const CALL = JSON.stringify({
 function requestWith({ path }: Place, { method, url, accessToken }: Door, proof: string): Request {
   const headers = new Headers({
     Authorization:
-      accessToken === null ? basic(path === '/oauth/par' ? application : service) : `DPoP ${accessToken}`,
+      accessToken === null
+        ? basic(path === '/oauth/par' ? application : service)
+        : `DPoP ${accessToken}`,
     DPoP: proof,
     Accept: 'application/json, text/event-stream',
   });
@@ -185,31 +192,39 @@ const SHORT = ['/oauth/token', '/oauth/userinfo'];
 const [KEY] = KEYS as readonly [ClientKey, ...ClientKey[]];
 
 // One function checks them all: the other places get the random ones, and the long form.
-describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))('a proof at $name', (place) => {
-  // @shows AS-24.3, RFC9449-4.3a, RFC9449-4.3b, RFC9449-4.3c, RFC9449-4.3d
-  test.each(CHANGES)('$name', async (change) => {
-    await expectJudged({ place, key: KEY, changes: [change] });
-  });
-});
+describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))(
+  'a proof at $name',
+  (place) => {
+    // @shows AS-24.3, RFC9449-4.3a, RFC9449-4.3b, RFC9449-4.3c, RFC9449-4.3d
+    test.each(CHANGES)('$name', async (change) => {
+      await expectJudged({ place, key: KEY, changes: [change] });
+    });
+  },
+);
 
 describe.each(PLACES)('at $name', (place) => {
   // @shows AS-24.3, RFC9449-4.3a
   test('any key with any fields', async () => {
-    const property = fc.asyncProperty(anyProof, ({ key, changes }) => expectJudged({ place, key, changes }));
+    const property = fc.asyncProperty(anyProof, ({ key, changes }) =>
+      expectJudged({ place, key, changes }),
+    );
     await fc.assert(property, { numRuns: SCALE.hostileProofs });
   });
 
-  test.each([16, 64, 256, 1024])('a key of %i KB, larger than any HTTP header line', async (size) => {
-    const door = doorOf(place, KEY);
-    const right = rightParts(KEY, door, clock.now());
-    for (const jwk of [
-      { kty: 'RSA', n: 'A'.repeat(size * 1024), e: 'AQAB' },
-      { kty: 'EC', crv: 'P-256', x: 'A'.repeat(size * 1024), y: 'A' },
-      { more: Array.from({ length: size * 256 }, () => 1) },
-    ]) {
-      const proof = proofOf({ ...right, header: { ...right.header, jwk } });
-      const response = await runningAt(place).application.fetch(requestWith(place, door, proof));
-      expect(await judged(place, response)).toBe('refused');
-    }
-  });
+  test.each([16, 64, 256, 1024])(
+    'a key of %i KB, larger than any HTTP header line',
+    async (size) => {
+      const door = doorOf(place, KEY);
+      const right = rightParts(KEY, door, clock.now());
+      for (const jwk of [
+        { kty: 'RSA', n: 'A'.repeat(size * 1024), e: 'AQAB' },
+        { kty: 'EC', crv: 'P-256', x: 'A'.repeat(size * 1024), y: 'A' },
+        { more: Array.from({ length: size * 256 }, () => 1) },
+      ]) {
+        const proof = proofOf({ ...right, header: { ...right.header, jwk } });
+        const response = await runningAt(place).application.fetch(requestWith(place, door, proof));
+        expect(await judged(place, response)).toBe('refused');
+      }
+    },
+  );
 });

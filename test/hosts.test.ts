@@ -61,10 +61,13 @@ const ASKS_FOR_SOME = HOST_PROFILES.filter(
 );
 const UNCHALLENGED = HOST_PROFILES.filter(({ path }) => path !== undefined);
 
-test.each(ASKS_FOR_ALL)('$name, which asks for all scopes at once, calls every tool', async (profile) => {
-  const { replayed, tokens } = await connected(profile);
-  expect(await (await replayed.call(tokens.access_token, 'my_orders')).text()).toContain('soup');
-});
+test.each(ASKS_FOR_ALL)(
+  '$name, which asks for all scopes at once, calls every tool',
+  async (profile) => {
+    const { replayed, tokens } = await connected(profile);
+    expect(await (await replayed.call(tokens.access_token, 'my_orders')).text()).toContain('soup');
+  },
+);
 
 test.each(ASKS_FOR_SOME)('$name learns which scope another tool needs', async (profile) => {
   const { replayed, tokens } = await connected(profile);
@@ -95,7 +98,11 @@ describe.each(UNCHALLENGED)('$name, which demands refusals without a challenge',
       await replayed.call(tokens.access_token, 'my_orders'),
     ];
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 403]);
-    expect(answers.map(({ headers }) => headers.get('www-authenticate'))).toEqual([null, null, null]);
+    expect(answers.map(({ headers }) => headers.get('www-authenticate'))).toEqual([
+      null,
+      null,
+      null,
+    ]);
   });
 
   test('calls as a service, and is told that a personal tool needs a linked account', async () => {

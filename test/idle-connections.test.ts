@@ -8,7 +8,9 @@ const server = inject('databaseServer') ?? '';
 const isPostgres = server.startsWith('postgres');
 const WAYS = [
   'a pool',
-  ...(isPostgres ? ['a pool with a listener', 'a pool with a later listener'] : ['a pool of promises']),
+  ...(isPostgres
+    ? ['a pool with a listener', 'a pool with a later listener']
+    : ['a pool of promises']),
   'a pool given twice',
   'a pool opened again',
   'the pool of an application',
@@ -53,7 +55,8 @@ async function end(id: string): Promise<void> {
 const UNTOLD = ['a pool of our own', 'a pool with a listener', 'a pool with a later listener'];
 
 /** The log of an application that lost a connection of its `pg` pool. */
-const LINE = /An idle connection of the application's pool broke: .*\. The pool opens another one; .*\n/g;
+const LINE =
+  /An idle connection of the application's pool broke: .*\. The pool opens another one; .*\n/g;
 
 // @shows AS-18.25
 test.each(WAYS)(

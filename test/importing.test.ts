@@ -107,7 +107,11 @@ describe('oauth:client:import', () => {
   // @shows AS-41.1
   test('registers every client of a file under its id, and its existing secret works', async () => {
     const records = [record(), record({ token_endpoint_auth_method: 'client_secret_post' })];
-    const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records), '--json');
+    const { code, stdout, stderr } = await run(
+      'oauth:client:import',
+      await fileOf(records),
+      '--json',
+    );
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toEqual({
       written: true,
@@ -142,7 +146,9 @@ describe('oauth:client:import', () => {
     const { code, stdout } = await run('oauth:client:import', file);
     expect(code).toBe(0);
     expect(stdout).toContain('not imported, because Portico has no such field: logo_uri');
-    expect(stdout).toContain('the secret is not imported, because the client authenticates by none');
+    expect(stdout).toContain(
+      'the secret is not imported, because the client authenticates by none',
+    );
     const { client } = await portal.server.clients.show(idOf(web));
     expect(client).toMatchObject({
       registeredBy: 'operator',
@@ -164,7 +170,9 @@ describe('oauth:client:import', () => {
     const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
     expect(code).toBe(1);
-    expect(stdout).toContain(`${idOf(records[1] ?? {})}  refused: redirect_uris must be a list of strings`);
+    expect(stdout).toContain(
+      `${idOf(records[1] ?? {})}  refused: redirect_uris must be a list of strings`,
+    );
     expect(stderr).toBe('2 of 3 applications were refused, so nothing was imported\n');
     expect(`${stdout}${stderr}`).not.toContain(SECRET);
     expect(`${stdout}${stderr}`).not.toContain('0'.repeat(32));
@@ -274,11 +282,15 @@ describe('oauth:client:import', () => {
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));
     const written = outcomes.filter((each) => each.status === 'fulfilled' && each.value.written);
     expect(written).toHaveLength(1);
-    const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
+    const refused = outcomes.flatMap((each) =>
+      each.status === 'rejected' ? [String(each.reason)] : [],
+    );
     for (const reason of refused)
       expect(reason).toContain('was registered during the import, so nothing was imported');
     const there = await ids();
-    expect(records.map((each) => there.filter((id) => id === idOf(each)).length)).toEqual([1, 1, 1, 1, 1]);
+    expect(records.map((each) => there.filter((id) => id === idOf(each)).length)).toEqual([
+      1, 1, 1, 1, 1,
+    ]);
     expect(await status(clientOf(records[4] ?? {}))).toBe(200);
   });
 
@@ -302,11 +314,15 @@ describe('oauth:client:import', () => {
     const file = await fileOf([about]);
     expect((await run('oauth:client:import', file)).stdout).toContain('or use --new-secrets');
     const { stdout } = await run('oauth:client:import', file, '--new-secrets', '--json');
-    const [made] = (JSON.parse(stdout) as { clients: readonly { client_secret: string }[] }).clients;
+    const [made] = (JSON.parse(stdout) as { clients: readonly { client_secret: string }[] })
+      .clients;
     expect(made?.client_secret).toMatch(/^[\w-]{43}$/);
     expect(await status(clientOf(about, made?.client_secret))).toBe(200);
     const again = await run('oauth:client:import', file, '--new-secrets', '--json');
-    expect(JSON.parse(again.stdout)).toMatchObject({ written: false, clients: [{ outcome: 'unchanged' }] });
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      written: false,
+      clients: [{ outcome: 'unchanged' }],
+    });
     expect(again.stdout).not.toContain('client_secret');
   });
 });
@@ -320,16 +336,26 @@ describe('a secret that another server had hashed', () => {
     ['PBKDF2 as Django writes it', () => django()],
     ['PBKDF2 of fewer iterations', () => django(10)],
     ['what the host’s own hasher made', () => CHEAP.hash(SECRET)],
-  ] as const)('%s: the secret is right, another one is wrong, and so is the hash itself', async (_, make) => {
-    const hash = await make();
-    const about = hashed(hash);
-    expect(await take([about])).toMatchObject({ written: true, clients: [{ problem: null }] });
-    expect(await status(clientOf(about))).toBe(200);
-    const kept = (await portal.server.clients.find(idOf(about)))?.secretHash ?? '';
-    const value = hash.replace(/^.*[:$]/, '');
-    const readElsewhere = [hash, value, Buffer.from(value, 'base64').toString('hex'), kept, `${SECRET} `];
-    for (const wrong of readElsewhere) expect(await status(clientOf(about, wrong)), wrong).toBe(401);
-  });
+  ] as const)(
+    '%s: the secret is right, another one is wrong, and so is the hash itself',
+    async (_, make) => {
+      const hash = await make();
+      const about = hashed(hash);
+      expect(await take([about])).toMatchObject({ written: true, clients: [{ problem: null }] });
+      expect(await status(clientOf(about))).toBe(200);
+      const kept = (await portal.server.clients.find(idOf(about)))?.secretHash ?? '';
+      const value = hash.replace(/^.*[:$]/, '');
+      const readElsewhere = [
+        hash,
+        value,
+        Buffer.from(value, 'base64').toString('hex'),
+        kept,
+        `${SECRET} `,
+      ];
+      for (const wrong of readElsewhere)
+        expect(await status(clientOf(about, wrong)), wrong).toBe(401);
+    },
+  );
 
   // @shows AS-41.3
   test('is stored as the host’s hash of that hash, so that it cannot be read from the store', async () => {
@@ -338,7 +364,8 @@ describe('a secret that another server had hashed', () => {
     const text = JSON.stringify(
       (await portal.application.database.execute('SELECT secret_hash FROM oauth_clients')).rows,
     );
-    for (const hash of [sha256('hex'), django()]) expect(text).not.toContain(hash.replace(/^.*[:$]/, ''));
+    for (const hash of [sha256('hex'), django()])
+      expect(text).not.toContain(hash.replace(/^.*[:$]/, ''));
     expect(text).toContain('imported$sha256$$argon2id$');
   });
 
@@ -347,7 +374,9 @@ describe('a secret that another server had hashed', () => {
     const about = hashed(sha256('base64url'));
     await take([about]);
     const { secret } = await portal.server.clients.rotateSecret(idOf(about));
-    expect([await status(clientOf(about)), await status(clientOf(about, secret))]).toEqual([200, 200]);
+    expect([await status(clientOf(about)), await status(clientOf(about, secret))]).toEqual([
+      200, 200,
+    ]);
     await portal.server.clients.rotateSecret(idOf(about), 0);
     expect(await status(clientOf(about))).toBe(401);
   });
@@ -359,7 +388,9 @@ describe('a secret that another server had hashed', () => {
     const own = await registerClient(portal);
     const cost = async (id: string) => {
       const before = verified;
-      expect(await status(clientOf({ client_id: id }, `a wrong one of ${id} ${++count}`))).toBe(401);
+      expect(await status(clientOf({ client_id: id }, `a wrong one of ${id} ${++count}`))).toBe(
+        401,
+      );
       return verified - before;
     };
     // Two while a client of this portal has two secrets, like the one that was rotated above.
@@ -381,7 +412,11 @@ describe('a secret that another server had hashed', () => {
       '$argon2id$v=19$m=64,t=1,p=1$',
     ],
     ['bcrypt, which the host does not use', `$2b$12$${'a'.repeat(53)}`, 'has an unknown form'],
-    ['PBKDF2 of more iterations than are configured', django(ITERATIONS + 1), 'imported_pbkdf2_iterations'],
+    [
+      'PBKDF2 of more iterations than are configured',
+      django(ITERATIONS + 1),
+      'imported_pbkdf2_iterations',
+    ],
     ['SHA-256 that was cut', sha256('hex').slice(0, -1), 'has an unknown form'],
     ['SHA-256 of nothing', `sha256:${createHash('sha256').digest('hex')}`, 'of an empty secret'],
     ['PBKDF2 of nothing', django(ITERATIONS, ''), 'of an empty secret'],
@@ -410,10 +445,10 @@ describe('an empty secret', () => {
   async function importedBefore(secretHash: string, at = portal): Promise<string> {
     const about = record({ grant_types: ['client_credentials', 'introspection'] });
     await at.server.importing.clients([about]);
-    await at.application.database.execute('UPDATE oauth_clients SET secret_hash = ? WHERE client_id = ?', [
-      secretHash,
-      idOf(about),
-    ]);
+    await at.application.database.execute(
+      'UPDATE oauth_clients SET secret_hash = ? WHERE client_id = ?',
+      [secretHash, idOf(about)],
+    );
     return idOf(about);
   }
   const digestOfNothing = createHash('sha256').digest('hex');
@@ -471,7 +506,9 @@ describe('an empty secret', () => {
           cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
           env: { ...lone.env, PORTAL_CONFIG: JSON.stringify(CONFIG) },
         });
-        const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly part: string }[] };
+        const { checks } = JSON.parse(stdout) as {
+          readonly checks: readonly { readonly part: string }[];
+        };
         return checks.filter(({ part }) => part === 'imported secrets');
       };
       expect(await doctor()).toEqual([
@@ -491,8 +528,9 @@ describe('an empty secret', () => {
         grants: ['client_credentials'],
       });
       const { database } = lone.application;
-      const [row = {}] = (await database.execute('SELECT * FROM oauth_clients WHERE client_id = ?', [own.id]))
-        .rows;
+      const [row = {}] = (
+        await database.execute('SELECT * FROM oauth_clients WHERE client_id = ?', [own.id])
+      ).rows;
       const names = Object.keys(row);
       const statement = `INSERT INTO oauth_clients (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
       await database.transaction(async (connection) => {
@@ -509,7 +547,9 @@ describe('an empty secret', () => {
       });
       const last = await importedBefore((await HASHES[0]?.[1]()) ?? '', lone);
       expect(await doctor()).toEqual([
-        expect.objectContaining({ detail: expect.stringMatching(new RegExp(`: ${last}$`)) as string }),
+        expect.objectContaining({
+          detail: expect.stringMatching(new RegExp(`: ${last}$`)) as string,
+        }),
       ]);
     } finally {
       await lone.close();
@@ -529,11 +569,15 @@ describe('a secret with more iterations than are configured', () => {
           cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
           env: { ...lone.env, PORTAL_CONFIG: '{}' },
         });
-        const { checks } = JSON.parse(stdout) as { readonly checks: readonly { readonly part: string }[] };
+        const { checks } = JSON.parse(stdout) as {
+          readonly checks: readonly { readonly part: string }[];
+        };
         return checks.filter(({ part }) => part === 'imported secrets');
       };
       const named = `these clients cannot authenticate, because their secret needs more PBKDF2 iterations than the configured 0: ${idOf(about)}`;
-      expect(await doctor()).toEqual([expect.objectContaining({ outcome: 'failing', detail: named })]);
+      expect(await doctor()).toEqual([
+        expect.objectContaining({ outcome: 'failing', detail: named }),
+      ]);
       await lone.server.clients.rotateSecret(idOf(about), 0);
       expect(await doctor()).toEqual([]);
     } finally {
@@ -581,13 +625,21 @@ describe('a record of a client', () => {
       'this server offers none of its grant_types: "implicit", "password"',
     ],
     ['no grant', record({ grant_types: [] }), 'grant_types is empty'],
-    ['a secret that can be guessed', record({ client_secret: 'secret' }), 'must have at least 16 characters'],
+    [
+      'a secret that can be guessed',
+      record({ client_secret: 'secret' }),
+      'must have at least 16 characters',
+    ],
     [
       'a hash in place of the secret',
       record({ client_secret: `$2b$12$${'a'.repeat(53)}` }),
       'looks like a hash',
     ],
-    ['a hash of Django in place of the secret', record({ client_secret: django() }), 'looks like a hash'],
+    [
+      'a hash of Django in place of the secret',
+      record({ client_secret: django() }),
+      'looks like a hash',
+    ],
     ['a secret that has expired', record({ client_secret_expires_at: 1 }), 'has expired'],
     [
       'both a secret and a hash',
@@ -596,7 +648,10 @@ describe('a record of a client', () => {
     ],
     [
       'keys, while none are taken',
-      record({ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://client.example/jwks' }),
+      record({
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks_uri: 'https://client.example/jwks',
+      }),
       'oauth_server:private_key_jwt is off',
     ],
     [
@@ -631,7 +686,10 @@ describe('a record of a client', () => {
   test('is refused if an earlier one has its id', async () => {
     const about = record();
     const { clients } = await take([about, about]);
-    expect(clients.map(({ problem }) => problem)).toEqual([null, 'an earlier record has the same client_id']);
+    expect(clients.map(({ problem }) => problem)).toEqual([
+      null,
+      'an earlier record has the same client_id',
+    ]);
   });
 
   // @shows AS-41.2
@@ -676,11 +734,15 @@ describe('oauth:subject:import', () => {
   const subjectOf = async (email: string): Promise<unknown> => {
     const client = await registerClient(people);
     const code = await obtainCode(people, client, await people.signedIn(email));
-    const { id_token: idToken } = (await (await exchangeCode(people, client, code)).json()) as Tokens;
+    const { id_token: idToken } = (await (
+      await exchangeCode(people, client, code)
+    ).json()) as Tokens;
     return decodeJwt(idToken ?? '').sub;
   };
   const give = async (...records: readonly unknown[]) => {
-    const { written, subjects } = await people.server.importing.subjects(records, { by: 'console' });
+    const { written, subjects } = await people.server.importing.subjects(records, {
+      by: 'console',
+    });
     return [written, subjects.map(({ outcome, problem }) => problem ?? outcome)];
   };
 
@@ -729,10 +791,12 @@ describe('oauth:subject:import', () => {
     ['a person without an id', { id: '' }, 'not empty'],
     ['an unknown field', { email: 'ada@example.com' }, 'unknown fields: "email"'],
   ] as const)('refuses %s', async (_, changes, reason) => {
-    const [written, [outcome]] = (await give({ provider: 'accounts', id: '1', sub: 's', ...changes })) as [
-      boolean,
-      string[],
-    ];
+    const [written, [outcome]] = (await give({
+      provider: 'accounts',
+      id: '1',
+      sub: 's',
+      ...changes,
+    })) as [boolean, string[]];
     expect(written).toBe(false);
     expect(outcome).toContain(reason);
   });
@@ -762,7 +826,9 @@ describe('oauth:subject:import', () => {
       );
       const records = rows.map(({ id }, at) => ({ provider: 'accounts', id, sub: `old-${at}` }));
       await lone.server.importing.subjects(records, { by: 'console' });
-      expect(told).toEqual([{ type: 'subjects_imported', subjects: records.length, by: 'console' }]);
+      expect(told).toEqual([
+        { type: 'subjects_imported', subjects: records.length, by: 'console' },
+      ]);
     } finally {
       await lone.close();
     }

@@ -83,7 +83,9 @@ describe('an application that signs in with a JWT in the browser’s storage', (
   });
   beforeEach(async () => {
     context = await browser.newContext();
-    await context.route(`${new URL(REDIRECT_URI).origin}/**`, (route) => route.fulfill({ body: 'back' }));
+    await context.route(`${new URL(REDIRECT_URI).origin}/**`, (route) =>
+      route.fulfill({ body: 'back' }),
+    );
     page = await context.newPage();
   });
   afterEach(() => context.close());
@@ -119,7 +121,9 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect(new URL(page.url()).pathname).toBe('/login');
     await signIn(ADA);
     expect(await shown()).toContain('Signed in as Ada Lovelace');
-    const tokens = await openid.authorizationCodeGrant(config, await allow(), { pkceCodeVerifier: verifier });
+    const tokens = await openid.authorizationCodeGrant(config, await allow(), {
+      pkceCodeVerifier: verifier,
+    });
     const orders = () =>
       fetch(`${url}/orders`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
     expect(await (await orders()).json()).toEqual({ orders: [], of: 'Ada Lovelace' });
@@ -138,9 +142,13 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     const own = String(await page.evaluate("localStorage.getItem('jwt')"));
     const status = async (route: string, bearer: string) =>
       (await fetch(`${url}${route}`, { headers: { Authorization: `Bearer ${bearer}` } })).status;
-    expect([await status('/api/orders', own), await status('/api/orders', issued)]).toEqual([200, 200]);
+    expect([await status('/api/orders', own), await status('/api/orders', issued)]).toEqual([
+      200, 200,
+    ]);
     expect([await status('/api/me', issued), await status('/orders', own)]).toEqual([401, 401]);
-    expect([await status('/api/orders', 'x'), (await fetch(`${url}/api/orders`)).status]).toEqual([401, 401]);
+    expect([await status('/api/orders', 'x'), (await fetch(`${url}/api/orders`)).status]).toEqual([
+      401, 401,
+    ]);
     const ada = users.byEmail(ADA);
     users.setPermissions(ada?.id ?? 0, 'mcp:tools');
     expect(await status('/api/orders', issued)).toBe(403);
@@ -157,7 +165,9 @@ describe('an application that signs in with a JWT in the browser’s storage', (
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     });
     const { access_token: ofNobody } = (await asked.json()) as { readonly access_token: string };
-    expect([await status('/orders', ofNobody), await status('/api/orders', ofNobody)]).toEqual([200, 403]);
+    expect([await status('/orders', ofNobody), await status('/api/orders', ofNobody)]).toEqual([
+      200, 403,
+    ]);
   });
 
   test('continues as the person of the token in the storage, after that person confirms', async () => {
@@ -195,7 +205,10 @@ describe('an application that signs in with a JWT in the browser’s storage', (
       }),
     );
     await page.goto('https://evil.example/');
-    const [answer] = await Promise.all([page.waitForResponse(`${url}/logout`), page.click('button')]);
+    const [answer] = await Promise.all([
+      page.waitForResponse(`${url}/logout`),
+      page.click('button'),
+    ]);
     expect(answer.status()).toBe(403);
     for (const at of ['/login', '/logout'])
       expect((await fetch(`${url}${at}`)).headers.get('x-frame-options')).toBe('DENY');
@@ -209,11 +222,15 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     const cookies = await context.cookies(`${url}/oauth/authorize`);
     const cookie = cookies.find(({ name }) => name === 'signed_in');
     expect(cookie).toMatchObject({ path: '/oauth', httpOnly: true, sameSite: 'Lax' });
-    const me = (bearer: string) => fetch(`${url}/api/me`, { headers: { Authorization: `Bearer ${bearer}` } });
+    const me = (bearer: string) =>
+      fetch(`${url}/api/me`, { headers: { Authorization: `Bearer ${bearer}` } });
     const jwt = String(await page.evaluate("localStorage.getItem('jwt')"));
     expect([(await me(jwt)).status, (await me(cookie?.value ?? '')).status]).toEqual([200, 401]);
     const applications = (value: string) =>
-      fetch(`${url}/oauth/applications`, { headers: { Cookie: `signed_in=${value}` }, redirect: 'manual' });
+      fetch(`${url}/oauth/applications`, {
+        headers: { Cookie: `signed_in=${value}` },
+        redirect: 'manual',
+      });
     expect((await applications(cookie?.value ?? '')).status).toBe(200);
     expect((await applications(jwt)).status).toBe(302);
     const unsigned = await fetch(`${url}/login`, { method: 'POST' });

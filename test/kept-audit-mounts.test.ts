@@ -17,7 +17,10 @@ const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'porti
 describe.each(KINDS)('mounted by $name', (mount) => {
   // @shows AS-19.6
   test('kept events have the request and the network, for an endpoint and for a tool', async () => {
-    const running = await mount.start({ oauth_server: { audit: { keep: true } }, mcp: { audit: true } });
+    const running = await mount.start({
+      oauth_server: { audit: { keep: true } },
+      mcp: { audit: true },
+    });
     onTestFinished(() => running.close());
     const { id, secret } = await running.register({
       name: 'A service',
@@ -43,7 +46,9 @@ describe.each(KINDS)('mounted by $name', (mount) => {
     expect([token.status, called.status]).toEqual([200, 200]);
     const address = KNOWING.includes(mount.name) ? '127.0.0.1' : null;
     const { items } = await running.server.audit.list({ clientId: id });
-    expect(items.map(({ type, requestId, address: from }) => ({ type, requestId, address: from }))).toEqual([
+    expect(
+      items.map(({ type, requestId, address: from }) => ({ type, requestId, address: from })),
+    ).toEqual([
       { type: 'tool_called', requestId: called.headers.get('x-request-id'), address },
       { type: 'tokens_issued', requestId: token.headers.get('x-request-id'), address },
       { type: 'client_registered', requestId: null, address: null },

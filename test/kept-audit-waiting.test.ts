@@ -67,10 +67,13 @@ const event = (clientId: string): AuditEvent => ({
   previousExpiresAt: null,
 });
 const keptOf = async (clientId: string) =>
-  (await portal.server.audit.list({ clientId, type: 'secret_rotated' }, { limit: 1000 })).items.length;
+  (await portal.server.audit.list({ clientId, type: 'secret_rotated' }, { limit: 1000 })).items
+    .length;
 
 /** The events that are in the log instead of the table. */
-async function saidInstead(): Promise<readonly { readonly id: string; readonly client_id: string }[]> {
+async function saidInstead(): Promise<
+  readonly { readonly id: string; readonly client_id: string }[]
+> {
   const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
   return log
     .split('\n')
@@ -114,7 +117,9 @@ test('an event that the store refuses is in the log, and the others reach the ta
   await Promise.all([first, ...others]);
   await expect.poll(() => keptOf('healthy')).toBe(4);
   expect(await keptOf('a poisoned client')).toBe(0);
-  expect((await saidInstead()).filter((each) => each.client_id === 'a poisoned client')).toHaveLength(1);
+  expect(
+    (await saidInstead()).filter((each) => each.client_id === 'a poisoned client'),
+  ).toHaveLength(1);
 });
 
 // @shows AS-19.6
@@ -129,7 +134,10 @@ test('a store that hangs delays no response: the log has the events, and later t
   unlock();
   const { audit } = portal.server;
   const kept = async () => {
-    const { items } = await audit.list({ clientId: client.id, type: 'tokens_issued' }, { limit: 1000 });
+    const { items } = await audit.list(
+      { clientId: client.id, type: 'tokens_issued' },
+      { limit: 1000 },
+    );
     return said.filter((id) => items.every((item) => item.id !== id));
   };
   await expect.poll(kept).toEqual([]);

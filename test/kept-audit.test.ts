@@ -127,7 +127,11 @@ const revoke = (token: string) =>
 
 const authorize = async () =>
   tokensOf(
-    exchangeCode(portal, client, secret(await obtainCode(portal, client, await portal.signedIn(ADA)))),
+    exchangeCode(
+      portal,
+      client,
+      secret(await obtainCode(portal, client, await portal.signedIn(ADA))),
+    ),
   );
 
 /** Everything that happens to a person and a client over HTTP. */
@@ -148,10 +152,19 @@ async function live(): Promise<void> {
   await authorize();
   await visitor.submit(await visitor.get('/oauth/applications'));
   for (let count = 0; count < 6; count += 1) {
-    await requestToken(portal, { ...client, secret: secret('a wrong secret') }, { grant_type: 'x' });
+    await requestToken(
+      portal,
+      { ...client, secret: secret('a wrong secret') },
+      { grant_type: 'x' },
+    );
     const stranger = portal.visitor();
     const typed = secret('a password that was typed');
-    await signIn(stranger, await stranger.get('/login'), secret('a-name-that-is-a-password'), typed);
+    await signIn(
+      stranger,
+      await stranger.get('/login'),
+      secret('a-name-that-is-a-password'),
+      typed,
+    );
   }
 }
 
@@ -163,14 +176,22 @@ async function register(initialAccessToken: string): Promise<void> {
       headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' },
       body: body === null ? null : JSON.stringify(body),
     });
-  const about = { redirect_uris: ['https://tool.example/cb'], scope: 'notes:read', client_name: 'A tool' };
+  const about = {
+    redirect_uris: ['https://tool.example/cb'],
+    scope: 'notes:read',
+    client_name: 'A tool',
+  };
   const registered = await send(`${portal.url}/oauth/register`, 'POST', initialAccessToken, about);
   const answer = (await registered.json()) as Readonly<Record<string, string>>;
   const { client_id: id = '', client_secret: own, registration_access_token: token = '' } = answer;
   secret(token);
   if (own !== undefined) secret(own);
   const { registration_client_uri: uri = '' } = answer;
-  const changed = await send(uri, 'PUT', token, { ...about, client_id: id, client_name: 'Another name' });
+  const changed = await send(uri, 'PUT', token, {
+    ...about,
+    client_id: id,
+    client_name: 'Another name',
+  });
   expect(changed.status).toBe(200);
   for (const value of Object.values((await changed.json()) as Readonly<Record<string, unknown>>))
     if (typeof value === 'string' && /^[\w-]{43}$/.test(value)) secret(value);
@@ -185,7 +206,10 @@ async function operate(): Promise<void> {
     '--scope=openid',
     '--json',
   );
-  const { client_id: id, client_secret: first } = JSON.parse(created.stdout) as Record<string, string>;
+  const { client_id: id, client_secret: first } = JSON.parse(created.stdout) as Record<
+    string,
+    string
+  >;
   secret(first ?? '');
   await run('oauth:client:update', id ?? '', '--name', 'Its other name');
   const rotated = await run('oauth:client:rotate-secret', id ?? '');
@@ -194,7 +218,10 @@ async function operate(): Promise<void> {
   await run('oauth:client:revoke', 'https://blocked.example/client.json');
   await run('oauth:client:unblock', 'https://blocked.example/client.json');
   const made = await run('oauth:initial-access-token:create', '--uses=2', '--json');
-  const token = JSON.parse(made.stdout) as { readonly id: string; readonly initial_access_token: string };
+  const token = JSON.parse(made.stdout) as {
+    readonly id: string;
+    readonly initial_access_token: string;
+  };
   await register(secret(token.initial_access_token));
   await run('oauth:initial-access-token:revoke', token.id);
   await authorize();
@@ -215,42 +242,44 @@ async function tell(...events: readonly AuditEvent[]): Promise<void> {
 const ADMINISTRATOR = { provider: 'accounts', id: 'the administrator' };
 
 /** The source of each type here. */
-const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'nobody'>> = {
-  consent_granted: 'http',
-  consent_denied: 'http',
-  tokens_issued: 'http',
-  code_replayed: 'http',
-  refresh_token_replayed: 'http',
-  refresh_token_retried: 'http',
-  family_revoked: 'http',
-  access_token_revoked: 'http',
-  client_changed: 'http',
-  client_authentication_failed: 'http',
-  client_authentication_slowed: 'http',
-  sign_in_failed: 'http',
-  sign_in_slowed: 'http',
-  client_registered: 'console',
-  client_revoked: 'console',
-  client_unblocked: 'console',
-  client_updated: 'console',
-  person_revoked: 'console',
-  secret_rotated: 'console',
-  initial_access_token_created: 'console',
-  initial_access_token_revoked: 'console',
-  person_erased: 'administrator',
-  access_ended: 'administrator',
-  subjects_imported: 'administrator',
-  signing_key_created: 'administrator',
-  signing_key_staged: 'administrator',
-  signing_key_removed: 'administrator',
-  admin_refused: 'nobody',
-  tool_called: 'nobody',
-  resource_read: 'nobody',
-};
+const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'nobody'>> =
+  {
+    consent_granted: 'http',
+    consent_denied: 'http',
+    tokens_issued: 'http',
+    code_replayed: 'http',
+    refresh_token_replayed: 'http',
+    refresh_token_retried: 'http',
+    family_revoked: 'http',
+    access_token_revoked: 'http',
+    client_changed: 'http',
+    client_authentication_failed: 'http',
+    client_authentication_slowed: 'http',
+    sign_in_failed: 'http',
+    sign_in_slowed: 'http',
+    client_registered: 'console',
+    client_revoked: 'console',
+    client_unblocked: 'console',
+    client_updated: 'console',
+    person_revoked: 'console',
+    secret_rotated: 'console',
+    initial_access_token_created: 'console',
+    initial_access_token_revoked: 'console',
+    person_erased: 'administrator',
+    access_ended: 'administrator',
+    subjects_imported: 'administrator',
+    signing_key_created: 'administrator',
+    signing_key_staged: 'administrator',
+    signing_key_removed: 'administrator',
+    admin_refused: 'nobody',
+    tool_called: 'nobody',
+    resource_read: 'nobody',
+  };
 
 /** Over HTTP an event has an address and a request, from the console it has neither. */
 function whereFrom({ by, address, request_id: request }: Item): string {
-  if (by === 'console') return address === null && request === null ? 'console' : 'a console with a request';
+  if (by === 'console')
+    return address === null && request === null ? 'console' : 'a console with a request';
   if (by !== null) return 'administrator';
   if (address === null && request === null) return 'nobody';
   return address === '127.0.0.1' && /^[\w-]{36}$/.test(request ?? '') ? 'http' : 'an odd request';
@@ -265,7 +294,14 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const key = { kid: 'a-kid', algorithm: 'RS256', by } as const;
     await tell(
       { type: 'person_erased', person: ADMINISTRATOR, authorizations: 2, by },
-      { type: 'access_ended', authorizations: 2, clientTokens: 1, requests: 0, initialAccessTokens: 0, by },
+      {
+        type: 'access_ended',
+        authorizations: 2,
+        clientTokens: 1,
+        requests: 0,
+        initialAccessTokens: 0,
+        by,
+      },
       { type: 'signing_key_created', ...key },
       { type: 'signing_key_staged', ...key },
       { type: 'signing_key_removed', ...key },
@@ -319,7 +355,9 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const stream = await readFile(file(), 'utf8');
     const said = (await run('oauth:audit', '--limit=1000')).stdout;
     expect(secrets.size).toBeGreaterThan(30);
-    const found = [...secrets].filter((each) => [table, stream, said].some((text) => text.includes(each)));
+    const found = [...secrets].filter((each) =>
+      [table, stream, said].some((text) => text.includes(each)),
+    );
     expect(found).toEqual([]);
   });
 
@@ -350,7 +388,13 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const id = await attempt(GRACE, '192.0.2.70');
     const failed = async () => (await list('--type=sign_in_failed', '--limit=1000')).items;
     const found = (await failed()).find(({ request_id: request }) => request === id);
-    expect(found).toMatchObject({ person, address: '192.0.2.70', client_id: null, by: null, details: {} });
+    expect(found).toMatchObject({
+      person,
+      address: '192.0.2.70',
+      client_id: null,
+      by: null,
+      details: {},
+    });
 
     // For one account five in a minute, from any number of networks; and for unknown accounts five
     // per network.
@@ -390,7 +434,11 @@ describe('with oauth_server:audit:keep and :stream', () => {
     });
     expect(asked.headers.get('x-request-id')).toBe('asked-by-a-test');
     expect((await list('--limit=1')).items).toMatchObject([
-      { type: 'client_authentication_failed', request_id: 'asked-by-a-test', address: '2001:db8::1' },
+      {
+        type: 'client_authentication_failed',
+        request_id: 'asked-by-a-test',
+        address: '2001:db8::1',
+      },
     ]);
   });
 
@@ -404,10 +452,16 @@ describe('with oauth_server:audit:keep and :stream', () => {
     ]);
     const { stdout, stderr } = await portico(['oauth:initial-access-token:create', '--json'], {
       cwd: folder,
-      env: { ...portal.env, PORTAL_CONFIG: JSON.stringify({ oauth_server: { audit: { stream: '-' } } }) },
+      env: {
+        ...portal.env,
+        PORTAL_CONFIG: JSON.stringify({ oauth_server: { audit: { stream: '-' } } }),
+      },
     });
     expect(JSON.parse(stdout)).toHaveProperty('initial_access_token');
-    expect(JSON.parse(stderr)).toMatchObject({ type: 'initial_access_token_created', by: 'console' });
+    expect(JSON.parse(stderr)).toMatchObject({
+      type: 'initial_access_token_created',
+      by: 'console',
+    });
   });
 
   // @shows AS-19.6
@@ -474,7 +528,9 @@ describe('oauth:audit', () => {
     const at = (seconds: number) => new Date(began + seconds * 1000).toISOString();
     const between = await list('--client=pages', '--since', at(120), '--until', at(240));
     expect(toolsOf(between)).toEqual(['three', 'two']);
-    expect(toolsOf(await list('--client=pages', '--type=tool_called', '--until', at(90)))).toEqual(['one']);
+    expect(toolsOf(await list('--client=pages', '--type=tool_called', '--until', at(90)))).toEqual([
+      'one',
+    ]);
     expect(toolsOf(await list('--client=pages', '--since=45s'))).toHaveLength(5);
     // A page that begins later than the requested time begins there.
     const late = ['--after', first.next ?? '', '--until', at(180)];
@@ -527,9 +583,15 @@ describe('oauth:audit', () => {
     }
     time = null;
     const found = async (...args: string[]) =>
-      (await list('--client=noon', ...args)).items.map(({ details }) => details['tool']).toReversed();
+      (await list('--client=noon', ...args)).items
+        .map(({ details }) => details['tool'])
+        .toReversed();
     const [before, at, after] = ['before', 'noon', 'after'];
-    for (const text of ['2026-03-29T12:00:00Z', '2026-03-29T14:00:00+02:00', '2026-03-29T07:30-04:30']) {
+    for (const text of [
+      '2026-03-29T12:00:00Z',
+      '2026-03-29T14:00:00+02:00',
+      '2026-03-29T07:30-04:30',
+    ]) {
       expect([text, await found('--since', text)]).toEqual([text, [at, after]]);
       expect([text, await found('--until', text)]).toEqual([text, [before]]);
     }
@@ -543,7 +605,15 @@ describe('oauth:audit', () => {
     expect(await found('--until', '2026-03-29')).toEqual([]);
     expect(await found('--since', '9999-12-31')).toEqual([]);
     expect(await found('--until', '9999-12-31T23:59:59Z')).toEqual([before, at, after]);
-    for (const text of ['2026-03-29T12:00:00', '2026-03-29 12:00', '1774785600', '-1h', '1.5h', '30M', ''])
+    for (const text of [
+      '2026-03-29T12:00:00',
+      '2026-03-29 12:00',
+      '1774785600',
+      '-1h',
+      '1.5h',
+      '30M',
+      '',
+    ])
       for (const option of ['--since', '--until'])
         expect((await run('oauth:audit', `${option}=${text}`)).stderr).toContain(
           `${option} must be an age such as`,
@@ -558,8 +628,12 @@ describe('oauth:audit', () => {
     time = null;
     const found = async (range: object) =>
       (await portal.server.audit.list({ clientId: 'between', ...range })).items.length;
-    expect(await Promise.all([at - 0.5, at, at + 0.5].map((since) => found({ since })))).toEqual([1, 1, 0]);
-    expect(await Promise.all([at - 0.5, at, at + 0.5].map((until) => found({ until })))).toEqual([0, 0, 1]);
+    expect(await Promise.all([at - 0.5, at, at + 0.5].map((since) => found({ since })))).toEqual([
+      1, 1, 0,
+    ]);
+    expect(await Promise.all([at - 0.5, at, at + 0.5].map((until) => found({ until })))).toEqual([
+      0, 0, 1,
+    ]);
   });
 
   // @shows AS-19.8
@@ -567,7 +641,9 @@ describe('oauth:audit', () => {
     time = Date.now() - 60_000;
     const order = Array.from({ length: 12 }, (_, index) => String(index));
     await tell(
-      ...order.map((id) => ({ type: 'consent_denied', clientId: 'at once', person: person(id) }) as const),
+      ...order.map(
+        (id) => ({ type: 'consent_denied', clientId: 'at once', person: person(id) }) as const,
+      ),
     );
     time = null;
     const { items } = await list('--client=at once');
@@ -604,7 +680,11 @@ describe('oauth:audit', () => {
     await revoke(token);
     const about = ['--authorization', issued?.authorization_id ?? ''];
     const typesOf = ({ items }: Page) => items.map(({ type }) => type);
-    expect(typesOf(await list(...about))).toEqual(['family_revoked', 'tokens_issued', 'consent_granted']);
+    expect(typesOf(await list(...about))).toEqual([
+      'family_revoked',
+      'tokens_issued',
+      'consent_granted',
+    ]);
     expect(typesOf(await list(...about, '--type=tokens_issued'))).toEqual(['tokens_issued']);
     expect(typesOf(await list(...about, '--client=another'))).toEqual([]);
     expect(typesOf(await list('--authorization', 'nobody’s'))).toEqual([]);
@@ -679,7 +759,11 @@ describe('oauth:audit', () => {
     const both = ['--client=crowded', '--type=consent_denied', '--limit=1'];
     const found: string[] = [];
     let pages = 0;
-    for (let next: string | null = null, isFirst = true; isFirst || next !== null; isFirst = false) {
+    for (
+      let next: string | null = null, isFirst = true;
+      isFirst || next !== null;
+      isFirst = false
+    ) {
       const page: Page = await list(...both, ...(next === null ? [] : ['--after', next]));
       found.push(...page.items.map(({ id }) => id));
       ({ next } = page);
@@ -744,13 +828,17 @@ describe('a person who is erased', () => {
 });
 
 test('without the switches nothing is kept, streamed or removed; oauth:audit says so, and prints what was kept before', async () => {
-  const plain = await startPortal({ databaseUrl: portal.env['DATABASE_URL'] ?? '', signingKey: false });
+  const plain = await startPortal({
+    databaseUrl: portal.env['DATABASE_URL'] ?? '',
+    signingKey: false,
+  });
   try {
     const before = (await rows()).length;
     await registerClient(plain);
     expect((await rows()).length).toBe(before);
     expect(await plain.server.prune()).not.toHaveProperty('auditEvents');
-    const of = (...args: string[]) => porticoHere(['oauth:audit', ...args], { cwd: folder, env: plain.env });
+    const of = (...args: string[]) =>
+      porticoHere(['oauth:audit', ...args], { cwd: folder, env: plain.env });
     const { stdout, stderr } = await of('--client=nobody');
     expect([stdout, stderr]).toEqual([
       '',
@@ -805,7 +893,10 @@ test('a tool call is kept with its request, client and person', async () => {
         jsonrpc: '2.0',
         id: 1,
         method: 'tools/call',
-        params: { name: await aTool(assistant.resource, await assistant.serviceToken()), arguments: {} },
+        params: {
+          name: await aTool(assistant.resource, await assistant.serviceToken()),
+          arguments: {},
+        },
       }),
     });
     const { items } = await assistant.server.audit.list({ type: 'tool_called' });

@@ -36,7 +36,12 @@ import { freePort } from './support/free-port.ts';
  */
 
 const SERVING = 65_534;
-const AS_SERVING = ['setpriv', `--reuid=${SERVING}`, `--regid=${SERVING}`, '--clear-groups'] as const;
+const AS_SERVING = [
+  'setpriv',
+  `--reuid=${SERVING}`,
+  `--regid=${SERVING}`,
+  '--clear-groups',
+] as const;
 /** A root that may not give files away. */
 const BOUND = ['setpriv', '--inh-caps=-chown', '--bounding-set=-chown'];
 
@@ -78,7 +83,10 @@ async function installedFor(
   const copy = await mkdtemp(path.join(tmpdir(), 'portico-installed-'));
   const parts = [...PACKAGES.flatMap(partsOf), ...(await dependencies())];
   for (const part of parts)
-    await cp(path.join(ROOT, part), path.join(copy, part), { recursive: true, verbatimSymlinks: true });
+    await cp(path.join(ROOT, part), path.join(copy, part), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
   const node = path.join(copy, 'node');
   await cp(process.execPath, node);
   await run('chmod', ['-R', 'a+rX', copy]);
@@ -97,7 +105,8 @@ const serving = (...args: readonly string[]) =>
   portico(args, { cwd: folder, env, installed, through: AS_SERVING });
 
 beforeAll(async () => {
-  if (process.getuid?.() !== 0) throw new Error('Run these tests as root, for instance in a container');
+  if (process.getuid?.() !== 0)
+    throw new Error('Run these tests as root, for instance in a container');
   const { remove, ...found } = await installedFor(AS_SERVING);
   installed = found;
   return remove;
@@ -168,7 +177,9 @@ interface Finding {
 }
 
 const findings = async (result: ConsoleResult, part: string) =>
-  (JSON.parse(result.stdout) as { checks: readonly Finding[] }).checks.filter((each) => each.part === part);
+  (JSON.parse(result.stdout) as { checks: readonly Finding[] }).checks.filter(
+    (each) => each.part === part,
+  );
 
 /** As root's commands made it in releases before they gave it away. */
 const giveToRoot = (name: string) => chown(path.join(keyPath(), name), 0, 0);
@@ -189,7 +200,9 @@ describe('in a storage directory of the serving account, root’s commands make 
     expect(await keyFiles()).toHaveLength(4);
     await whileServing(async (url) => {
       expect(await status(`${url}/health/ready`)).toBe(200);
-      const set = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: unknown[] };
+      const set = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as {
+        keys: unknown[];
+      };
       expect(set.keys).toHaveLength(4);
       expectDone(await root('oauth:keys:rotate', '--now'));
       await expect.poll(() => status(`${url}/health/ready`)).toBe(200);
@@ -238,7 +251,10 @@ describe('a key file that the serving account cannot read', () => {
       const registered = await fetch(`${url}/oauth/register`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ redirect_uris: ['https://client.example/callback'], client_name: 'Test' }),
+        body: JSON.stringify({
+          redirect_uris: ['https://client.example/callback'],
+          client_name: 'Test',
+        }),
       });
       const { client_id } = (await registered.json()) as { client_id: string };
       const query = new URLSearchParams({
@@ -275,7 +291,8 @@ describe('a key file that the serving account cannot read', () => {
           },
         ]);
       }
-      for (const each of await keyFiles()) await chown(path.join(keyPath(), each), SERVING, SERVING);
+      for (const each of await keyFiles())
+        await chown(path.join(keyPath(), each), SERVING, SERVING);
       await expect.poll(() => status(`${url}/.well-known/jwks.json`)).toBe(200);
       await expect.poll(() => status(`${url}/health/ready`)).toBe(200);
     });
@@ -299,16 +316,18 @@ describe('a key file that the serving account cannot read', () => {
     expect(await made()).toEqual(before);
     await chown(path.join(keyPath(), name), SERVING, SERVING);
     expectDone(await root('oauth:keys:rotate', '--if-older-than=1s'));
-    expect(await findings(await root('oauth:server:doctor', '--json'), 'signing key')).toMatchObject([
-      { outcome: 'ok' },
-    ]);
+    expect(
+      await findings(await root('oauth:server:doctor', '--json'), 'signing key'),
+    ).toMatchObject([{ outcome: 'ok' }]);
   });
 
   // @shows AS-11.22
   test('in a directory of root’s, is a warning of the doctor', async () => {
     for (const each of [keyPath(), ...(await keyFiles()).map((name) => path.join(keyPath(), name))])
       await chown(each, 0, 0);
-    expect(await findings(await root('oauth:server:doctor', '--json'), 'signing key')).toMatchObject([
+    expect(
+      await findings(await root('oauth:server:doctor', '--json'), 'signing key'),
+    ).toMatchObject([
       { outcome: 'ok' },
       {
         outcome: 'warning',

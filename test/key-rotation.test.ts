@@ -131,7 +131,10 @@ describe('oauth:keys:rotate', () => {
     for (let step = 0; step < SCALE.keyRotationSteps; step += 1) {
       clock.advance(Math.ceil(random() * 300));
       if (random() < 0.5)
-        await processes[Math.floor(random() * 2)]?.server.keys.rotate({ ifOlderThan: 600, by: 'console' });
+        await processes[Math.floor(random() * 2)]?.server.keys.rotate({
+          ifOlderThan: 600,
+          by: 'console',
+        });
       if (clock.now() - cachedAt > 600_000) {
         cached = await keySet(processes[Math.floor(random() * 2)] ?? one);
         cachedAt = clock.now();
@@ -167,7 +170,12 @@ describe('oauth:keys:rotate', () => {
     const [next] = staged;
     const second = next?.kid ?? '';
     expect(staged).toMatchObject([
-      { algorithm: 'RS256', state: 'staged', createdAt: clock.now(), signsFrom: clock.now() + STAGED * 1000 },
+      {
+        algorithm: 'RS256',
+        state: 'staged',
+        createdAt: clock.now(),
+        signsFrom: clock.now() + STAGED * 1000,
+      },
     ]);
     expect(await rotate()).toMatchObject({ staged: [], removed: [] });
     // As after a second at most.
@@ -229,7 +237,9 @@ describe('oauth:keys:rotate', () => {
   // @shows AS-11.10
   test('replaces the keys of every algorithm, or of one', async () => {
     await keys().generate('ES256');
-    expect((await keys().rotate({ algorithm: 'ES256' })).staged).toMatchObject([{ algorithm: 'ES256' }]);
+    expect((await keys().rotate({ algorithm: 'ES256' })).staged).toMatchObject([
+      { algorithm: 'ES256' },
+    ]);
     expect((await keys().rotate()).staged).toMatchObject([{ algorithm: 'RS256' }]);
     await expect(keys().rotate({ algorithm: 'EdDSA' })).rejects.toThrow(
       new KeyRotationError(
@@ -303,7 +313,11 @@ describe('oauth:keys:rotate', () => {
     const run = ['oauth:keys:rotate', '--json'];
     // No file may have a single byte.
     const limited = 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"';
-    const command = [process.execPath, path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), ...run];
+    const command = [
+      process.execPath,
+      path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
+      ...run,
+    ];
     const failed = await promisify(execFile)('sh', ['-c', limited, ...command], {
       cwd: PORTAL,
       env: { PATH: process.env['PATH'], STORAGE_DIR: storage },
@@ -322,7 +336,10 @@ describe('oauth:keys:rotate', () => {
   test('does not remove a key whose name keeps it from signing, as with delivery in two steps', async () => {
     const fresh = await keys().generate('ES256');
     await keys().generate('ES256');
-    await rename(path.join(keyPath, fresh.file ?? ''), path.join(keyPath, `0-${fresh.kid}.ES256.json`));
+    await rename(
+      path.join(keyPath, fresh.file ?? ''),
+      path.join(keyPath, `0-${fresh.kid}.ES256.json`),
+    );
     clock.advance(400 * DAY);
     expect((await keys().rotate({ ifOlderThan: 1000 * DAY })).removed).toEqual([]);
     expect((await keys().list()).find(({ kid }) => kid === fresh.kid)).toMatchObject({
@@ -354,7 +371,11 @@ describe('oauth:keys:rotate --now', () => {
     await keys().rotate();
     const ec = await keys().generate('ES256');
     events.length = 0;
-    const { created, removed } = await keys().rotate({ now: true, algorithm: 'RS256', by: 'console' });
+    const { created, removed } = await keys().rotate({
+      now: true,
+      algorithm: 'RS256',
+      by: 'console',
+    });
     expect(created).toMatchObject([{ state: 'signing', algorithm: 'RS256' }]);
     expect(removed).toHaveLength(2);
     const kid = created[0]?.kid ?? '';
@@ -388,7 +409,9 @@ describe('oauth:keys:rotate --now', () => {
 
   // @shows AS-11.14
   test('leaves a key that signs if several processes run it at once', async () => {
-    await Promise.all([one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })));
+    await Promise.all(
+      [one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })),
+    );
     const { length } = await keys().all();
     expect(length).toBeGreaterThan(0);
     expect(kidsOf(await keySet(other))).toContain((await keys().active())?.kid);
@@ -399,18 +422,26 @@ describe('the console', () => {
   /** Uses the system's clock. */
   beforeEach(async () => {
     const [name = ''] = await readdir(keyPath);
-    await rename(path.join(keyPath, name), path.join(keyPath, name.replace(/^\d+/, String(Date.now()))));
+    await rename(
+      path.join(keyPath, name),
+      path.join(keyPath, name.replace(/^\d+/, String(Date.now()))),
+    );
   });
 
-  const run = (...args: string[]) => porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
+  const run = (...args: string[]) =>
+    porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
 
   // @shows AS-11.10, AS-11.14, AS-11.15
   test('rotates, says what it did, and lists each key with its state', async () => {
     const [signing = ''] = (await keys().all()).map(({ kid }) => kid);
     const rotated = await run('oauth:keys:rotate', '--alg', 'RS256', '--staged-for', '2h');
-    expect(rotated.stdout).toMatch(/^The key \S{43} \(RS256\) is published and signs from \S+Z\.\n$/);
+    expect(rotated.stdout).toMatch(
+      /^The key \S{43} \(RS256\) is published and signs from \S+Z\.\n$/,
+    );
     const again = await run('oauth:keys:rotate', '--if-older-than=30d');
-    expect(again.stdout).toMatch(/^The key \S{43} \(RS256\) was already published and signs from \S+Z\.\n$/);
+    expect(again.stdout).toMatch(
+      /^The key \S{43} \(RS256\) was already published and signs from \S+Z\.\n$/,
+    );
     const listed = await run('oauth:keys:list');
     expect(listed.stdout).toMatch(
       /^\S{43} {2}RS256 {2}\(published; signs later\)\n {2}created {5}\S+Z\n {2}signs from {2}\S+Z\n {2}file {8}\S+\n\n/,
@@ -433,7 +464,9 @@ describe('the console', () => {
       'removable_at',
       'file',
     ]);
-    expect(Date.parse(staged?.signs_from ?? '') - Date.parse(staged?.created_at ?? '')).toBe(7_200_000);
+    expect(Date.parse(staged?.signs_from ?? '') - Date.parse(staged?.created_at ?? '')).toBe(
+      7_200_000,
+    );
     const content = await readFile(
       path.join(keyPath, (await readdir(keyPath)).find((name) => name.startsWith('0-')) ?? ''),
       'utf8',
@@ -443,7 +476,11 @@ describe('the console', () => {
 
     const now = await run('oauth:keys:rotate', '--now', '--json');
     expect(now.stderr).toMatch(/^Applications refuse ID tokens from the old keys/);
-    const report = JSON.parse(now.stdout) as { created: unknown[]; removed: string[]; keys: unknown[] };
+    const report = JSON.parse(now.stdout) as {
+      created: unknown[];
+      removed: string[];
+      keys: unknown[];
+    };
     expect([report.created.length, report.removed.length, report.keys.length]).toEqual([1, 2, 1]);
     expect((await run('oauth:keys:rotate', '--if-older-than=30d')).stdout).toBe(
       'No key is old enough to be replaced or removed.\n',

@@ -74,7 +74,9 @@ describe('a key of SoftHSM', () => {
     const client = await registerClient(portal, { idTokenSignedResponseAlg: algorithm });
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
-    const set = (await (await fetch(`${portal.url}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
+    const set = (await (
+      await fetch(`${portal.url}/.well-known/jwks.json`)
+    ).json()) as JSONWebKeySet;
     const { protectedHeader } = await jwtVerify(tokens.id_token, createLocalJWKSet(set));
     expect(protectedHeader).toEqual({ alg: algorithm, kid: `module ${algorithm}`, typ: 'JWT' });
     expect((await portal.server.keys.list()).map(({ file }) => file)).toEqual([null, null]);

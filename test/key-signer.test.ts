@@ -63,7 +63,10 @@ const clock = createClock();
 let misbehaves: Sign | null = null;
 const signers = ALGORITHMS.map((algorithm) => {
   const made = signerOf(algorithm, `module ${algorithm}`, { timeout: 50 });
-  return { ...made, sign: (...args: Parameters<Sign>) => misbehaves?.(...args) ?? made.sign(...args) };
+  return {
+    ...made,
+    sign: (...args: Parameters<Sign>) => misbehaves?.(...args) ?? made.sign(...args),
+  };
 });
 const later = signerOf('RS256', 'module RS256 next', { signsFrom: clock.now() + 3_600_000 });
 
@@ -138,8 +141,14 @@ describe('a KeySigner', () => {
       { state: 'retired', removableAt: null, algorithm: 'RS256' },
     ]);
     for (const options of [{ algorithm: 'ES256' }, { now: true }] as const)
-      await expect(portal.server.keys.rotate(options)).rejects.toThrow('give the server another KeySigner');
-    expect(await portal.server.keys.rotate()).toMatchObject({ staged: [], created: [], removed: [] });
+      await expect(portal.server.keys.rotate(options)).rejects.toThrow(
+        'give the server another KeySigner',
+      );
+    expect(await portal.server.keys.rotate()).toMatchObject({
+      staged: [],
+      created: [],
+      removed: [],
+    });
     expect(await portal.server.keys.prune(3600)).toEqual([]);
     await expect(portal.server.keys.generate()).rejects.toThrow('A KeySigner signs with RS256');
     const { checks } = await examine(portal.application, portal.server);
@@ -174,7 +183,8 @@ describe('an invalid signature', () => {
   };
   const signature = (data: Uint8Array) => signatureBy('ES256', PAIRS.ES256().privateKey, data);
   const pairOf = (algorithm: SigningAlgorithm) =>
-    signers.find((each) => each.algorithm === algorithm)?.pair.privateKey ?? PAIRS[algorithm]().privateKey;
+    signers.find((each) => each.algorithm === algorithm)?.pair.privateKey ??
+    PAIRS[algorithm]().privateKey;
   const right = (data: Uint8Array) => signatureBy('ES256', pairOf('ES256'), data);
   const answers: readonly (readonly [string, string, (data: Uint8Array) => unknown])[] = [
     [
@@ -255,7 +265,11 @@ describe('an invalid signature', () => {
         ...(token === '' ? [] : [refresh(portal, client, token)]),
       ];
       for (const attempt of await Promise.all(attempts)) {
-        expect([what, attempt.status, attempt.headers.get('retry-after')]).toEqual([what, 503, '2']);
+        expect([what, attempt.status, attempt.headers.get('retry-after')]).toEqual([
+          what,
+          503,
+          '2',
+        ]);
         expect(await attempt.json()).toMatchObject({ error: 'temporarily_unavailable' });
       }
       misbehaves = null;
@@ -295,7 +309,9 @@ describe('an invalid signature', () => {
 
   test('does not affect requests without an ID token', async () => {
     const client = clientOf('ES256');
-    const code = await obtainCode(portal, client, await portal.signedIn(ADA), { scope: 'notes:read' });
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA), {
+      scope: 'notes:read',
+    });
     misbehaves = () => Promise.reject(new Error('away'));
     expect((await exchangeCode(portal, client, code)).status).toBe(200);
     expect((await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(200);
@@ -335,16 +351,26 @@ describe('a server is not started', () => {
       [
         {
           ...signerOf('RS256', 'small'),
-          publicJwk: generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' }),
+          publicJwk: generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
+            format: 'jwk',
+          }),
         },
       ],
       'at least 2048 bits',
     ],
-    ['with an algorithm that there is not', [{ ...plain, algorithm: 'PS256' }], 'algorithm must be one of'],
+    [
+      'with an algorithm that there is not',
+      [{ ...plain, algorithm: 'PS256' }],
+      'algorithm must be one of',
+    ],
     ['without a kid', [{ ...plain, kid: '' }], 'kid must be a text'],
     ['without a key', [{ ...plain, publicJwk: null }], 'publicJwk must be a public P-256 key'],
     ['with what signs nothing', [{ ...plain, sign: null }], 'sign must be a function'],
-    ['with an invalid time', [{ ...plain, signsFrom: '2026-01-01' }], 'signsFrom must be milliseconds'],
+    [
+      'with an invalid time',
+      [{ ...plain, signsFrom: '2026-01-01' }],
+      'signsFrom must be milliseconds',
+    ],
     ['with an invalid timeout', [{ ...plain, timeout: 0 }], 'timeout must be milliseconds'],
   ])('%s', async (_, keySigners, message) => {
     await expect(startPortal({ keySigners: keySigners as KeySigner[] })).rejects.toThrow(message);

@@ -141,7 +141,10 @@ describe('a key directory that is lost while serving', () => {
   test('a process that cannot read the directory at the start returns 503 until it can', async () => {
     const unread = path.join(portal.application.storageDirectory, 'unread');
     await writeFile(unread, '');
-    const started = await startPortal({ config: { oauth_server: { key_path: unread } }, signingKey: false });
+    const started = await startPortal({
+      config: { oauth_server: { key_path: unread } },
+      signingKey: false,
+    });
     try {
       const response = await fetch(`${started.url}/.well-known/jwks.json`);
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
@@ -155,13 +158,16 @@ describe('a key directory that is lost while serving', () => {
 
   // @shows AS-11.4
   test('requests without a key continue, and the metadata is unchanged', async () => {
-    const metadata = async () => (await fetch(`${portal.url}/.well-known/openid-configuration`)).text();
+    const metadata = async () =>
+      (await fetch(`${portal.url}/.well-known/openid-configuration`)).text();
     const before = await metadata();
     const [, lose] = LOSSES[0] ?? ['', async () => {}];
     await lose();
     await expect.poll(async () => (await keySet()).status).toBe(503);
     expect(await metadata()).toBe(before);
-    const code = await obtainCode(portal, client, await portal.signedIn(ADA), { scope: 'notes:read' });
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA), {
+      scope: 'notes:read',
+    });
     expect((await exchangeCode(portal, client, code)).status).toBe(200);
   });
 });

@@ -20,7 +20,11 @@ beforeAll(async () => {
     config: {
       public_url: 'http://localhost:8080',
       log: { path: path.join(folder, 'app.log') },
-      oauth_server: { name: 'Host', login_route: '/sign-in', scopes: { 'notes:read': 'Read your notes' } },
+      oauth_server: {
+        name: 'Host',
+        login_route: '/sign-in',
+        scopes: { 'notes:read': 'Read your notes' },
+      },
     },
     plugins: [
       oauthServer({
@@ -47,7 +51,11 @@ afterAll(async () => {
 // @shows AS-1.10
 test('a host served by the kit without its own address: guesses are counted by their source', async () => {
   for (const address of ['192.0.2.7', '198.51.100.9']) {
-    const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: 'x', client_secret: 'y' });
+    const body = new URLSearchParams({
+      grant_type: 'refresh_token',
+      client_id: 'x',
+      client_secret: 'y',
+    });
     const request = new Request('http://localhost:8080/oauth/token', { method: 'POST', body });
     expect((await application.fetch(request, { address })).status).toBe(401);
   }

@@ -52,22 +52,29 @@ describe('in a real Chromium', () => {
   });
 
   async function requireSound(page: Page, name: string): Promise<void> {
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - window.innerWidth',
+    );
     expect(overflow, name).toBeLessThanOrEqual(0);
     await page.evaluate(axe);
-    const { violations } = (await page.evaluate('axe.run()')) as { violations: readonly { id: string }[] };
+    const { violations } = (await page.evaluate('axe.run()')) as {
+      violations: readonly { id: string }[];
+    };
     expect(
       violations.map(({ id }) => id),
       name,
     ).toEqual([]);
     const shots = process.env['SHOTS'];
-    if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+    if (shots !== undefined)
+      await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
   }
 
   test.each(LOOKS.slice(0, SCALE.lookedAtLanguages))(
     'no page fails axe or is wider than the window: %s at %i pixels, %s',
     async (locale, width, colorScheme) => {
-      const client = await registerClient(portal, { name: 'Zeitschriftenverwaltung (Übungsversion 2.0)' });
+      const client = await registerClient(portal, {
+        name: 'Zeitschriftenverwaltung (Übungsversion 2.0)',
+      });
       const context = await browser.newContext({
         locale,
         colorScheme,

@@ -3,7 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startApplication } from '@portico/kit';
-import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico';
+import {
+  createAuthorizationServer,
+  migrate,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+} from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENGLISH } from '../packages/portico/src/words/english.ts';
 import { LANGUAGES } from '../packages/portico/src/features/languages/catalogs.ts';
@@ -52,7 +57,11 @@ beforeAll(async () => {
     random: () => 0,
     views: await viewsWith({ 'nl.json': DUTCH, 'de.json': { 'sign_in.title': 'Willkommen' } }),
     config: {
-      oauth_server: { languages: true, registration: 'open', pushed_authorization_requests: 'accept' },
+      oauth_server: {
+        languages: true,
+        registration: 'open',
+        pushed_authorization_requests: 'accept',
+      },
     },
   });
   client = await registerClient(portal, { name: 'Notebook' });
@@ -85,13 +94,18 @@ const pieces = (message: string) =>
     .map((piece) => piece.trim())
     .filter((piece) => piece !== '');
 
-async function requirePage(page: Response, tag: string, messages: readonly string[]): Promise<string> {
+async function requirePage(
+  page: Response,
+  tag: string,
+  messages: readonly string[],
+): Promise<string> {
   const html = await page.clone().text();
   expect(html).toContain(`<html lang="${tag}"${tag === 'ar' ? ' dir="rtl"' : ''}>`);
   expect(page.headers.get('content-language')).toBe(tag);
   expect(page.headers.get('vary')).toContain('Accept-Language');
   for (const message of messages)
-    for (const piece of pieces(message)) expect(textOf(html)).toContain(piece.replaceAll(/\s+/g, ' '));
+    for (const piece of pieces(message))
+      expect(textOf(html)).toContain(piece.replaceAll(/\s+/g, ' '));
   return html;
 }
 
@@ -100,47 +114,59 @@ const ask = (changes: Readonly<Record<string, string | undefined>> = {}) =>
 
 describe('the pages', () => {
   // @shows AS-38.1, AS-38.2, AS-38.6
-  test.each(['en', ...Object.keys(LANGUAGES)])('are all in the language of ui_locales: %s', async (tag) => {
-    const say = await saying(tag);
-    const visitor = portal.visitor();
-    const asked = ask({ ui_locales: `xx ${tag}` });
-    const signInPage = await visitor.visit(asked);
-    const title = tag === 'de' ? 'Willkommen' : say('sign_in.title');
-    await requirePage(signInPage, tag, [title, say('sign_in.identifier'), say('sign_in.to')]);
-    const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
-    expect(wrong.status).toBe(401);
-    await requirePage(wrong, tag, [say('sign_in.wrong')]);
+  test.each(['en', ...Object.keys(LANGUAGES)])(
+    'are all in the language of ui_locales: %s',
+    async (tag) => {
+      const say = await saying(tag);
+      const visitor = portal.visitor();
+      const asked = ask({ ui_locales: `xx ${tag}` });
+      const signInPage = await visitor.visit(asked);
+      const title = tag === 'de' ? 'Willkommen' : say('sign_in.title');
+      await requirePage(signInPage, tag, [title, say('sign_in.identifier'), say('sign_in.to')]);
+      const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
+      expect(wrong.status).toBe(401);
+      await requirePage(wrong, tag, [say('sign_in.wrong')]);
 
-    const signedIn = await signIn(visitor, wrong, ADA);
-    const consent = await visitor.visit(locationOf(signedIn).href);
-    const shown: readonly string[] = [say('consent.title'), say('consent.deny'), say('scope.email.label')];
-    await requirePage(consent, tag, shown);
-    // Reloaded and answered: the request is identified only by its id.
-    await requirePage(await visitor.get(consent.url), tag, shown);
-    expect((await visitor.submit(consent, { decision: 'deny' })).status).toBe(303);
-    const again = await visitor.submit(consent, { decision: 'allow' });
-    expect(again.status).toBe(400);
-    await requirePage(again, tag, [say('error.denied_before.title'), say('error.denied_before.message')]);
+      const signedIn = await signIn(visitor, wrong, ADA);
+      const consent = await visitor.visit(locationOf(signedIn).href);
+      const shown: readonly string[] = [
+        say('consent.title'),
+        say('consent.deny'),
+        say('scope.email.label'),
+      ];
+      await requirePage(consent, tag, shown);
+      // Reloaded and answered: the request is identified only by its id.
+      await requirePage(await visitor.get(consent.url), tag, shown);
+      expect((await visitor.submit(consent, { decision: 'deny' })).status).toBe(303);
+      const again = await visitor.submit(consent, { decision: 'allow' });
+      expect(again.status).toBe(400);
+      await requirePage(again, tag, [
+        say('error.denied_before.title'),
+        say('error.denied_before.message'),
+      ]);
 
-    const other = await visitor.visit(asked);
-    await visitor.submit(other, { decision: 'allow' });
-    const applications = await visitor.visit(`/oauth/applications?ui_locales=${tag}`);
-    expect((await visitor.submit(applications)).status).toBe(303);
-    await requirePage(applications, tag, [say('applications.title'), say('applications.back')]);
+      const other = await visitor.visit(asked);
+      await visitor.submit(other, { decision: 'allow' });
+      const applications = await visitor.visit(`/oauth/applications?ui_locales=${tag}`);
+      expect((await visitor.submit(applications)).status).toBe(303);
+      await requirePage(applications, tag, [say('applications.title'), say('applications.back')]);
 
-    const error = await visitor.get(`/oauth/authorize?client_id=none&ui_locales=${tag}`);
-    await requirePage(error, tag, [say('error.unknown_client.title'), say('error.back')]);
-    const nowhere = await visitor.get(`/nowhere?ui_locales=${tag}`);
-    await requirePage(nowhere, tag, [say('error.not_found.title'), say('error.request_id')]);
-    expect(nowhere.headers.get('vary')).toBe('Accept, Accept-Language');
-  });
+      const error = await visitor.get(`/oauth/authorize?client_id=none&ui_locales=${tag}`);
+      await requirePage(error, tag, [say('error.unknown_client.title'), say('error.back')]);
+      const nowhere = await visitor.get(`/nowhere?ui_locales=${tag}`);
+      await requirePage(nowhere, tag, [say('error.not_found.title'), say('error.request_id')]);
+      expect(nowhere.headers.get('vary')).toBe('Accept, Accept-Language');
+    },
+  );
 
   // @shows AS-38.2
   test("use ui_locales, then the browser's language, then the first language", async () => {
     const languageOf = async (uiLocales: string | undefined, accepted?: string) => {
       const headers: Readonly<Record<string, string>> =
         accepted === undefined ? {} : { 'accept-language': accepted };
-      const error = await portal.visitor().get(ask({ client_id: 'none', ui_locales: uiLocales }), headers);
+      const error = await portal
+        .visitor()
+        .get(ask({ client_id: 'none', ui_locales: uiLocales }), headers);
       return error.headers.get('content-language');
     };
     expect(await languageOf('fr-CA de', 'de-AT,de;q=0.9')).toBe('fr');
@@ -177,17 +203,25 @@ describe('the pages', () => {
     const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
     await requirePage(wrong, 'fr', [(await saying('fr'))('sign_in.wrong')]);
     const signedIn = await signIn(visitor, wrong, ADA);
-    expect((await visitor.visit(locationOf(signedIn).href)).headers.get('content-language')).toBe('fr');
+    expect((await visitor.visit(locationOf(signedIn).href)).headers.get('content-language')).toBe(
+      'fr',
+    );
   });
 
   test.each([
     ['a header', { 'accept-language': `${'de;q=0.1,'.repeat(1000)}fr` }, undefined],
     ['markup', { 'accept-language': '"><script>alert(1)</script>' }, '"><script>alert(1)</script>'],
     ['a path', { 'accept-language': '../../../etc/passwd' }, '../../../etc/passwd %2e%2e/de'],
-    ['a name of JavaScript', { 'accept-language': '__proto__, constructor' }, '__proto__ constructor'],
+    [
+      'a name of JavaScript',
+      { 'accept-language': '__proto__, constructor' },
+      '__proto__ constructor',
+    ],
     ['a long list', {}, 'x-1 '.repeat(500)],
   ])('are entirely in English with %s in place of a language', async (_, headers, uiLocales) => {
-    const page = await portal.visitor().get(ask({ client_id: 'none', ui_locales: uiLocales }), headers);
+    const page = await portal
+      .visitor()
+      .get(ask({ client_id: 'none', ui_locales: uiLocales }), headers);
     expect(page.status).toBe(400);
     const html = await page.text();
     expect(html).not.toContain('<script');
@@ -217,7 +251,9 @@ describe('the pages', () => {
 describe('without the switch', () => {
   // @shows AS-38.3
   test('pages are in English for every reader, and nothing mentions languages', async () => {
-    const plain = await startPortal({ views: await viewsWith({ 'en.json': { 'consent.deny': 'No' } }) });
+    const plain = await startPortal({
+      views: await viewsWith({ 'en.json': { 'consent.deny': 'No' } }),
+    });
     try {
       const own = await registerClient(plain);
       const url = authorizationUrl(plain, own, { ui_locales: 'de' });
@@ -225,7 +261,10 @@ describe('without the switch', () => {
       const html = await page.text();
       expect(html).toContain('<html lang="en">');
       expect(html).toMatch(/value="deny">No</);
-      expect([page.headers.get('content-language'), page.headers.get('vary')]).toEqual([null, null]);
+      expect([page.headers.get('content-language'), page.headers.get('vary')]).toEqual([
+        null,
+        null,
+      ]);
       const metadata = await fetch(`${plain.url}/.well-known/openid-configuration`);
       expect(await metadata.text()).not.toContain('ui_locales');
     } finally {
@@ -241,10 +280,15 @@ describe('a slot', () => {
     const block = codeBlocks().find(({ code }) => code.includes('it.locale'));
     await mkdir(path.join(views, 'slots'));
     await writeFile(path.join(views, 'slots', 'footer.eta'), block?.code ?? '');
-    const bilingual = await startPortal({ views, config: { oauth_server: { languages: ['en', 'de'] } } });
+    const bilingual = await startPortal({
+      views,
+      config: { oauth_server: { languages: ['en', 'de'] } },
+    });
     try {
       const page = async (language: string) =>
-        (await fetch(`${bilingual.url}/login`, { headers: { 'accept-language': language } })).text();
+        (
+          await fetch(`${bilingual.url}/login`, { headers: { 'accept-language': language } })
+        ).text();
       expect(await page('de-AT')).toMatch(/lang="de"[^]*Fragen\?/);
       expect(await page('nl')).toMatch(/lang="en"[^]*Questions\?/);
     } finally {
@@ -269,10 +313,22 @@ describe("an application's own messages", () => {
   // @shows AS-38.4
   test.each([
     ['de.json', { 'consent.titel': 'Darf sie?' }, 'consent.titel: there is no message of this key'],
-    ['de.json', { 'consent.title': 'Darf {client}?' }, 'consent.title: the placeholder {server} is missing'],
-    ['de.json', { 'consent.allow': 'Ja, {who}' }, 'consent.allow: the placeholder {who} is given no value'],
+    [
+      'de.json',
+      { 'consent.title': 'Darf {client}?' },
+      'consent.title: the placeholder {server} is missing',
+    ],
+    [
+      'de.json',
+      { 'consent.allow': 'Ja, {who}' },
+      'consent.allow: the placeholder {who} is given no value',
+    ],
     ['de.json', { 'consent.allow': 1 }, 'consent.allow: must be a text'],
-    ['de.json', { 'sign_in.slowed': { one: 'Gleich' } }, 'sign_in.slowed: must be a text, or an object'],
+    [
+      'de.json',
+      { 'sign_in.slowed': { one: 'Gleich' } },
+      'sign_in.slowed: must be a text, or an object',
+    ],
     ['de.json', { 'scope.none.label': 'x' }, 'scope.none.label: there is no message of this key'],
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
     ['de.json', '[]', 'must be an object that maps keys to texts'],
@@ -280,9 +336,9 @@ describe("an application's own messages", () => {
   ])('are refused at the start, with file and key: %s %j', async (name, content, problem) => {
     const views = await viewsWith({ [name]: content });
     const file = path.join(views, 'words', name);
-    await expect(startApplication({ ...portal.definition, views }, { env: portal.env })).rejects.toThrow(
-      `${file}: ${problem}`,
-    );
+    await expect(
+      startApplication({ ...portal.definition, views }, { env: portal.env }),
+    ).rejects.toThrow(`${file}: ${problem}`);
   });
 
   test('with an error are reported by the doctor, which names the section about them', async () => {
@@ -363,7 +419,9 @@ describe('an application without the kit', () => {
       });
     const get = (render: boolean, language: string) => {
       const url = `https://host.example/oauth/authorize?client_id=none&code_challenge=${CHALLENGE}&redirect_uri=${REDIRECT_URI}`;
-      const endpoint = server(render).endpoints.find(({ name }) => name === 'oauth_server_authorize');
+      const endpoint = server(render).endpoints.find(
+        ({ name }) => name === 'oauth_server_authorize',
+      );
       const headers = { accept: 'text/html', 'accept-language': language };
       return endpoint?.handle(new Request(url, { headers }));
     };

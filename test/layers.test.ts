@@ -118,7 +118,9 @@ function resolved({ file, specifier }: Import): string {
 
 function importsOf(file: string): readonly Import[] {
   const source = readFileSync(file, 'utf8');
-  const statements = source.matchAll(/^\s*(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'/gm);
+  const statements = source.matchAll(
+    /^\s*(?:import|export)\s+(type\s+)?[^;'"]*?from\s+'([^']+)'/gm,
+  );
   const dynamic = source.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g);
   const sideEffects = source.matchAll(/^\s*import\s+'([^']+)'/gm);
   return [
@@ -127,7 +129,11 @@ function importsOf(file: string): readonly Import[] {
       specifier,
       typesOnly: types !== undefined,
     })),
-    ...[...dynamic, ...sideEffects].map(([, specifier = '']) => ({ file, specifier, typesOnly: false })),
+    ...[...dynamic, ...sideEffects].map(([, specifier = '']) => ({
+      file,
+      specifier,
+      typesOnly: false,
+    })),
   ];
 }
 
@@ -136,7 +142,8 @@ function filesIn(folder: string): readonly string[] {
 }
 
 const isOwn = (specifier: string) => /^(?:@portico\/|portico(?:\/|$))/.test(specifier);
-const described = ({ file, specifier }: Import) => `${path.relative(root, file)} imports ${specifier}`;
+const described = ({ file, specifier }: Import) =>
+  `${path.relative(root, file)} imports ${specifier}`;
 
 describe('imports', () => {
   // @shows AS-1.1, MCP-1.1
@@ -154,19 +161,27 @@ describe('imports', () => {
     },
   );
 
-  test.each(Object.entries(FOUNDATION))('%s of portico imports only what is below it', (room, below) => {
-    const source = 'packages/portico/src';
-    const forbidden = filesIn(`${source}/${room}`)
-      .filter((file) => !file.endsWith('.test.ts'))
-      .flatMap(importsOf)
-      .filter(({ specifier }) => specifier.startsWith('.'))
-      .filter((found) => ![room, ...below].some((each) => resolved(found).startsWith(`${source}/${each}/`)));
-    expect(forbidden.map(described)).toEqual([]);
-  });
+  test.each(Object.entries(FOUNDATION))(
+    '%s of portico imports only what is below it',
+    (room, below) => {
+      const source = 'packages/portico/src';
+      const forbidden = filesIn(`${source}/${room}`)
+        .filter((file) => !file.endsWith('.test.ts'))
+        .flatMap(importsOf)
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .filter(
+          (found) =>
+            ![room, ...below].some((each) => resolved(found).startsWith(`${source}/${each}/`)),
+        );
+      expect(forbidden.map(described)).toEqual([]);
+    },
+  );
 
   test('the core imports no driver of a database', () => {
     const found = filesIn('packages/portico/src').flatMap(importsOf);
-    const drivers = found.filter(({ specifier }) => ['pg', 'mysql2', 'node:sqlite'].includes(specifier));
+    const drivers = found.filter(({ specifier }) =>
+      ['pg', 'mysql2', 'node:sqlite'].includes(specifier),
+    );
     expect(drivers.map(described)).toEqual([]);
   });
 
@@ -183,7 +198,8 @@ describe('imports', () => {
         const { specifier } = found;
         if (specifier.startsWith('.')) return !resolved(found).startsWith(`${folder}/`);
         return (
-          /^portico(?:\/|$)/.test(specifier) && !Object.hasOwn(exports, specifier.replace('portico', '.'))
+          /^portico(?:\/|$)/.test(specifier) &&
+          !Object.hasOwn(exports, specifier.replace('portico', '.'))
         );
       });
     expect(forbidden.map(described)).toEqual([]);

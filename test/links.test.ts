@@ -48,14 +48,20 @@ describe('an error in a link is found', () => {
   });
 
   test('and text in code or a comment is not a link', () => {
-    const markdown = '`[x](nowhere.md)`\n\n```md\n[x](nowhere.md)\n```\n\n<!-- [x](nowhere.md) -->\n';
+    const markdown =
+      '`[x](nowhere.md)`\n\n```md\n[x](nowhere.md)\n```\n\n<!-- [x](nowhere.md) -->\n';
     expect(problemWith(markdown)).toEqual([]);
   });
 
   test('anchors are those that GitHub makes, and those of HTML', () => {
     const markdown =
       '# `token()`: the host\'s _own_ API\n\n## A & B\n\n## A & B\n\n```sh\n# none\n```\n\n<a id="as-7.4"></a>\n';
-    expect([...anchorsOf(markdown)]).toEqual(['token-the-hosts-own-api', 'a--b', 'a--b-1', 'as-7.4']);
+    expect([...anchorsOf(markdown)]).toEqual([
+      'token-the-hosts-own-api',
+      'a--b',
+      'a--b-1',
+      'as-7.4',
+    ]);
   });
 });
 

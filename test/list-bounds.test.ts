@@ -58,7 +58,10 @@ interface Page {
 }
 
 /** The size of each page, requested one after the other; each item is on exactly one of them. */
-async function sizes(list: (page: { limit?: number; after?: string }) => Promise<Page>, limit?: number) {
+async function sizes(
+  list: (page: { limit?: number; after?: string }) => Promise<Page>,
+  limit?: number,
+) {
   const found: string[] = [];
   const pages: number[] = [];
   for (let after: string | null = ''; after !== null;) {
@@ -75,7 +78,8 @@ async function sizes(list: (page: { limit?: number; after?: string }) => Promise
 }
 
 const refusesOtherLimits = async (list: (page: { limit: number }) => Promise<unknown>) => {
-  for (const limit of [0, -1, 1.5, 1001, Number.NaN]) await expect(list({ limit })).rejects.toThrow('1000');
+  for (const limit of [0, -1, 1.5, 1001, Number.NaN])
+    await expect(list({ limit })).rejects.toThrow('1000');
 };
 const run = (...args: readonly string[]) =>
   porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: portal.env });
@@ -96,7 +100,9 @@ test('clients: a page has a thousand at most, the last one says so, and a list w
   expect(JSON.parse(all.stdout)).toHaveLength(MANY);
   const page = await run('oauth:client:list', '--json', '--limit', '1000');
   expect((JSON.parse(page.stdout) as Page).items).toHaveLength(1000);
-  await portal.application.database.execute("DELETE FROM oauth_clients WHERE client_id = 'copy-00001'");
+  await portal.application.database.execute(
+    "DELETE FROM oauth_clients WHERE client_id = 'copy-00001'",
+  );
   expect(await sizes(list, 1000)).toEqual([1000]);
   expect(await sizes(list, 999)).toEqual([999, 1]);
   await refusesOtherLimits(list);
@@ -115,11 +121,20 @@ test('authorizations and requests of a person: all are listed and all end, where
   expect((await list({})).items).toHaveLength(50);
   await refusesOtherLimits(list);
   const { database } = portal.application;
-  const { rows } = await database.execute<{ id_hash: string }>('SELECT id_hash FROM oauth_consent_requests');
+  const { rows } = await database.execute<{ id_hash: string }>(
+    'SELECT id_hash FROM oauth_consent_requests',
+  );
   const [{ id_hash: waiting } = { id_hash: '' }] = rows;
   await database.execute('UPDATE oauth_consent_requests SET outcome = NULL');
   await copy('oauth_consent_requests', 'id_hash', waiting, "printf('copy-%05d', i)");
-  await copy('oauth_consent_requests', 'id_hash', waiting, "printf('other-%05d', i)", { user_id: 'x' }, 2);
+  await copy(
+    'oauth_consent_requests',
+    'id_hash',
+    waiting,
+    "printf('other-%05d', i)",
+    { user_id: 'x' },
+    2,
+  );
   expect(await access.revokePerson(person)).toEqual({ authorizations: MANY, requests: MANY });
   expect((await list({})).items).toEqual([]);
   const left = await database.execute<{ user_id: string }>(

@@ -33,7 +33,11 @@ const KEYLESS = ['profile', 'email', 'notes:read', 'notes:write'];
  */
 const ALL = ['openid', ...KEYLESS, 'mcp:service'].join(' ');
 
-type Granted = { readonly access_token: string; readonly refresh_token: string; readonly scope: string };
+type Granted = {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly scope: string;
+};
 
 let host: DocumentHost;
 const open: RunningPortal[] = [];
@@ -98,7 +102,12 @@ async function grantedTo(
  * Why a request for these scopes is refused, from the log: the browser is not redirected to an
  * unverified client.
  */
-async function refusedAt(portal: RunningPortal, client: TestClient, visitor: Visitor, scope: string) {
+async function refusedAt(
+  portal: RunningPortal,
+  client: TestClient,
+  visitor: Visitor,
+  scope: string,
+) {
   const answer = await visitor.visit(authorizationUrl(portal, client, { scope }));
   const id = answer.headers.get('x-request-id') ?? '';
   const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
@@ -129,9 +138,13 @@ describe.each([
   test('the metadata lists no service scope, and openid once there is a signing key', async () => {
     const documents = ['oauth-authorization-server', 'openid-configuration'];
     for (const each of documents) expect(await scopesAt(portal, each)).toEqual(KEYLESS);
-    expect(await scopesAt(portal, 'oauth-protected-resource/api')).toEqual(['notes:read', 'notes:write']);
+    expect(await scopesAt(portal, 'oauth-protected-resource/api')).toEqual([
+      'notes:read',
+      'notes:write',
+    ]);
     await portal.server.keys.generate();
-    for (const each of documents) expect(await scopesAt(portal, each)).toEqual(['openid', ...KEYLESS]);
+    for (const each of documents)
+      expect(await scopesAt(portal, each)).toEqual(['openid', ...KEYLESS]);
   });
 });
 
@@ -235,7 +248,12 @@ describe('a client that registered itself', () => {
 
   // @shows AS-7.19
   test('refreshes with the scopes that it first asked for, and not with those that it was not granted', async () => {
-    const { refresh_token: first } = await grantedTo(portal, client, ada, `openid notes:read mcp:service`);
+    const { refresh_token: first } = await grantedTo(
+      portal,
+      client,
+      ada,
+      `openid notes:read mcp:service`,
+    );
     const refreshWith = (refresh_token: string, scope: string) =>
       token(portal, client, { grant_type: 'refresh_token', refresh_token, scope });
     const again = await refreshWith(first, 'openid notes:read mcp:service');
@@ -243,7 +261,9 @@ describe('a client that registered itself', () => {
     const { scope, refresh_token: next } = (await again.json()) as Granted;
     expect(scope).toBe('notes:read');
     for (const beyond of ['notes:read notes:write', 'notes:read unheard:of', 'mcp:service']) {
-      expect(await (await refreshWith(next, beyond)).json()).toMatchObject({ error: 'invalid_scope' });
+      expect(await (await refreshWith(next, beyond)).json()).toMatchObject({
+        error: 'invalid_scope',
+      });
     }
     expect((await refreshWith(next, 'notes:read')).status).toBe(200);
   });
@@ -276,7 +296,9 @@ describe('a client that registered itself', () => {
     try {
       await mkdir(keys);
       expect(await scopesAt(portal, 'oauth-authorization-server')).toEqual(['openid', ...KEYLESS]);
-      expect((await ada.visit(authorizationUrl(portal, client, { scope: 'notes:read' }))).status).toBe(200);
+      expect(
+        (await ada.visit(authorizationUrl(portal, client, { scope: 'notes:read' }))).status,
+      ).toBe(200);
     } finally {
       await rmdir(keys);
       await rename(`${keys}-lost`, keys);
@@ -306,7 +328,9 @@ describe('a client that is a document', () => {
     const ada = await portal.signedIn(ADA);
     const { scope } = await grantedTo(portal, { id, secret: '' }, ada, ALL);
     expect(scope).toBe('profile notes:read');
-    expect((await refusedAt(portal, { id, secret: '' }, ada, 'notes:write'))[0]).toBe('invalid_scope');
+    expect((await refusedAt(portal, { id, secret: '' }, ada, 'notes:write'))[0]).toBe(
+      'invalid_scope',
+    );
   });
 });
 

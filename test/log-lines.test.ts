@@ -84,12 +84,16 @@ describe('every log line of a request has its id', () => {
     }
     for (const text of ['a handler', 'a hook for exceptions', 'The request failed'])
       expect(of(text).map(({ requestId }) => requestId)).toContain('the-one');
-    expect(of('fails refused: 405')).toMatchObject([{ requestId: 'the-one', route: 'fails', status: 405 }]);
+    expect(of('fails refused: 405')).toMatchObject([
+      { requestId: 'the-one', route: 'fails', status: 405 },
+    ]);
   });
 
   // @shows AS-29.7
   test.each(
-    MOUNTS.filter(({ name }) => ['portico/express', 'portico/fastify', 'portico/koa'].includes(name)),
+    MOUNTS.filter(({ name }) =>
+      ['portico/express', 'portico/fastify', 'portico/koa'].includes(name),
+    ),
   )('on $name: two that are answered at once each have their own', async (mount) => {
     const running = await mount.start();
     onTestFinished(() => running.close());
@@ -99,7 +103,11 @@ describe('every log line of a request has its id', () => {
         fetch(`${running.url}/oauth/token`, {
           method: 'POST',
           headers: { 'X-Request-Id': id },
-          body: new URLSearchParams({ grant_type: 'refresh_token', client_id: id, client_secret: 'wrong' }),
+          body: new URLSearchParams({
+            grant_type: 'refresh_token',
+            client_id: id,
+            client_secret: 'wrong',
+          }),
         }),
       ),
     );
@@ -331,7 +339,9 @@ describe('no line of the log', () => {
   test('about a waiting request has the state or nonce of its application', async () => {
     const state = 'a-state-that-an-application-has-bound-to-its-session';
     const client = await registerClient(portal);
-    await portal.visitor().get(authorizationUrl(portal, client, { state, nonce: state, scope: 'nothing' }));
+    await portal
+      .visitor()
+      .get(authorizationUrl(portal, client, { state, nonce: state, scope: 'nothing' }));
     expect(await logOf(portal)).not.toContain(state);
   });
 });

@@ -73,20 +73,24 @@ test('a process that starts without the keys of issued ID tokens returns 503 unt
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid notes:read' });
     clock.advance(61);
     const lost = await keySet();
-    expect([lost.status, lost.headers.get('retry-after'), lost.headers.get('cache-control')]).toEqual([
-      503,
-      '2',
-      'no-store',
-    ]);
+    expect([
+      lost.status,
+      lost.headers.get('retry-after'),
+      lost.headers.get('cache-control'),
+    ]).toEqual([503, '2', 'no-store']);
     const log = await readFile(path.join(started.application.storageDirectory, 'app.log'), 'utf8');
     const lines = log.split('\n').filter((line) => line.includes('KeysLostError'));
-    expect(lines.map((line) => (JSON.parse(line) as { readonly level: string }).level)).toEqual(['error']);
+    expect(lines.map((line) => (JSON.parse(line) as { readonly level: string }).level)).toEqual([
+      'error',
+    ]);
     expect(lines[0]).toContain(`The signing keys that were in ${elsewhere} are gone`);
     // Requests that need an ID token are 503 and spend nothing; the others continue.
     expect((await refresh(started, client, tokens.refresh_token)).status).toBe(503);
     const visitor = await started.signedIn(ADA);
     const asked = (scope: string) => visitor.get(authorizationUrl(started, client, { scope }));
-    expect([(await asked('openid')).status, (await asked('notes:read')).status]).toEqual([503, 200]);
+    expect([(await asked('openid')).status, (await asked('notes:read')).status]).toEqual([
+      503, 200,
+    ]);
     const run = (...args: string[]) => porticoHere(args, { cwd: FOLDER, env: portal.env });
     expect(await run('oauth:keys:list')).toMatchObject({ code: 0 });
 

@@ -1,6 +1,15 @@
 // @engines servers: it kills its own database server while a statement is in flight, which SQLite has none of
 import { openDatabase, type BorrowingOptions, type OpenedDatabase } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { borrowAt } from './support/application-pool.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { countWaiting, LOOKING_AT_LOCKS, someoneWaits } from './support/database.ts';
@@ -24,7 +33,9 @@ let direct: OpenedDatabase;
 beforeAll(async () => {
   server = await (isPostgres ? POSTGRES : MARIADB).start();
   direct = openDatabase(server.url, { directory: '/' });
-  await direct.execute('CREATE TABLE families (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL)');
+  await direct.execute(
+    'CREATE TABLE families (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL)',
+  );
   await direct.execute('CREATE TABLE tokens (id INTEGER PRIMARY KEY)');
 });
 afterAll(async () => {
@@ -44,7 +55,9 @@ const USE = isPostgres
      INSERT INTO tokens (id) SELECT id FROM claimed`
   : 'UPDATE families SET generation = 2 WHERE id = 1 AND generation = 1';
 const generation = async (on: Pick<OpenedDatabase, 'execute'>) => {
-  const { rows } = await on.execute<{ generation: number }>('SELECT generation FROM families WHERE id = 1');
+  const { rows } = await on.execute<{ generation: number }>(
+    'SELECT generation FROM families WHERE id = 1',
+  );
   return rows[0]?.generation;
 };
 
@@ -92,7 +105,10 @@ const unavailable = async (statement: Promise<unknown>) => {
   expect(direct.isUnavailable(error)).toBe(true);
 };
 
-const STORES: readonly (readonly [string, (url: string, options?: BorrowingOptions) => OpenedDatabase])[] = [
+const STORES: readonly (readonly [
+  string,
+  (url: string, options?: BorrowingOptions) => OpenedDatabase,
+])[] = [
   ['a pool of our own', (url, options) => openDatabase(url, { directory: '/', ...options })],
   ["the application's own pool", borrowAt],
 ];
@@ -110,7 +126,9 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     await server.restart();
     await expect(using).resolves.toEqual({ rows: [], affected: 1 });
     expect(counts.asked).toBeGreaterThan(0);
-    expect((await direct.execute('SELECT id FROM tokens')).rows).toEqual(isPostgres ? [{ id: 1 }] : []);
+    expect((await direct.execute('SELECT id FROM tokens')).rows).toEqual(
+      isPostgres ? [{ id: 1 }] : [],
+    );
   });
 
   // @shows AS-18.9
@@ -132,7 +150,8 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     const { using, counts, goOn, watching } = await useBlocked(way.database);
     way.cut();
     // The question queues behind the statement. MariaDB does not report waiting statements at once.
-    const isAsked = async () => counts.asked === 1 && (!isPostgres || (await countWaiting(watching)) === 2);
+    const isAsked = async () =>
+      counts.asked === 1 && (!isPostgres || (await countWaiting(watching)) === 2);
     await expect.poll(isAsked, PATIENCE).toBe(true);
     goOn();
     await expect(using).resolves.toMatchObject({ affected: 1 });
@@ -144,7 +163,10 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     const timer = createTimer();
     const way = await openWay(server.url, (url) => openStore(url, { timer }));
     way.holdsFrom = 'families SET generation';
-    const refused = Object.assign(new Error('a standby'), isPostgres ? { code: '25006' } : { errno: 1836 });
+    const refused = Object.assign(
+      new Error('a standby'),
+      isPostgres ? { code: '25006' } : { errno: 1836 },
+    );
     let asked = 0;
     const using = way.database.execute(USE, [], async () => {
       asked += 1;
@@ -168,8 +190,12 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     'may be lost by a server that reports itself unable, as nodes of a cluster do that speak like %s',
     async () => {
       const { database: on } = await openWay(server.url, openStore);
-      const lost = "DO $$ BEGIN RAISE EXCEPTION 'result is ambiguous' USING ERRCODE = '40003'; END $$";
-      await expect(on.execute(lost, [], async () => true)).resolves.toEqual({ rows: [], affected: 1 });
+      const lost =
+        "DO $$ BEGIN RAISE EXCEPTION 'result is ambiguous' USING ERRCODE = '40003'; END $$";
+      await expect(on.execute(lost, [], async () => true)).resolves.toEqual({
+        rows: [],
+        affected: 1,
+      });
       await unavailable(on.execute(lost, [], async () => false));
       await unavailable(on.execute(lost));
       // A deferred trigger fails the COMMIT.
@@ -213,7 +239,9 @@ describe('the question is not asked', () => {
   test('if the server answers that the statement failed', async () => {
     const counts = { asked: 0 };
     const asking = async () => (counts.asked += 1) > 0;
-    await expect(direct.execute('INSERT INTO nothing VALUES (1)', [], asking)).rejects.toThrow(/nothing/);
+    await expect(direct.execute('INSERT INTO nothing VALUES (1)', [], asking)).rejects.toThrow(
+      /nothing/,
+    );
     const refused = isPostgres
       ? "DO $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = '25006'; END $$"
       : "BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1836; END";

@@ -71,7 +71,9 @@ async function startPrimary() {
     const probing = commit.finally(() => (isDone = true));
     await expect.poll(async () => isDone || (await waitsForStandby()), PATIENCE).toBe(true);
     const waited = !isDone;
-    await direct.execute("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    await direct.execute(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    );
     await probing;
     return waited;
   };
@@ -93,9 +95,17 @@ const tokensOf = async (response: Response): Promise<Tokens> => {
   return (await response.json()) as Tokens;
 };
 
-function revokeToken({ url }: RunningPortal, { id, secret }: TestClient, token: string): Promise<Response> {
+function revokeToken(
+  { url }: RunningPortal,
+  { id, secret }: TestClient,
+  token: string,
+): Promise<Response> {
   const headers = { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
-  return fetch(`${url}/oauth/revoke`, { method: 'POST', headers, body: new URLSearchParams({ token }) });
+  return fetch(`${url}/oauth/revoke`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({ token }),
+  });
 }
 
 /** Repeats it while the answer is to come back later. */
@@ -127,18 +137,21 @@ describe('a use that arrives at the database late', () => {
   });
 
   // @shows AS-18.9
-  test.each(AS_STATEMENT)('never takes effect after its 503: the exchange of a code, on %s', async () => {
-    const { way, portal, client } = await openPortal();
-    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
-    const delay = way.delay(SCOPES);
-    const lost = exchangeCode(portal, client, code);
-    await delay.begun;
-    way.cut();
-    expect((await lost).status).toBe(503);
-    await delay.deliver();
-    const again = await tokensOf(await exchangeCode(portal, client, code));
-    expect(await introspect(portal, again.access_token)).toMatchObject({ active: true });
-  });
+  test.each(AS_STATEMENT)(
+    'never takes effect after its 503: the exchange of a code, on %s',
+    async () => {
+      const { way, portal, client } = await openPortal();
+      const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+      const delay = way.delay(SCOPES);
+      const lost = exchangeCode(portal, client, code);
+      await delay.begun;
+      way.cut();
+      expect((await lost).status).toBe(503);
+      await delay.deliver();
+      const again = await tokensOf(await exchangeCode(portal, client, code));
+      expect(await introspect(portal, again.access_token)).toMatchObject({ active: true });
+    },
+  );
 
   // @shows AS-18.9
   test.each(AS_STATEMENT)('never takes effect after its 503: a consent, on %s', async () => {
@@ -158,18 +171,21 @@ describe('a use that arrives at the database late', () => {
   });
 
   // @shows AS-18.9
-  test.each(AS_TRANSACTION)('is waited for and answered if only its commit is late, on %s', async () => {
-    const { way, direct, portal, client } = await openPortal();
-    const before = await obtainTokens(portal, client, ADA);
-    const delay = way.delay('COMMIT');
-    const lost = refresh(portal, client, before.refresh_token);
-    await delay.begun;
-    way.cut();
-    await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
-    await delay.deliver();
-    const { refresh_token: next } = await tokensOf(await lost);
-    await tokensOf(await refresh(portal, client, next));
-  });
+  test.each(AS_TRANSACTION)(
+    'is waited for and answered if only its commit is late, on %s',
+    async () => {
+      const { way, direct, portal, client } = await openPortal();
+      const before = await obtainTokens(portal, client, ADA);
+      const delay = way.delay('COMMIT');
+      const lost = refresh(portal, client, before.refresh_token);
+      await delay.begun;
+      way.cut();
+      await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
+      await delay.deliver();
+      const { refresh_token: next } = await tokensOf(await lost);
+      await tokensOf(await refresh(portal, client, next));
+    },
+  );
 
   // @shows AS-18.9
   test.each(AS_TRANSACTION)(
@@ -192,7 +208,8 @@ describe('a use that arrives at the database late', () => {
   test.each(AS_STATEMENT)(
     'is answered once the standby has it, even if a restarted primary shows it earlier, like a revocation, on %s',
     async () => {
-      const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
+      const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } =
+        await startPrimary();
       const portal = await startPortal({ databaseServer: server.url });
       onTestFinished(() => portal.close());
       const client = await registerClient(portal);
@@ -292,7 +309,9 @@ test('a use lost while a third transaction changes its row is answered, or can b
   for (let round = 0; round < SCALE.lostUses; round += 1) {
     const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const changing = direct.withoutTimeout().transaction(async (connection) => {
-      await connection.execute('UPDATE oauth_families SET refresh_generation = refresh_generation + 1');
+      await connection.execute(
+        'UPDATE oauth_families SET refresh_generation = refresh_generation + 1',
+      );
       begun.resolve();
       await ended.promise;
     });
@@ -303,7 +322,9 @@ test('a use lost while a third transaction changes its row is answered, or can b
     way.cut();
     // The row is free for both after this many steps of the question.
     const until = way.sent + (round % 8);
-    await expect.poll(() => isAnswered || way.sent >= until, { ...PATIENCE, interval: 1 }).toBe(true);
+    await expect
+      .poll(() => isAnswered || way.sent >= until, { ...PATIENCE, interval: 1 })
+      .toBe(true);
     ended.resolve();
     await changing;
     const first = await lost;
@@ -371,26 +392,33 @@ describe("an answer on the consent screen whose statement's acknowledgement is l
   const outcomes = { allow: 'allowed', deny: 'denied' } as const;
 
   // @shows AS-18.9
-  test.each(['allow', 'deny'] as const)('takes effect once, and is answered: %s', async (decision) => {
-    const { way, direct, portal, client } = await openPortal();
-    const visitor = await portal.signedIn(ADA);
-    const page = await visitor.get(authorizationUrl(portal, client));
-    way.holdsFrom = isPostgres || decision === 'deny' ? outcomes[decision] : 'COMMIT';
-    const lost = visitor.submit(page, { decision });
-    const outcome = async () =>
-      (await direct.execute<{ outcome: string | null }>('SELECT outcome FROM oauth_consent_requests')).rows;
-    await expect.poll(outcome, PATIENCE).toEqual([{ outcome: outcomes[decision] }]);
-    way.cut();
-    way.isHeld = false;
-    const answer = locationOf(await lost).searchParams;
-    const exchange = await exchangeCode(portal, client, answer.get('code') ?? 'none');
-    expect([answer.get('error'), exchange.status]).toEqual(
-      decision === 'deny' ? ['access_denied', 400] : [null, 200],
-    );
-    // The same answer redirects again, and gives no code.
-    const again = locationOf(await visitor.submit(page, { decision })).searchParams;
-    expect([again.get('code'), again.get('error')]).toEqual([null, 'access_denied']);
-  });
+  test.each(['allow', 'deny'] as const)(
+    'takes effect once, and is answered: %s',
+    async (decision) => {
+      const { way, direct, portal, client } = await openPortal();
+      const visitor = await portal.signedIn(ADA);
+      const page = await visitor.get(authorizationUrl(portal, client));
+      way.holdsFrom = isPostgres || decision === 'deny' ? outcomes[decision] : 'COMMIT';
+      const lost = visitor.submit(page, { decision });
+      const outcome = async () =>
+        (
+          await direct.execute<{ outcome: string | null }>(
+            'SELECT outcome FROM oauth_consent_requests',
+          )
+        ).rows;
+      await expect.poll(outcome, PATIENCE).toEqual([{ outcome: outcomes[decision] }]);
+      way.cut();
+      way.isHeld = false;
+      const answer = locationOf(await lost).searchParams;
+      const exchange = await exchangeCode(portal, client, answer.get('code') ?? 'none');
+      expect([answer.get('error'), exchange.status]).toEqual(
+        decision === 'deny' ? ['access_denied', 400] : [null, 200],
+      );
+      // The same answer redirects again, and gives no code.
+      const again = locationOf(await visitor.submit(page, { decision })).searchParams;
+      expect([again.get('code'), again.get('error')]).toEqual([null, 'access_denied']);
+    },
+  );
 
   // @shows AS-18.9
   test('has no effect if it arrives late: it was denied again', async () => {

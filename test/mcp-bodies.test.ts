@@ -15,7 +15,8 @@ const ANYTHING: ToolInterface = {
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown) => void unhandled.push(reason);
-const running: { readonly name: string; readonly at: RunningAssistant; readonly bearer: string }[] = [];
+const running: { readonly name: string; readonly at: RunningAssistant; readonly bearer: string }[] =
+  [];
 
 beforeAll(async () => {
   process.on('unhandledRejection', note);
@@ -23,7 +24,10 @@ beforeAll(async () => {
     ['by default', {}],
     ['by default, streaming', { transport: { streaming: true } }],
     ['with every version', { protocol_versions: VERSIONS }],
-    ['with every version, streaming', { protocol_versions: VERSIONS, transport: { streaming: true } }],
+    [
+      'with every version, streaming',
+      { protocol_versions: VERSIONS, transport: { streaming: true } },
+    ],
   ] as const) {
     const at = await startAssistant({ tools: [ANYTHING], config: { mcp } });
     running.push({ name, at, bearer: await at.serviceToken() });
@@ -54,7 +58,8 @@ const PLACES: Readonly<
   initialize: { depth: 4, body: (value) => initialize(`{"experimental":{"x":${value}}}`) },
   'the capabilities of a request': {
     depth: 5,
-    body: (value) => request('server/discover', `{"_meta":${metaWith(`{"experimental":{"x":${value}}}`)}}`),
+    body: (value) =>
+      request('server/discover', `{"_meta":${metaWith(`{"experimental":{"x":${value}}}`)}}`),
     named: '',
   },
   'the arguments of a tool': {
@@ -64,7 +69,10 @@ const PLACES: Readonly<
   'the arguments of a tool in 2026-07-28': {
     depth: 3,
     body: (value) =>
-      request('tools/call', `{"_meta":${metaWith('{}')},"name":"anything","arguments":{"x":${value}}}`),
+      request(
+        'tools/call',
+        `{"_meta":${metaWith('{}')},"name":"anything","arguments":{"x":${value}}}`,
+      ),
     named: 'anything',
   },
   'the answers to a tool': {
@@ -91,7 +99,8 @@ function send(place: string, value: string, each: (typeof running)[number]) {
 }
 
 async function sendBody(text: string, { at, bearer }: (typeof running)[number], named?: string) {
-  const { method } = named === undefined ? { method: '' } : (JSON.parse(text) as { method: string });
+  const { method } =
+    named === undefined ? { method: '' } : (JSON.parse(text) as { method: string });
   const headers = new Headers({
     'Content-Type': 'application/json',
     Accept: 'application/json, text/event-stream',
@@ -121,7 +130,9 @@ test.each(Object.keys(PLACES))(
             each.name,
             depth,
             400,
-            expect.stringContaining('"error":{"code":-32600,"message":"The body is nested too deep'),
+            expect.stringContaining(
+              '"error":{"code":-32600,"message":"The body is nested too deep',
+            ),
           ]);
         }
       }
@@ -181,7 +192,8 @@ test('a batch of more than a hundred is refused for its size, whatever it contai
 
 // @shows MCP-8.15
 test('what a client says about itself has at most a thousand values', async () => {
-  const values = (count: number) => `{"x":[${Array.from({ length: count }, () => '[]').join(',')}]}`;
+  const values = (count: number) =>
+    `{"x":[${Array.from({ length: count }, () => '[]').join(',')}]}`;
   for (const each of running) {
     expect((await send('initialize', values(900), each)).status).toBe(200);
     for (const count of [1001, 9000]) {
@@ -191,7 +203,10 @@ test('what a client says about itself has at most a thousand values', async () =
         {
           jsonrpc: '2.0',
           id: null,
-          error: { code: -32_602, message: 'What the client says of itself is more than 1000 values.' },
+          error: {
+            code: -32_602,
+            message: 'What the client says of itself is more than 1000 values.',
+          },
         },
       ]);
     }
@@ -214,9 +229,11 @@ test('what a client says about itself has at most a thousand values', async () =
 test.each(Object.keys(PLACES))(
   'a body has at most ten thousand values, at any place and level: %s',
   async (place) => {
-    const members = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',');
+    const members = (count: number) =>
+      Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',');
     const forms = {
-      'a flat array': (count: number) => `{"x":[${Array.from({ length: count }, () => '1').join(',')}]}`,
+      'a flat array': (count: number) =>
+        `{"x":[${Array.from({ length: count }, () => '1').join(',')}]}`,
       'a flat object': (count: number) => `{${members(count)}}`,
       'objects in an array': (count: number) => `{"x":[${'{"a":1},'.repeat(count / 2)}{}]}`,
     };
@@ -229,7 +246,9 @@ test.each(Object.keys(PLACES))(
           { code: -32_600, message: 'The body has more than 10000 values.' },
         ]);
       }
-      expect((await send('the arguments of a tool', forms['a flat object'](9900), each)).status).toBe(200);
+      expect(
+        (await send('the arguments of a tool', forms['a flat object'](9900), each)).status,
+      ).toBe(200);
     }
   },
 );

@@ -30,7 +30,10 @@ beforeAll(async () => {
     tools: [progressing],
     config: {
       oauth_server: { dpop: 'accept' },
-      mcp: { protocol_versions: [STATELESS, '2025-11-25', '2025-03-26'], transport: { streaming: true } },
+      mcp: {
+        protocol_versions: [STATELESS, '2025-11-25', '2025-03-26'],
+        transport: { streaming: true },
+      },
     },
   });
   const url = `${assistant.url}/oauth/token`;
@@ -55,7 +58,8 @@ async function sendTwice(body: unknown, more: Readonly<Record<string, string>>):
     ...boundHeaders(key, 'POST', assistant.resource, bound),
     ...more,
   };
-  const send = () => fetch(assistant.resource, { method: 'POST', headers, body: JSON.stringify(body) });
+  const send = () =>
+    fetch(assistant.resource, { method: 'POST', headers, body: JSON.stringify(body) });
   const first = await send();
   const text = await first.text();
   expect([first.status, text]).toEqual([200, text]);

@@ -30,7 +30,9 @@ const personal = (name: string, scope: string): ScopedToolInterface => ({
 beforeAll(async () => {
   const port = await freePort();
   pages = `http://localhost:${port}`;
-  const web = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>A page'));
+  const web = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<p>A page'),
+  );
   web.listen(port, '127.0.0.1');
   await once(web, 'listening');
   closePages = async () => {
@@ -43,7 +45,11 @@ beforeAll(async () => {
       oauth_server: { scopes: { 'mcp:orders': 'See your orders', 'mcp:pay': 'Pay for you' } },
       mcp: { oauth: { challenge: true, narrow_service_scope: true }, allowed_origins: [pages] },
     },
-    tools: [personal('orders', 'mcp:orders'), personal('pay', 'mcp:pay'), personal('mine', 'mcp:tools')],
+    tools: [
+      personal('orders', 'mcp:orders'),
+      personal('pay', 'mcp:pay'),
+      personal('mine', 'mcp:tools'),
+    ],
   });
   const ada = await assistant.accounts.findByEmail(ADA);
   for (const permission of ['mcp:orders', 'mcp:pay'])
@@ -91,7 +97,8 @@ const challengeOf = async (answer: Promise<Response>) => {
   const { status, headers } = await answer;
   return [status, headers.get('www-authenticate')];
 };
-const metadata = () => `resource_metadata="${assistant.url}/.well-known/oauth-protected-resource/mcp"`;
+const metadata = () =>
+  `resource_metadata="${assistant.url}/.well-known/oauth-protected-resource/mcp"`;
 
 describe('401', () => {
   // @shows MCP-8.20, RFC9728-5.1, RFC6750-3.1a
@@ -116,7 +123,8 @@ describe('401', () => {
   // @shows MCP-8.23
   test('an expired token gets another answer than a missing one', async () => {
     const messageOf = async (bearer: string | null) =>
-      ((await (await call('orders', bearer)).json()) as { error: { message: string } }).error.message;
+      ((await (await call('orders', bearer)).json()) as { error: { message: string } }).error
+        .message;
     expect(await messageOf(null)).toBe('A bearer token for this resource is needed.');
     expect(await messageOf('x'.repeat(43))).toBe(
       'The bearer token is not valid here: unknown, expired or revoked.',
@@ -175,7 +183,10 @@ describe('403', () => {
       try {
         expect(await challengeOf(call(tool, token))).toEqual([403, null]);
         expect(await (await call(tool, token)).json()).toMatchObject({
-          error: { message: 'The account has no permission for this, and no other token would change that.' },
+          error: {
+            message:
+              'The account has no permission for this, and no other token would change that.',
+          },
         });
       } finally {
         await assistant.accounts.grant(ada, permission);
@@ -252,7 +263,8 @@ describe('a client that follows the challenges', () => {
       token = await assistant.linkedToken(await challengedScope(refused), host);
       expect((await call(tool, token)).status).toBe(200);
     }
-    for (const tool of ['mine', 'orders', 'pay']) expect((await call(tool, token)).status).toBe(200);
+    for (const tool of ['mine', 'orders', 'pay'])
+      expect((await call(tool, token)).status).toBe(200);
   });
 });
 

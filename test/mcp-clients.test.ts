@@ -130,7 +130,12 @@ const GENERATIONS: readonly Generation[] = [
       await transport.finishAuth(new URLSearchParams({ code, iss: assistant.url }));
     },
     credentials: (clientId, clientSecret) =>
-      new ServiceProvider({ clientId, clientSecret, scope: SERVICE, expectedIssuer: assistant.url }),
+      new ServiceProvider({
+        clientId,
+        clientSecret,
+        scope: SERVICE,
+        expectedIssuer: assistant.url,
+      }),
     unauthorized: client2.UnauthorizedError,
   },
   {
@@ -218,7 +223,9 @@ describe('the authorization code, with a browser that answers the consent', () =
       scopes: ['mcp:tools'],
     });
     const provider = codeProvider({ client_id: client.id, client_secret: secret ?? '' });
-    await expect(generation.connect(provider, offering(version))).rejects.toThrow(generation.unauthorized);
+    await expect(generation.connect(provider, offering(version))).rejects.toThrow(
+      generation.unauthorized,
+    );
     const url = provider.authorizationUrl();
     expect(url?.searchParams.get('resource')).toBe(assistant.resource);
     expect(url?.searchParams.get('code_challenge_method')).toBe('S256');
@@ -242,8 +249,20 @@ describe('@modelcontextprotocol/inspector --cli', () => {
   async function inspect(token: string | null, ...args: readonly string[]): Promise<ConsoleResult> {
     const header = token === null ? [] : ['--header', `Authorization: Bearer ${token}`];
     const run = start(
-      [INSPECTOR, '--cli', '--transport', 'http', '--server-url', assistant.resource, ...header, ...args],
-      { cwd: assistant.application.storageDirectory, env: { HOME: assistant.application.storageDirectory } },
+      [
+        INSPECTOR,
+        '--cli',
+        '--transport',
+        'http',
+        '--server-url',
+        assistant.resource,
+        ...header,
+        ...args,
+      ],
+      {
+        cwd: assistant.application.storageDirectory,
+        env: { HOME: assistant.application.storageDirectory },
+      },
     );
     return { code: await run.ended(), stdout: run.stdout(), stderr: run.stderr() };
   }

@@ -10,7 +10,14 @@ import { launchChromium } from './support/chromium.ts';
 import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { startClient } from './support/mcp/bare-client.ts';
 import { FIXTURE_TOOLS } from './support/mcp/fixture-tools.ts';
-import { ADA, PASSWORD, registerClient, signIn, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  PASSWORD,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
@@ -19,7 +26,14 @@ import { startDocumentHost, type DocumentHost } from './support/document-host.ts
  * The official conformance suite, against our own tools interface and against the authorization
  * server.
  */
-const SUITE = path.join(ROOT, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
+const SUITE = path.join(
+  ROOT,
+  'node_modules',
+  '@modelcontextprotocol',
+  'conformance',
+  'dist',
+  'index.js',
+);
 let output: string;
 
 beforeAll(async () => {
@@ -137,7 +151,11 @@ interface Served {
 async function serve(streaming: boolean, versions: readonly string[] | null): Promise<Served> {
   const port = await freePort();
   const offered = versions === null ? {} : { protocol_versions: versions };
-  const mcp = { transport: { streaming }, allowed_origins: [`http://localhost:${port}`], ...offered };
+  const mcp = {
+    transport: { streaming },
+    allowed_origins: [`http://localhost:${port}`],
+    ...offered,
+  };
   const assistant = await startAssistant({ tools: FIXTURE_TOOLS, config: { mcp } });
   const proxy = await startBearerProxy(port, assistant.url, await assistant.serviceToken());
   return {
@@ -149,7 +167,10 @@ async function serve(streaming: boolean, versions: readonly string[] | null): Pr
   };
 }
 
-async function expectConforming(at: Served, { version, asked, baseline, passing }: Revision): Promise<void> {
+async function expectConforming(
+  at: Served,
+  { version, asked, baseline, passing }: Revision,
+): Promise<void> {
   const run = suite('server', {
     url: at.url,
     [asked]: version,
@@ -176,9 +197,12 @@ describe.each([false, true])(
     const revisions = REVISIONS.filter((revision) => revision.streaming === streaming);
 
     // @shows MCP-15.1
-    test.each(revisions)('server, revision $version, with all versions offered', async (revision) => {
-      await expectConforming(offeringAll, revision);
-    });
+    test.each(revisions)(
+      'server, revision $version, with all versions offered',
+      async (revision) => {
+        await expectConforming(offeringAll, revision);
+      },
+    );
 
     test.each(revisions.filter(({ version }) => version === '2025-11-25'))(
       'server, revision $version, by default',
@@ -221,7 +245,9 @@ describe('a client whose tokens are bound to a key', () => {
         client.tell(locationOf(await visitor.submit(consent, { decision: 'allow' })).href);
         expect(await client.next()).toHaveProperty('connected');
         client.tell('call my_account');
-        expect(await client.next()).toEqual({ answer: expect.stringContaining('Ada Lovelace') as string });
+        expect(await client.next()).toEqual({
+          answer: expect.stringContaining('Ada Lovelace') as string,
+        });
       } finally {
         await client.close();
         await assistant.close();
@@ -253,7 +279,8 @@ describe('the conformance suite of authorization servers', () => {
   test.each<[string, (redirectUri: string) => Promise<string>]>([
     [
       'that an operator registered',
-      async (redirectUri) => (await registerClient(portal, { redirectUris: [redirectUri], public: true })).id,
+      async (redirectUri) =>
+        (await registerClient(portal, { redirectUris: [redirectUri], public: true })).id,
     ],
     [
       'that registered itself',
@@ -275,9 +302,14 @@ describe('the conformance suite of authorization servers', () => {
     const clientId = await clientOf(`http://127.0.0.1:${port}/callback`);
     const browser = await launchChromium();
     try {
-      const run = suite('authorization', { url: portal.url, 'client-id': clientId, port: String(port) });
+      const run = suite('authorization', {
+        url: portal.url,
+        'client-id': clientId,
+        port: String(port),
+      });
       await run.says('/oauth/authorize?');
-      const [url = ''] = /http\S+\/oauth\/authorize\?\S+/.exec(`${run.stdout()}${run.stderr()}`) ?? [];
+      const [url = ''] =
+        /http\S+\/oauth\/authorize\?\S+/.exec(`${run.stdout()}${run.stderr()}`) ?? [];
       const page = await browser.newPage();
       await page.goto(url);
       await page.getByLabel('Email address').fill(ADA);

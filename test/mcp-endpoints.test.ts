@@ -92,7 +92,9 @@ describe('two MCP endpoints', () => {
     const read = await ask(second, other, 'resources/read', { uri: 'kitchen://menu' });
     expect(await read.text()).toContain('Soup');
     expect(
-      await (await ask(assistant.resource, first, 'resources/read', { uri: 'kitchen://menu' })).text(),
+      await (
+        await ask(assistant.resource, first, 'resources/read', { uri: 'kitchen://menu' })
+      ).text(),
     ).toContain('error');
   });
 
@@ -105,9 +107,15 @@ describe('two MCP endpoints', () => {
       const response = await fetch(`${assistant.url}/oauth/token`, {
         method: 'POST',
         headers: { Authorization: basic(assistant.service) },
-        body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'mcp:service', resource: at }),
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          scope: 'mcp:service',
+          resource: at,
+        }),
       });
-      const { access_token: service } = (await response.json()) as { readonly access_token: string };
+      const { access_token: service } = (await response.json()) as {
+        readonly access_token: string;
+      };
       for (const accessToken of [await tokenFor(at), service]) {
         expect((await ask(at, accessToken, 'ping')).status).toBe(200);
         expect((await ask(other, accessToken, 'ping')).status).toBe(401);
@@ -135,7 +143,9 @@ describe('two MCP endpoints', () => {
   // @shows MCP-18.1
   test('each describes itself, and the address without a path is that of /mcp', async () => {
     const documentAt = async (path: string) =>
-      (await (await fetch(`${assistant.url}/.well-known/oauth-protected-resource${path}`)).json()) as object;
+      (await (
+        await fetch(`${assistant.url}/.well-known/oauth-protected-resource${path}`)
+      ).json()) as object;
     expect(await documentAt('/assistants/mcp')).toMatchObject({
       resource: second,
       resource_name: 'Kitchen for assistants',

@@ -96,8 +96,17 @@ const events: AuditEvent[] = [];
 const OFFERED = { oauth_server: { scopes: { 'mcp:orders': 'See your orders' } } };
 
 beforeAll(async () => {
-  const mcp = { protocol_versions: VERSIONS, audit: true, tool_timeout: 1, oauth: { challenge: true } };
-  assistant = await startAssistant({ tools: [linking], resources: RESOURCES, config: { ...OFFERED, mcp } });
+  const mcp = {
+    protocol_versions: VERSIONS,
+    audit: true,
+    tool_timeout: 1,
+    oauth: { challenge: true },
+  };
+  assistant = await startAssistant({
+    tools: [linking],
+    resources: RESOURCES,
+    config: { ...OFFERED, mcp },
+  });
   plain = await startAssistant({ config: { mcp: { protocol_versions: VERSIONS } } });
   assistant.application.events.on(AUDIT, (event) => void events.push(event));
   service = await assistant.serviceToken();
@@ -125,7 +134,10 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-async function post(body: unknown, { version = '2025-11-25', ...sending }: Sending = {}): Promise<Answer> {
+async function post(
+  body: unknown,
+  { version = '2025-11-25', ...sending }: Sending = {},
+): Promise<Answer> {
   const { bearer = service, at: to = assistant, headers = {} } = sending;
   const response = await fetch(to.resource, {
     method: 'POST',
@@ -139,13 +151,17 @@ async function post(body: unknown, { version = '2025-11-25', ...sending }: Sendi
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  const parsed = (text === '' ? {} : JSON.parse(text)) as Omit<Answer, 'status' | 'challenge' | 'text'>;
+  const parsed = (text === '' ? {} : JSON.parse(text)) as Omit<
+    Answer,
+    'status' | 'challenge' | 'text'
+  >;
   const { status } = response;
   return { ...parsed, status, challenge: response.headers.get('www-authenticate'), text };
 }
 
 function send(method: string, params: Json = {}, sending: Sending = {}): Promise<Answer> {
-  if (sending.version !== STATELESS) return post({ jsonrpc: '2.0', id: 7, method, params }, sending);
+  if (sending.version !== STATELESS)
+    return post({ jsonrpc: '2.0', id: 7, method, params }, sending);
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': STATELESS,
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -156,7 +172,10 @@ function send(method: string, params: Json = {}, sending: Sending = {}): Promise
     ...(typeof uri === 'string' ? { 'Mcp-Name': uri } : {}),
     ...sending.headers,
   };
-  return post({ jsonrpc: '2.0', id: 7, method, params: { ...params, _meta } }, { ...sending, headers });
+  return post(
+    { jsonrpc: '2.0', id: 7, method, params: { ...params, _meta } },
+    { ...sending, headers },
+  );
 }
 
 function contentOf(result: Json | undefined): Json | undefined {
@@ -210,7 +229,9 @@ describe('the list', () => {
       expect(templates.result).toMatchObject(caching);
       expect(Object.hasOwn(result ?? {}, 'ttlMs')).toBe(version === STATELESS);
       const told =
-        version === STATELESS ? await send('server/discover', {}, { version }) : await initialize(version);
+        version === STATELESS
+          ? await send('server/discover', {}, { version })
+          : await initialize(version);
       expect(told.result?.['capabilities']).toEqual({ tools: {}, resources: {} });
     },
   );
@@ -265,7 +286,10 @@ describe('reading', () => {
     }
     for (const params of [{}, { uri: 7 }, { uri: ['app://guide'] }, { uri: null }]) {
       const { error } = await send('resources/read', params, { version });
-      expect(error).toEqual({ code: -32_602, message: 'The parameters are not those of resources/read.' });
+      expect(error).toEqual({
+        code: -32_602,
+        message: 'The parameters are not those of resources/read.',
+      });
     }
   });
 
@@ -286,7 +310,10 @@ describe('reading', () => {
       const uri = `app://${name}`;
       for (const version of [STATELESS, '2025-11-25']) {
         const { status, error, text } = await read(uri, { version });
-        expect([status, error]).toEqual([200, { code: -32_603, message: 'The resource cannot be read.' }]);
+        expect([status, error]).toEqual([
+          200,
+          { code: -32_603, message: 'The resource cannot be read.' },
+        ]);
         expect(text).not.toMatch(/cellar|secret|TypeError|bytes/);
       }
       const log = await readFile(logFile, 'utf8');
@@ -318,7 +345,11 @@ describe('reading', () => {
       { jsonrpc: '2.0', id: 'mine', method: 'resources/read', params: { uri: 'app://slow' } },
       { bearer: linked },
     );
-    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'mine' } };
+    const cancel = {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 'mine' },
+    };
     while ((await Promise.race([reading, waiting()])) === null) {
       expect((await post(cancel, { bearer: linked })).status).toBe(202);
     }
@@ -333,7 +364,11 @@ async function waiting(): Promise<null> {
 
 describe('who may read', () => {
   /** The refusal of the endpoint, before anything runs. */
-  async function expectRefused(answer: Promise<Answer>, status: number, challenge: string): Promise<void> {
+  async function expectRefused(
+    answer: Promise<Answer>,
+    status: number,
+    challenge: string,
+  ): Promise<void> {
     const before = reads.length;
     const refused = await answer;
     expect([refused.status, refused.result, reads.length]).toEqual([status, undefined, before]);
@@ -349,14 +384,17 @@ describe('who may read', () => {
   });
 
   // @shows MCP-16.6
-  test.each(VERSIONS)('in %s, a linked account reads its own, and 403 without the scope', async (version) => {
-    const { result } = await read('app://mine', { version, bearer: linked });
-    expect(contentOf(result)?.['text']).toMatch(/^of (?!nobody)\w/);
-    for (const uri of ['app://orders', 'app://unmarked']) {
-      const refused = await read(uri, { version, bearer: linked });
-      expect([refused.status, refused.result]).toEqual([403, undefined]);
-    }
-  });
+  test.each(VERSIONS)(
+    'in %s, a linked account reads its own, and 403 without the scope',
+    async (version) => {
+      const { result } = await read('app://mine', { version, bearer: linked });
+      expect(contentOf(result)?.['text']).toMatch(/^of (?!nobody)\w/);
+      for (const uri of ['app://orders', 'app://unmarked']) {
+        const refused = await read(uri, { version, bearer: linked });
+        expect([refused.status, refused.result]).toEqual([403, undefined]);
+      }
+    },
+  );
 
   // @shows MCP-16.6
   test('without a token or with a wrong one it is 401, whatever is asked', async () => {
@@ -470,7 +508,9 @@ describe('registration', () => {
 
   test('two resources cannot have one URI', async () => {
     const twice = [at('app://x', () => '1'), at('app://x', () => '2')];
-    await expect(startAssistant({ resources: twice })).rejects.toThrow('Two resources have the URI app://x');
+    await expect(startAssistant({ resources: twice })).rejects.toThrow(
+      'Two resources have the URI app://x',
+    );
   });
 
   test('resource() works only in register()', () => {
@@ -532,34 +572,42 @@ describe('what is measured', () => {
 
 describe('the official client', () => {
   // @shows MCP-16.1, MCP-16.3, MCP-16.4
-  test.each([STATELESS, ...OLDER])('in %s follows the link of a result, and reads', async (version) => {
-    const client = new Client(
-      { name: 'official', version: '1' },
-      version === STATELESS
-        ? { versionNegotiation: { mode: { pin: STATELESS } } }
-        : { supportedProtocolVersions: [version] },
-    );
-    const requestInit = { headers: { Authorization: `Bearer ${linked}` } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(assistant.resource), { requestInit }));
-    try {
-      expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} });
-      const { resources } = await client.listResources();
-      expect(resources).toHaveLength(RESOURCES.length);
-      expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
-      const result = await client.callTool({ name: 'linking', arguments: {} });
-      const [link] = result.content as readonly { readonly type: string; readonly uri?: string }[];
-      expect(link?.type).toBe('resource_link');
-      const { contents } = await client.readResource({ uri: link?.uri ?? '' });
-      expect(contents).toEqual([
-        { uri: 'app://guide', mimeType: 'text/markdown; charset=utf-8', text: 'How to cook.' },
-      ]);
-      const [picture] = (await client.readResource({ uri: 'app://picture' })).contents;
-      expect(picture).toMatchObject({ blob: 'AP+A' });
-      await expect(client.readResource({ uri: 'app://none' })).rejects.toMatchObject({
-        data: { uri: 'app://none' },
-      });
-    } finally {
-      await client.close();
-    }
-  });
+  test.each([STATELESS, ...OLDER])(
+    'in %s follows the link of a result, and reads',
+    async (version) => {
+      const client = new Client(
+        { name: 'official', version: '1' },
+        version === STATELESS
+          ? { versionNegotiation: { mode: { pin: STATELESS } } }
+          : { supportedProtocolVersions: [version] },
+      );
+      const requestInit = { headers: { Authorization: `Bearer ${linked}` } };
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(assistant.resource), { requestInit }),
+      );
+      try {
+        expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} });
+        const { resources } = await client.listResources();
+        expect(resources).toHaveLength(RESOURCES.length);
+        expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
+        const result = await client.callTool({ name: 'linking', arguments: {} });
+        const [link] = result.content as readonly {
+          readonly type: string;
+          readonly uri?: string;
+        }[];
+        expect(link?.type).toBe('resource_link');
+        const { contents } = await client.readResource({ uri: link?.uri ?? '' });
+        expect(contents).toEqual([
+          { uri: 'app://guide', mimeType: 'text/markdown; charset=utf-8', text: 'How to cook.' },
+        ]);
+        const [picture] = (await client.readResource({ uri: 'app://picture' })).contents;
+        expect(picture).toMatchObject({ blob: 'AP+A' });
+        await expect(client.readResource({ uri: 'app://none' })).rejects.toMatchObject({
+          data: { uri: 'app://none' },
+        });
+      } finally {
+        await client.close();
+      }
+    },
+  );
 });

@@ -47,7 +47,10 @@ const secret = {
 } as ResourceInterface;
 
 const SCOPES = { scopes: { 'mcp:orders': 'See your orders', 'mcp:never': 'What Ada may not' } };
-const config = (mcp: Json) => ({ oauth_server: SCOPES, mcp: { protocol_versions: VERSIONS, ...mcp } });
+const config = (mcp: Json) => ({
+  oauth_server: SCOPES,
+  mcp: { protocol_versions: VERSIONS, ...mcp },
+});
 
 let assistant: RunningAssistant;
 let streaming: RunningAssistant;
@@ -111,7 +114,8 @@ async function post(body: unknown, sending: Sending, more: Readonly<Record<strin
 }
 
 function send(method: string, params: Json, sending: Sending = {}): Promise<Answer> {
-  if (sending.version !== STATELESS) return post({ jsonrpc: '2.0', id: 7, method, params }, sending);
+  if (sending.version !== STATELESS)
+    return post({ jsonrpc: '2.0', id: 7, method, params }, sending);
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': STATELESS,
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -123,10 +127,12 @@ function send(method: string, params: Json, sending: Sending = {}): Promise<Answ
   });
 }
 
-const call = (name: string, sending: Sending = {}) => send('tools/call', { name, arguments: {} }, sending);
+const call = (name: string, sending: Sending = {}) =>
+  send('tools/call', { name, arguments: {} }, sending);
 
 function challengeOf({ result }: Answer): string {
-  const meta = result?.['_meta'] as { readonly 'mcp/www_authenticate'?: readonly string[] } | undefined;
+  const meta = result?.['_meta'] as
+    { readonly 'mcp/www_authenticate'?: readonly string[] } | undefined;
   return meta?.['mcp/www_authenticate']?.[0] ?? 'no challenge';
 }
 
@@ -140,7 +146,9 @@ describe('the list of tools', () => {
     async (version) => {
       const { result } = await send('tools/list', {}, { version });
       const tools = result?.['tools'] as readonly Json[];
-      const schemes = Object.fromEntries(tools.map((tool) => [tool['name'], tool['securitySchemes']]));
+      const schemes = Object.fromEntries(
+        tools.map((tool) => [tool['name'], tool['securitySchemes']]),
+      );
       expect(schemes).toMatchObject({
         open: [{ type: 'oauth2', scopes: ['mcp:tools'] }],
         mine: [{ type: 'oauth2', scopes: ['mcp:tools'] }],
@@ -167,25 +175,37 @@ describe('the list of tools', () => {
 
 describe('a call that the token does not allow', () => {
   // @shows MCP-17.2
-  test.each(VERSIONS)('in %s is a tool error with the challenge, and runs nothing', async (version) => {
-    ran.length = 0;
-    const unlinked = await call('mine', { version });
-    expect([unlinked.status, unlinked.id, unlinked.headers.get('www-authenticate')]).toEqual([200, 7, null]);
-    expect(unlinked.headers.get('cache-control')).toBe('no-store');
-    const told = 'This tool acts for an account: link one first.';
-    expect(unlinked.result).toMatchObject({ isError: true, content: [{ type: 'text', text: told }] });
-    expect(challengeOf(unlinked)).toBe(
-      `Bearer error="invalid_token", error_description="${told}", ${metadata(assistant)}, scope="mcp:tools"`,
-    );
-    const scopeless = await call('orders', { version, bearer: linked });
-    expect([scopeless.status, scopeless.result?.['isError']]).toEqual([200, true]);
-    expect(challengeOf(scopeless)).toContain('Bearer error="insufficient_scope", error_description="');
-    expect(challengeOf(scopeless)).toContain('scope="mcp:tools mcp:orders"');
-    expect(scopeless.result?.['resultType']).toBe(version === STATELESS ? 'complete' : undefined);
-    const meta = Object.keys(scopeless.result?.['_meta'] as Json);
-    expect(meta.includes('io.modelcontextprotocol/serverInfo')).toBe(version === STATELESS);
-    expect(ran).toEqual([]);
-  });
+  test.each(VERSIONS)(
+    'in %s is a tool error with the challenge, and runs nothing',
+    async (version) => {
+      ran.length = 0;
+      const unlinked = await call('mine', { version });
+      expect([unlinked.status, unlinked.id, unlinked.headers.get('www-authenticate')]).toEqual([
+        200,
+        7,
+        null,
+      ]);
+      expect(unlinked.headers.get('cache-control')).toBe('no-store');
+      const told = 'This tool acts for an account: link one first.';
+      expect(unlinked.result).toMatchObject({
+        isError: true,
+        content: [{ type: 'text', text: told }],
+      });
+      expect(challengeOf(unlinked)).toBe(
+        `Bearer error="invalid_token", error_description="${told}", ${metadata(assistant)}, scope="mcp:tools"`,
+      );
+      const scopeless = await call('orders', { version, bearer: linked });
+      expect([scopeless.status, scopeless.result?.['isError']]).toEqual([200, true]);
+      expect(challengeOf(scopeless)).toContain(
+        'Bearer error="insufficient_scope", error_description="',
+      );
+      expect(challengeOf(scopeless)).toContain('scope="mcp:tools mcp:orders"');
+      expect(scopeless.result?.['resultType']).toBe(version === STATELESS ? 'complete' : undefined);
+      const meta = Object.keys(scopeless.result?.['_meta'] as Json);
+      expect(meta.includes('io.modelcontextprotocol/serverInfo')).toBe(version === STATELESS);
+      expect(ran).toEqual([]);
+    },
+  );
 
   // @shows MCP-17.2
   test('is answered in the same way where answers are streams', async () => {
@@ -199,9 +219,16 @@ describe('a call that the token does not allow', () => {
   test('is a line of the log with its reason and status, and no audit event', async () => {
     events.length = 0;
     const { headers } = await call('mine');
-    const log = await readFile((assistant.application.config['log'] as { path: string }).path, 'utf8');
-    const line = log.split('\n').find((each) => each.includes(headers.get('x-request-id') ?? 'no id'));
-    expect(line).toContain('mcp_server_rpc refused: 401 (This tool acts for an account: link one first.)');
+    const log = await readFile(
+      (assistant.application.config['log'] as { path: string }).path,
+      'utf8',
+    );
+    const line = log
+      .split('\n')
+      .find((each) => each.includes(headers.get('x-request-id') ?? 'no id'));
+    expect(line).toContain(
+      'mcp_server_rpc refused: 401 (This tool acts for an account: link one first.)',
+    );
     expect(events.filter(({ type }) => type === 'tool_called')).toEqual([]);
   });
 
@@ -265,7 +292,12 @@ describe('what stays a refusal of HTTP', () => {
   });
 
   test('a page of a foreign origin', async () => {
-    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'mine', arguments: {} } };
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'mine', arguments: {} },
+    };
     expect((await post(body, {}, { Origin: 'https://evil.example' })).status).toBe(403);
   });
 });
@@ -282,7 +314,9 @@ describe('the official client', () => {
   test('reads the schemes and the challenge, and a call that is allowed works', async () => {
     const client = new Client({ name: 'official', version: '1' });
     const requestInit = { headers: { Authorization: `Bearer ${linked}` } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(assistant.resource), { requestInit }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(assistant.resource), { requestInit }),
+    );
     try {
       const { tools } = await client.listTools();
       const orders = tools.find(({ name }) => name === 'orders');
@@ -295,7 +329,10 @@ describe('the official client', () => {
         expect.stringContaining('error="insufficient_scope"'),
       ]);
       const allowed = await client.callTool({ name: 'mine', arguments: {} });
-      expect([allowed.isError, allowed.content]).toEqual([undefined, [{ type: 'text', text: 'mine' }]]);
+      expect([allowed.isError, allowed.content]).toEqual([
+        undefined,
+        [{ type: 'text', text: 'mine' }],
+      ]);
     } finally {
       await client.close();
     }

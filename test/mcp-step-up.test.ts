@@ -35,7 +35,8 @@ beforeAll(async () => {
     tools: [personal('orders', 'mcp:orders'), personal('pay', 'mcp:pay')],
   });
   const account = await assistant.accounts.findByEmail(ADA);
-  for (const each of ['mcp:orders', 'mcp:pay']) await assistant.accounts.grant(account?.id ?? '', each);
+  for (const each of ['mcp:orders', 'mcp:pay'])
+    await assistant.accounts.grant(account?.id ?? '', each);
   ada = createVisitor(assistant.url);
   await signIn(ada, await ada.get('/login'), ADA);
 });
@@ -59,7 +60,9 @@ async function newProvider(grants: readonly ('authorization_code' | 'refresh_tok
     /** Ada allows the last request; returns the code that her browser receives. */
     async allowed(): Promise<string> {
       const consent = await ada.visit(kept.sent.at(-1)?.href ?? '');
-      return locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? '';
+      return (
+        locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? ''
+      );
     },
     redirectUrl: REDIRECT_URI,
     clientMetadata: { client_name: 'A host', redirect_uris: [REDIRECT_URI] },
@@ -121,7 +124,11 @@ const GENERATIONS: readonly Generation[] = [
       await transport.finishAuth(new URLSearchParams({ code, iss: assistant.url }));
     },
     service: (clientId, clientSecret) =>
-      new client2.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: assistant.url }),
+      new client2.ClientCredentialsProvider({
+        clientId,
+        clientSecret,
+        expectedIssuer: assistant.url,
+      }),
   },
   {
     name: '@modelcontextprotocol/sdk 1.x',
@@ -138,12 +145,16 @@ const GENERATIONS: readonly Generation[] = [
     },
     async finish(provider, code) {
       const authProvider = provider as unknown as OAuthClientProvider;
-      await new http1.StreamableHTTPClientTransport(new URL(assistant.resource), { authProvider }).finishAuth(
-        code,
-      );
+      await new http1.StreamableHTTPClientTransport(new URL(assistant.resource), {
+        authProvider,
+      }).finishAuth(code);
     },
     service: (clientId, clientSecret) =>
-      new extensions1.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: assistant.url }),
+      new extensions1.ClientCredentialsProvider({
+        clientId,
+        clientSecret,
+        expectedIssuer: assistant.url,
+      }),
   },
 ];
 
@@ -161,7 +172,8 @@ describe.each(GENERATIONS)('$name', ({ grants, asked, connect, finish, service }
         const answer = await client.callTool({ name, arguments: {} });
         expect(answer).toMatchObject({ content: [{ text: name }] });
       }
-      for (const name of ['my_account', 'orders', 'pay']) await client.callTool({ name, arguments: {} });
+      for (const name of ['my_account', 'orders', 'pay'])
+        await client.callTool({ name, arguments: {} });
     } finally {
       await client.close();
     }
@@ -175,7 +187,9 @@ describe.each(GENERATIONS)('$name', ({ grants, asked, connect, finish, service }
       expect(await client.callTool({ name: 'service_status', arguments: {} })).toMatchObject({
         structuredContent: { status: 'available' },
       });
-      await expect(client.callTool({ name: 'orders', arguments: {} })).rejects.toThrow(/401|Unauthorized/);
+      await expect(client.callTool({ name: 'orders', arguments: {} })).rejects.toThrow(
+        /401|Unauthorized/,
+      );
     } finally {
       await client.close();
     }

@@ -27,14 +27,22 @@ function toolNamed(
 }
 
 const ICONS = [
-  { src: 'https://app.example/icon.png', mimeType: 'image/png', sizes: ['48x48', '96x96'], theme: 'dark' },
+  {
+    src: 'https://app.example/icon.png',
+    mimeType: 'image/png',
+    sizes: ['48x48', '96x96'],
+    theme: 'dark',
+  },
   { src: 'data:image/svg+xml;base64,PHN2Zy8+', sizes: ['any'] },
 ] as const;
 const OUTPUT = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] };
 
 const CONFIRM = {
   message: 'Pay the bill?',
-  schema: { type: 'object', properties: { ok: { type: 'boolean' }, tip: { type: 'integer', maximum: 10 } } },
+  schema: {
+    type: 'object',
+    properties: { ok: { type: 'boolean' }, tip: { type: 'integer', maximum: 10 } },
+  },
 };
 
 /** What the tools were called with. */
@@ -58,7 +66,9 @@ const TOOLS: readonly ToolInterface[] = [
     outputSchema: () => OUTPUT,
     icons: () => ICONS as never,
   }),
-  toolNamed('list', () => [1, 2], { outputSchema: () => ({ type: 'array', items: { type: 'integer' } }) }),
+  toolNamed('list', () => [1, 2], {
+    outputSchema: () => ({ type: 'array', items: { type: 'integer' } }),
+  }),
   toolNamed('word', () => 'word', { outputSchema: () => ({ type: 'string' }) }),
   toolNamed('blocks', ({ sum }) => content([], sum === undefined ? null : { sum }), {
     outputSchema: () => OUTPUT,
@@ -88,12 +98,18 @@ const TOOLS: readonly ToolInterface[] = [
     inputSchema: () => ({
       type: 'object',
       properties: {
-        place: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
+        place: {
+          type: 'object',
+          properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+        },
         floor: { type: 'integer', 'x-mcp-header': 'Floor' },
       },
     }),
   }),
-  toolNamed('noted_form', (_, { answer }) => answer('confirm')?.content ?? ask({ confirm: CONFIRM })),
+  toolNamed(
+    'noted_form',
+    (_, { answer }) => answer('confirm')?.content ?? ask({ confirm: CONFIRM }),
+  ),
   toolNamed('asks_once', async (_, { progress }) => {
     await progress(1);
     const schema = { ...CONFIRM.schema };
@@ -114,7 +130,9 @@ const TOOLS: readonly ToolInterface[] = [
 
 const WRONG_QUESTIONS: Readonly<Record<string, unknown>> = {
   nothing: {},
-  'no form': { q: { message: 'x', schema: { type: 'object', properties: { a: { type: 'object' } } } } },
+  'no form': {
+    q: { message: 'x', schema: { type: 'object', properties: { a: { type: 'object' } } } },
+  },
   'a script': { q: { message: 'x', url: 'javascript:alert(1)' } },
   'plain http': { q: { message: 'x', url: 'http://app.example/' } },
   'no name': { __proto__x: 1, '': CONFIRM },
@@ -132,7 +150,10 @@ const events: AuditEvent[] = [];
 
 beforeAll(async () => {
   const mcp = { protocol_versions: VERSIONS, allowed_origins: ['https://page.example'] };
-  assistant = await startAssistant({ tools: TOOLS, config: { ...FAR, mcp: { ...mcp, audit: true } } });
+  assistant = await startAssistant({
+    tools: TOOLS,
+    config: { ...FAR, mcp: { ...mcp, audit: true } },
+  });
   streaming = await startAssistant({
     tools: TOOLS,
     config: { ...FAR, mcp: { ...mcp, transport: { streaming: true } } },
@@ -221,7 +242,8 @@ const sendOlder = (version: string, method: string, params: Json = {}, sending: 
     { ...sending, headers: { 'MCP-Protocol-Version': version, ...sending.headers } },
   );
 
-const logPath = (at: RunningAssistant) => (at.application.config['log'] as { readonly path: string }).path;
+const logPath = (at: RunningAssistant) =>
+  (at.application.config['log'] as { readonly path: string }).path;
 
 describe('a request of 2026-07-28', () => {
   // @shows MCP-15.2, MCP-15.4
@@ -262,7 +284,10 @@ describe('a request of 2026-07-28', () => {
       'capabilities that are none',
       { ...META, 'io.modelcontextprotocol/clientCapabilities': { elicitation: 3 } },
     ],
-    ['a client without a name', { ...META, 'io.modelcontextprotocol/clientInfo': { version: '1' } }],
+    [
+      'a client without a name',
+      { ...META, 'io.modelcontextprotocol/clientInfo': { version: '1' } },
+    ],
   ])('with %s: -32602 and 400, with the id', async (_, meta) => {
     const refused = await send('tools/list', {}, { meta, id: 'mine' });
     expect([refused.status, refused.error?.code, refused.id]).toEqual([400, -32_602, 'mine']);
@@ -341,9 +366,9 @@ describe('a request of 2026-07-28', () => {
     // Two texts that are the same number here may be different numbers for a proxy.
     const unsafe = { headers: { 'Mcp-Param-Floor': '9007199254740993' } };
     expect((await call('region', { floor: 9_007_199_254_740_992 }, unsafe)).status).toBe(400);
-    expect((await sendOlder('2025-11-25', 'tools/call', { name: 'region', arguments: args })).status).toBe(
-      200,
-    );
+    expect(
+      (await sendOlder('2025-11-25', 'tools/call', { name: 'region', arguments: args })).status,
+    ).toBe(200);
   });
 
   // @shows MCP-10.7, MCP-15.2
@@ -356,7 +381,12 @@ describe('a request of 2026-07-28', () => {
       {},
       { bearer: status === 401 ? service : linked },
     );
-    expect([who, refused.status, refused.error?.code, refused.id]).toEqual([who, status, status, 7]);
+    expect([who, refused.status, refused.error?.code, refused.id]).toEqual([
+      who,
+      status,
+      status,
+      7,
+    ]);
     expect(refused.headers.has('www-authenticate')).toBe(false);
   });
 
@@ -380,7 +410,11 @@ describe('a request of 2026-07-28', () => {
         tracestate: 'x'.repeat(513),
         baggage: 'a=b\r\nSet-Cookie: c',
       },
-      { parent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01', state: null, baggage: null },
+      {
+        parent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
+        state: null,
+        baggage: null,
+      },
     ],
     [{ traceparent: '00-00000000000000000000000000000000-00f067aa0ba902b7-01' }, null],
     [{ traceparent: 'nothing\r\n' }, null],
@@ -405,7 +439,11 @@ describe('a request of 2026-07-28', () => {
       method: 'tools/call',
       params: { name: 'noted', arguments: {}, _meta: { ...META, deep: 'DEEP' } },
     }).replace('"DEEP"', nested);
-    const headers = { 'MCP-Protocol-Version': STATELESS, 'Mcp-Method': 'tools/call', 'Mcp-Name': 'noted' };
+    const headers = {
+      'MCP-Protocol-Version': STATELESS,
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'noted',
+    };
     expect(await post(body, { headers })).toMatchObject({ status: 400, id: 7 });
     expect((await call('noted')).result?.['resultType']).toBe('complete');
   });
@@ -417,19 +455,26 @@ describe('a request of 2026-07-28', () => {
     [{ elicitation: { form: {} } }, true, false],
     [{ elicitation: { url: {} } }, false, true],
     [{ elicitation: { form: {}, url: {} } }, true, true],
-  ])('tells the tool what a client that supports %j can ask the person', async (capabilities, form, page) => {
-    await call(
-      'noted',
-      {},
-      { meta: { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities } },
-    );
-    const { canAsk } = calls.at(-1)?.call ?? {};
-    expect([canAsk?.('form'), canAsk?.('page')]).toEqual([form, page]);
-  });
+  ])(
+    'tells the tool what a client that supports %j can ask the person',
+    async (capabilities, form, page) => {
+      await call(
+        'noted',
+        {},
+        { meta: { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities } },
+      );
+      const { canAsk } = calls.at(-1)?.call ?? {};
+      expect([canAsk?.('form'), canAsk?.('page')]).toEqual([form, page]);
+    },
+  );
 
   test('a notification is accepted, and a response is refused', async () => {
     const headers = { 'MCP-Protocol-Version': STATELESS };
-    const notification = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const notification = {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 1 },
+    };
     expect((await post(notification, { headers })).status).toBe(202);
     expect((await post({ jsonrpc: '2.0', id: 1, result: {} }, { headers })).status).toBe(400);
   });
@@ -440,13 +485,18 @@ describe('a request of 2026-07-28', () => {
     const meta = { ...META, progressToken: 'p' };
     const streamed = await call('progressing', {}, { at: streaming, bearer, meta });
     expect(streamed.headers.get('content-type')).toBe('text/event-stream');
-    expect(streamed.text).toContain('"progressToken":"p","progress":1,"total":2,"message":"halfway"');
+    expect(streamed.text).toContain(
+      '"progressToken":"p","progress":1,"total":2,"message":"halfway"',
+    );
     expect(streamed.result).toMatchObject({ resultType: 'complete', content: [{ text: 'done' }] });
     const single = await call('service_status', {}, { at: streaming, bearer });
     expect(single.headers.get('content-type')).toBe('text/event-stream');
     const unable = { ...META, 'io.modelcontextprotocol/clientCapabilities': {} };
     const refused = await call('pay', { amount: 1 }, { at: streaming, bearer, meta: unable });
-    expect([refused.status, refused.headers.get('content-type')]).toEqual([400, 'application/json']);
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([
+      400,
+      'application/json',
+    ]);
   });
 
   // @shows MCP-8.14
@@ -459,7 +509,10 @@ describe('a request of 2026-07-28', () => {
     ];
     for (const { status, headers, text } of answers) {
       expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
-      expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', result: { resultType: 'complete' } });
+      expect(JSON.parse(text)).toMatchObject({
+        jsonrpc: '2.0',
+        result: { resultType: 'complete' },
+      });
     }
   });
 
@@ -485,17 +538,26 @@ describe('older versions at the same endpoint', () => {
         {},
       );
       expect(result).toMatchObject({ protocolVersion, serverInfo: { name: 'Kitchen' } });
-      const { result: called } = await sendOlder(protocolVersion, 'tools/call', { name: 'service_status' });
+      const { result: called } = await sendOlder(protocolVersion, 'tools/call', {
+        name: 'service_status',
+      });
       expect(Object.keys(called ?? {})).toEqual(['content', 'structuredContent']);
       expect((await sendOlder(protocolVersion, 'ping')).result).toEqual({});
     },
   );
 
-  test.each(['2026-07-28', '2027-01-01'])('initialize for %s is answered with 2025-11-25', async (asked) => {
-    const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-    const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {});
-    expect(result?.['protocolVersion']).toBe('2025-11-25');
-  });
+  test.each(['2026-07-28', '2027-01-01'])(
+    'initialize for %s is answered with 2025-11-25',
+    async (asked) => {
+      const params = {
+        protocolVersion: asked,
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      };
+      const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, {});
+      expect(result?.['protocolVersion']).toBe('2025-11-25');
+    },
+  );
 
   // @shows MCP-15.5
   test('each request has its own version, even on one connection', async () => {
@@ -514,7 +576,9 @@ describe('older versions at the same endpoint', () => {
     expect((await post([older], { headers })).status).toBe(200);
     const newer = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: META } };
     expect((await post([older, newer], { headers })).status).toBe(400);
-    expect((await post([newer], { headers: { 'MCP-Protocol-Version': STATELESS } })).status).toBe(400);
+    expect((await post([newer], { headers: { 'MCP-Protocol-Version': STATELESS } })).status).toBe(
+      400,
+    );
   });
 
   test('an initialize with the header of 2026-07-28 is refused', async () => {
@@ -590,17 +654,23 @@ describe('older versions at the same endpoint', () => {
     [[], 'must name at least one version'],
     [['2024-11-05'], 'must be one of 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26'],
   ])('mcp:protocol_versions %j is refused at the start', async (versions, problem) => {
-    await expect(startAssistant({ config: { mcp: { protocol_versions: versions } } })).rejects.toThrow(
-      problem,
-    );
+    await expect(
+      startAssistant({ config: { mcp: { protocol_versions: versions } } }),
+    ).rejects.toThrow(problem);
   });
 });
 
 describe('what a tool declares about itself', () => {
   // @shows MCP-15.6
   test.each([
-    ['2026-07-28', ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons']],
-    ['2025-11-25', ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons']],
+    [
+      '2026-07-28',
+      ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons'],
+    ],
+    [
+      '2025-11-25',
+      ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons'],
+    ],
     ['2025-06-18', ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']],
     ['2025-03-26', ['name', 'description', 'inputSchema', 'annotations']],
   ])('in %s: %j', async (version, members) => {
@@ -613,7 +683,9 @@ describe('what a tool declares about itself', () => {
       'description',
       'inputSchema',
     ]);
-    expect('outputSchema' in (tools.find(({ name }) => name === 'list') ?? {})).toBe(version === STATELESS);
+    expect('outputSchema' in (tools.find(({ name }) => name === 'list') ?? {})).toBe(
+      version === STATELESS,
+    );
     expect(described?.['icons']).toEqual(members.includes('icons') ? ICONS : undefined);
   });
 
@@ -643,7 +715,10 @@ describe('what a tool declares about itself', () => {
         await call(name, args),
         await sendOlder('2025-03-26', 'tools/call', { name, arguments: args }),
       ]) {
-        expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'The tool failed.' }] });
+        expect(answer.result).toMatchObject({
+          isError: true,
+          content: [{ text: 'The tool failed.' }],
+        });
         expect(answer.text).not.toContain('outputSchema');
       }
       expect(await readFile(logPath(assistant), 'utf8')).toContain(`The tool ${name} failed`);
@@ -664,9 +739,15 @@ describe('what a tool declares about itself', () => {
     ['an icon over http', { icons: () => [{ src: 'http://app.example/icon.png' }] }],
     ['an icon with a password', { icons: () => [{ src: 'https://a:b@app.example/icon.png' }] }],
     ['an icon that is a page', { icons: () => [{ src: 'data:text/html;base64,PGI+' }] }],
-    ['an icon of an odd size', { icons: () => [{ src: 'https://app.example/i.png', sizes: ['large'] }] }],
+    [
+      'an icon of an odd size',
+      { icons: () => [{ src: 'https://app.example/i.png', sizes: ['large'] }] },
+    ],
     ['an icon with more', { icons: () => [{ src: 'https://app.example/i.png', onload: 'x' }] }],
-    ['an icon of an odd theme', { icons: () => [{ src: 'https://app.example/i.png', theme: 'blue' }] }],
+    [
+      'an icon of an odd theme',
+      { icons: () => [{ src: 'https://app.example/i.png', theme: 'blue' }] },
+    ],
     ['an annotation that MCP does not know', { annotations: () => ({ safe: true }) }],
     ['a hint that is not a boolean', { annotations: () => ({ readOnlyHint: 'yes' }) }],
     ['a title that is not a string', { title: () => 3 }],
@@ -727,7 +808,11 @@ describe('a tool that asks', () => {
     const again = await answering('pay', { amount: 5 }, { requestState, inputResponses: ok });
     expect(again.result?.['structuredContent']).toMatchObject({ id: firstCall?.id });
     const other = await asked('pay', { amount: 5 });
-    const others = await answering('pay', { amount: 5 }, { requestState: other, inputResponses: ok });
+    const others = await answering(
+      'pay',
+      { amount: 5 },
+      { requestState: other, inputResponses: ok },
+    );
     expect(others.result).not.toMatchObject({ structuredContent: { id: firstCall?.id } });
   });
 
@@ -767,7 +852,9 @@ describe('a tool that asks', () => {
     expect(calls.length).toBe(before);
     const elsewhere = { at: streaming, bearer: await streaming.serviceToken() };
     expect((await answering('pay', { amount: 5 }, sent, elsewhere)).error?.code).toBe(-32_602);
-    expect((await answering('pay_mine', { amount: 5 }, sentMine, { bearer: linked })).result).toMatchObject({
+    expect(
+      (await answering('pay_mine', { amount: 5 }, sentMine, { bearer: linked })).result,
+    ).toMatchObject({
       resultType: 'complete',
     });
   });
@@ -802,19 +889,27 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test.each([null, [], 'yes', 3])('refuses inputResponses %j with -32602', async (inputResponses) => {
-    const requestState = await asked('pay', { amount: 5 });
-    const refused = await answering('pay', { amount: 5 }, { requestState, inputResponses });
-    expect(refused.error?.code).toBe(-32_602);
-  });
+  test.each([null, [], 'yes', 3])(
+    'refuses inputResponses %j with -32602',
+    async (inputResponses) => {
+      const requestState = await asked('pay', { amount: 5 });
+      const refused = await answering('pay', { amount: 5 }, { requestState, inputResponses });
+      expect(refused.error?.code).toBe(-32_602);
+    },
+  );
 
   // @shows MCP-15.8
   test('ignores answers to questions that it did not ask, and asks unanswered questions again', async () => {
     const requestState = await asked('pay', { amount: 5 });
-    const more = { requestState, inputResponses: { ...ok, other: { action: 'accept' }, __proto__x: 1 } };
+    const more = {
+      requestState,
+      inputResponses: { ...ok, other: { action: 'accept' }, __proto__x: 1 },
+    };
     expect((await answering('pay', { amount: 5 }, more)).result?.['resultType']).toBe('complete');
     const none = { requestState, inputResponses: { other: { action: 'accept' } } };
-    expect((await answering('pay', { amount: 5 }, none)).result?.['resultType']).toBe('input_required');
+    expect((await answering('pay', { amount: 5 }, none)).result?.['resultType']).toBe(
+      'input_required',
+    );
     expect((await answering('pay', { amount: 5 }, { requestState })).result?.['resultType']).toBe(
       'input_required',
     );
@@ -835,7 +930,9 @@ describe('a tool that asks', () => {
     for (const sending of [{}, { at: streaming, bearer, meta: { ...META, progressToken: 'p' } }]) {
       const { status, error } = await call('asks_once', {}, sending);
       expect([status, error?.code]).toEqual([200, -32_603]);
-      expect(await readFile(logPath(sending.at ?? assistant), 'utf8')).toContain('it is written once');
+      expect(await readFile(logPath(sending.at ?? assistant), 'utf8')).toContain(
+        'it is written once',
+      );
       expect((await call('noted', {}, sending)).status).toBe(200);
     }
   });
@@ -867,7 +964,10 @@ describe('a tool that asks', () => {
 
   // @shows MCP-15.8
   test('gives a client of an older version a tool error, and could have known it', async () => {
-    const { result } = await sendOlder('2025-11-25', 'tools/call', { name: 'pay', arguments: { amount: 5 } });
+    const { result } = await sendOlder('2025-11-25', 'tools/call', {
+      name: 'pay',
+      arguments: { amount: 5 },
+    });
     expect(result).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('2026-07-28') as string }],
@@ -875,12 +975,15 @@ describe('a tool that asks', () => {
     expect(calls.at(-1)?.call.canAsk('form')).toBe(false);
   });
 
-  test.each(Object.keys(WRONG_QUESTIONS))('fails with a tool error for questions with %s', async (how) => {
-    expect((await call('asks_wrongly', { how })).result).toMatchObject({
-      isError: true,
-      content: [{ text: 'The tool failed.' }],
-    });
-  });
+  test.each(Object.keys(WRONG_QUESTIONS))(
+    'fails with a tool error for questions with %s',
+    async (how) => {
+      expect((await call('asks_wrongly', { how })).result).toMatchObject({
+        isError: true,
+        content: [{ text: 'The tool failed.' }],
+      });
+    },
+  );
 });
 
 /** A token of another service. */
@@ -1020,7 +1123,12 @@ describe('mcp:audit', () => {
       told.push(event);
     });
     const bearer = await byDefault.serviceToken();
-    await sendOlder('2025-11-25', 'tools/call', { name: 'noted', arguments: {} }, { at: byDefault, bearer });
+    await sendOlder(
+      '2025-11-25',
+      'tools/call',
+      { name: 'noted', arguments: {} },
+      { at: byDefault, bearer },
+    );
     expect(told).toEqual([expect.objectContaining({ type: 'tokens_issued' })]);
   });
 });
@@ -1041,9 +1149,9 @@ describe('mcp:calls_per_minute', () => {
         method: 'tools/call',
         params: { name: 'noted', arguments: {} },
       }));
-      expect((await post(batch, { ...own, headers: { 'MCP-Protocol-Version': '2025-03-26' } })).status).toBe(
-        200,
-      );
+      expect(
+        (await post(batch, { ...own, headers: { 'MCP-Protocol-Version': '2025-03-26' } })).status,
+      ).toBe(200);
       expect((await call('noted', {}, own)).status).toBe(429);
       expect((await call('noted', {}, other)).status).toBe(200);
       // The same person with another client.
@@ -1052,7 +1160,10 @@ describe('mcp:calls_per_minute', () => {
         redirectUris: [REDIRECT_URI],
         scopes: ['mcp:tools'],
       });
-      const bearer = await limited.linkedToken('mcp:tools', { id: client.id, secret: secret ?? '' });
+      const bearer = await limited.linkedToken('mcp:tools', {
+        id: client.id,
+        secret: secret ?? '',
+      });
       expect((await call('noted', {}, { at: limited, bearer })).status).toBe(200);
       expect((await call('noted', {}, at)).status).toBe(200);
       expect((await call('noted', {}, at)).status).toBe(200);
@@ -1060,7 +1171,12 @@ describe('mcp:calls_per_minute', () => {
       expect([refused.status, refused.error?.code, refused.id]).toEqual([429, 429, 7]);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-      const older = await sendOlder('2025-11-25', 'tools/call', { name: 'noted', arguments: {} }, at);
+      const older = await sendOlder(
+        '2025-11-25',
+        'tools/call',
+        { name: 'noted', arguments: {} },
+        at,
+      );
       expect([older.status, older.error?.code, older.headers.has('retry-after')]).toEqual([
         429,
         -32_000,
@@ -1102,6 +1218,8 @@ describe('mcp:calls_per_minute', () => {
   });
 
   test.each([0, -1, 1.5, 'many'])('%j is refused at the start', async (calls_per_minute) => {
-    await expect(startAssistant({ config: { mcp: { calls_per_minute } } })).rejects.toThrow('message');
+    await expect(startAssistant({ config: { mcp: { calls_per_minute } } })).rejects.toThrow(
+      'message',
+    );
   });
 });

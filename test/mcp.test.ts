@@ -1,7 +1,14 @@
 // @engines sqlite: tools and their messages do not depend on the database
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { content, mcpServerOf, tool, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';
+import {
+  content,
+  mcpServerOf,
+  tool,
+  ToolError,
+  type ToolCall,
+  type ToolInterface,
+} from '@portico/mcp';
 import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
@@ -14,7 +21,12 @@ function toolNamed(
   handle: (args: Readonly<Record<string, unknown>>, call: ToolCall) => unknown,
   inputSchema: Readonly<Record<string, unknown>> = { type: 'object' },
 ): ToolInterface {
-  return { name: () => name, description: () => `The tool ${name}`, inputSchema: () => inputSchema, handle };
+  return {
+    name: () => name,
+    description: () => `The tool ${name}`,
+    inputSchema: () => inputSchema,
+    handle,
+  };
 }
 
 /** The result of the tool `wrong`: invalid content, despite its type. */
@@ -28,7 +40,9 @@ const PARSED = '{"__proto__":{"b":2},"a":1}';
 const TOOLS: readonly ToolInterface[] = [
   toolNamed('wrong', () => content(wrongBlocks as Parameters<typeof content>[0])),
   toolNamed('parsed', () => JSON.parse(PARSED) as unknown),
-  toolNamed('parsed_content', () => content([], JSON.parse(PARSED) as Readonly<Record<string, unknown>>)),
+  toolNamed('parsed_content', () =>
+    content([], JSON.parse(PARSED) as Readonly<Record<string, unknown>>),
+  ),
   toolNamed('add', ({ a, b }) => ({ sum: Number(a) + Number(b) }), {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -74,7 +88,10 @@ const TOOLS: readonly ToolInterface[] = [
     personal: true,
     scope: () => 'mcp:orders',
   } as ToolInterface,
-  { ...toolNamed('who', () => token().user()?.getProfile().name ?? null), personal: true } as ToolInterface,
+  {
+    ...toolNamed('who', () => token().user()?.getProfile().name ?? null),
+    personal: true,
+  } as ToolInterface,
 ];
 
 let assistant: RunningAssistant;
@@ -120,8 +137,14 @@ function send(message: unknown, sending: Sending = {}) {
   return fetch(at.resource, { method: 'POST', headers: all, body, signal });
 }
 
-const request = (method: string, params: unknown = {}, id = 1) => ({ jsonrpc: '2.0', id, method, params });
-const calling = (name: string, args: unknown = {}) => request('tools/call', { name, arguments: args });
+const request = (method: string, params: unknown = {}, id = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+const calling = (name: string, args: unknown = {}) =>
+  request('tools/call', { name, arguments: args });
 const initialize = (protocolVersion: string) =>
   request('initialize', {
     protocolVersion,
@@ -161,7 +184,9 @@ describe('the life of a client', () => {
       const after = { headers: { 'MCP-Protocol-Version': version } };
       const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
       expect((await send(initialized, after)).status).toBe(202);
-      const list = (await answerOf(send(request('tools/list'), after))).result as { tools: unknown[] };
+      const list = (await answerOf(send(request('tools/list'), after))).result as {
+        tools: unknown[];
+      };
       expect(list.tools).toContainEqual({
         name: 'service_status',
         description: 'Says whether the service is available.',
@@ -204,7 +229,9 @@ describe('the life of a client', () => {
     const headers = { 'MCP-Protocol-Version': undefined };
     const { result } = await answerOf(send(initialize('2025-06-18'), { headers }));
     const after = { headers: { 'MCP-Protocol-Version': String(result?.['protocolVersion']) } };
-    expect((await send({ jsonrpc: '2.0', method: 'notifications/initialized' }, after)).status).toBe(202);
+    expect(
+      (await send({ jsonrpc: '2.0', method: 'notifications/initialized' }, after)).status,
+    ).toBe(202);
     expect((await answerOf(send(calling('service_status'), after))).result).toMatchObject({
       structuredContent: { status: 'available' },
     });
@@ -227,7 +254,11 @@ describe('the life of a client', () => {
     'there is no stream and no session: %s is 405, with and without a token, and Allow names POST',
     async (method) => {
       const own = method === 'PROPFIND' ? 'POST, OPTIONS' : 'POST';
-      for (const sent of [{}, { Authorization: `Bearer ${service}` }, { Origin: 'https://evil.example' }]) {
+      for (const sent of [
+        {},
+        { Authorization: `Bearer ${service}` },
+        { Origin: 'https://evil.example' },
+      ]) {
         const headers = { ...sent, Accept: 'text/event-stream' };
         const response = await fetch(assistant.resource, { method, headers });
         expect([response.status, response.headers.get('allow')]).toEqual([405, own]);
@@ -256,12 +287,14 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
   });
   // @shows MCP-8.10
-  test.each(['application/jsonx', 'application/json-patch+json', 'json', 'text/plain, application/json'])(
-    'Content-Type %s: 415',
-    async (type) => {
-      await expectRefused(send(calling('echo'), { headers: { 'Content-Type': type } }), 415);
-    },
-  );
+  test.each([
+    'application/jsonx',
+    'application/json-patch+json',
+    'json',
+    'text/plain, application/json',
+  ])('Content-Type %s: 415', async (type) => {
+    await expectRefused(send(calling('echo'), { headers: { 'Content-Type': type } }), 415);
+  });
   // @shows MCP-8.10
   test.each([
     ['Application/JSON', 'TEXT/Event-Stream , APPLICATION/json;q=0.5'],
@@ -289,9 +322,15 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32_600 } });
   });
   // @shows MCP-8.1, MCP-8.6, MCP-11.1
-  test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])('protocol version %s: 400', async (version) => {
-    await expectRefused(send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }), 400);
-  });
+  test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])(
+    'protocol version %s: 400',
+    async (version) => {
+      await expectRefused(
+        send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }),
+        400,
+      );
+    },
+  );
   test('invalid JSON, and JSON that is not a message: 400', async () => {
     await expectRefused(send('{'), 400);
     await expectRefused(send(''), 400);
@@ -377,7 +416,10 @@ describe('Errors: 401 and 403', () => {
   test("a token without the tool's own scope: 403, though it works for other tools", async () => {
     expect((await send(calling('who'), { bearer: linked })).status).toBe(200);
     await expectRefused(send(calling('orders'), { bearer: linked }), 403);
-    await expectRefused(send(`\u{FEFF}${JSON.stringify(calling('orders'))}`, { bearer: linked }), 400);
+    await expectRefused(
+      send(`\u{FEFF}${JSON.stringify(calling('orders'))}`, { bearer: linked }),
+      400,
+    );
   });
   // @shows MCP-5.6
   test('a suspended account: 401, from the next call on', async () => {
@@ -415,16 +457,26 @@ describe('the message that runs is the message that was checked', () => {
   });
 
   test.each([
-    ['a name twice, the last one personal', '{"name":"service_status","name":"my_account","arguments":{}}'],
+    [
+      'a name twice, the last one personal',
+      '{"name":"service_status","name":"my_account","arguments":{}}',
+    ],
     ['an escaped name', '{"name":"my\\u005faccount","arguments":{}}'],
     ['an inherited name', '{"__proto__":{"name":"service_status"},"name":"my_account"}'],
   ])('%s: 401', async (_, params) => {
-    await expectRefused(send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`), 401);
+    await expectRefused(
+      send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`),
+      401,
+    );
   });
 
   test('bytes that are not UTF-8 are invalid JSON', async () => {
     const text = Buffer.from(JSON.stringify(calling('service_status')));
-    const body = Buffer.concat([text.subarray(0, -1), Buffer.from([0x20, 0xff]), text.subarray(-1)]);
+    const body = Buffer.concat([
+      text.subarray(0, -1),
+      Buffer.from([0x20, 0xff]),
+      text.subarray(-1),
+    ]);
     const headers = {
       Authorization: `Bearer ${service}`,
       'Content-Type': 'application/json',
@@ -474,7 +526,11 @@ describe('a caller who disconnects', () => {
   );
 
   test('cannot leave a request unanswered forever: a batch that cancels its own request is 400', async () => {
-    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const cancelled = {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: 1 },
+    };
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     await expectRefused(send([calling('slow'), cancelled], { headers }), 400);
     expect((await send(cancelled)).status).toBe(202);
@@ -502,7 +558,9 @@ describe('notifications/cancelled', () => {
           else waiting.push({ count, resolve });
         }),
       tool: toolNamed('waiting', async (_, { signal }) => {
-        const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        const aborted = new Promise((resolve) =>
+          signal.addEventListener('abort', resolve, { once: true }),
+        );
         begun += 1;
         for (const { count, resolve } of waiting) if (count <= begun) resolve();
         await Promise.race([aborted, stop.promise]);
@@ -527,19 +585,22 @@ describe('notifications/cancelled', () => {
   }
 
   // @shows MCP-8.28
-  test.each([false, true])('ends the call of the same token with this id (streaming: %s)', async (stream) => {
-    const { at, call, cancel, running, stop } = await started(stream);
-    const [meant, text] = [call(1), call('1')];
-    await running(2);
-    await cancel(1);
-    expect(await meant).toContain('"text":"The call was cancelled."');
-    stop();
-    expect(await text).toContain('"text":"done"');
-    // An ended call is forgotten, so its id may be used again.
-    await cancel(1);
-    expect(await call(1)).toContain('"text":"done"');
-    await at.close();
-  });
+  test.each([false, true])(
+    'ends the call of the same token with this id (streaming: %s)',
+    async (stream) => {
+      const { at, call, cancel, running, stop } = await started(stream);
+      const [meant, text] = [call(1), call('1')];
+      await running(2);
+      await cancel(1);
+      expect(await meant).toContain('"text":"The call was cancelled."');
+      stop();
+      expect(await text).toContain('"text":"done"');
+      // An ended call is forgotten, so its id may be used again.
+      await cancel(1);
+      expect(await call(1)).toContain('"text":"done"');
+      await at.close();
+    },
+  );
 
   // @shows MCP-8.28
   test('ends no call of another token, of a service, or of several calls with one id', async () => {
@@ -596,14 +657,22 @@ describe('simultaneous callers', () => {
         tools: [{ ...whose, personal: true } as ToolInterface],
         config,
       });
-      const eve = await busy.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
+      const eve = await busy.accounts.create({
+        email: 'eve@example.com',
+        name: 'Eve',
+        password: PASSWORD,
+      });
       await busy.accounts.grant(eve.id, 'mcp:tools');
       const tokens = new Map<string, string>();
-      for (const email of emails) tokens.set(email, await busy.linkedToken('mcp:tools', busy.linking, email));
+      for (const email of emails)
+        tokens.set(email, await busy.linkedToken('mcp:tools', busy.linking, email));
       await Promise.all(
         callers.map(async ({ email, word }) => {
           const params = { name: 'whose', arguments: { word }, _meta: { progressToken: 7 } };
-          const sent = send(request('tools/call', params), { at: busy, bearer: tokens.get(email) ?? null });
+          const sent = send(request('tools/call', params), {
+            at: busy,
+            bearer: tokens.get(email) ?? null,
+          });
           const answer = await (await sent).text();
           expect(answer).toContain(`"structuredContent":{"who":"${email}","word":"${word}"}`);
           expect(answer.match(/word\d/g)?.every((found) => found === word)).toBe(true);
@@ -640,7 +709,11 @@ describe('simultaneous callers', () => {
       const left = call('leaves', hangUp.signal);
       const stayed = call('stays');
       await meet();
-      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+      const cancelled = {
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId: 1 },
+      };
       expect((await send(cancelled, { at: busy, bearer })).status).toBe(202);
       hangUp.abort();
       await expect(left).rejects.toThrow('aborted');
@@ -671,8 +744,12 @@ describe('what a tool receives and returns', () => {
       ['whole', 'one', 1],
       ['text', 1, 'one'],
     ] as const) {
-      expect((await answerOf(send(calling(name, { a: wrong })))).result).toMatchObject({ isError: true });
-      expect((await answerOf(send(calling(name, { a: right })))).result).not.toHaveProperty('isError');
+      expect((await answerOf(send(calling(name, { a: wrong })))).result).toMatchObject({
+        isError: true,
+      });
+      expect((await answerOf(send(calling(name, { a: right })))).result).not.toHaveProperty(
+        'isError',
+      );
     }
   });
   test('valid arguments', async () => {
@@ -705,7 +782,9 @@ describe('what a tool receives and returns', () => {
     ] as const) {
       wrongBlocks = blocks;
       const answer = await (await send(calling('wrong'), { at, bearer })).text();
-      expect(answer).toContain('{"content":[{"type":"text","text":"The tool failed."}],"isError":true}');
+      expect(answer).toContain(
+        '{"content":[{"type":"text","text":"The tool failed."}],"isError":true}',
+      );
       const log = await readFile(path.join(at.application.storageDirectory, 'app.log'), 'utf8');
       expect(log).toContain('The tool wrong failed');
     }
@@ -721,7 +800,9 @@ describe('what a tool receives and returns', () => {
     }
   });
   test('members of a content block that its type does not have are not sent', async () => {
-    wrongBlocks = [{ extra: 1, text: 'x', type: 'text', annotations: { priority: 1, audience: ['user'] } }];
+    wrongBlocks = [
+      { extra: 1, text: 'x', type: 'text', annotations: { priority: 1, audience: ['user'] } },
+    ];
     const { result } = await answerOf(send(calling('wrong')));
     expect(result).toEqual({
       content: [{ type: 'text', text: 'x', annotations: { audience: ['user'], priority: 1 } }],
@@ -746,11 +827,17 @@ describe('what a tool receives and returns', () => {
   // @shows MCP-5.7
   test('an error that a tool throws goes only to the log; a ToolError goes to the caller', async () => {
     const { result } = await answerOf(send(calling('broken')));
-    expect(result).toEqual({ content: [{ type: 'text', text: 'The tool failed.' }], isError: true });
+    expect(result).toEqual({
+      content: [{ type: 'text', text: 'The tool failed.' }],
+      isError: true,
+    });
     const log = path.join(assistant.application.storageDirectory, 'app.log');
     expect(await readFile(log, 'utf8')).toContain('the oven is on fire');
     const told = await answerOf(send(calling('picky')));
-    expect(told.result).toEqual({ content: [{ type: 'text', text: 'Only on Sundays.' }], isError: true });
+    expect(told.result).toEqual({
+      content: [{ type: 'text', text: 'Only on Sundays.' }],
+      isError: true,
+    });
   });
 });
 
@@ -775,7 +862,10 @@ describe('mcp:tool_timeout', () => {
       expect(answer).toContain('"isError":true');
       expect(answer).toContain('The tool took longer than 1 second');
       expect(await told.promise).toBe(true);
-      const log = await readFile(path.join(patient.application.storageDirectory, 'app.log'), 'utf8');
+      const log = await readFile(
+        path.join(patient.application.storageDirectory, 'app.log'),
+        'utf8',
+      );
       expect(log).toContain('The tool endless took longer than 1 second');
       await patient.close();
     },
@@ -788,7 +878,10 @@ describe('mcp:tool_timeout', () => {
       begun.resolve(signal);
       return new Promise(() => {});
     });
-    const patient = await startAssistant({ tools: [endless], config: { mcp: { tool_timeout: 60 } } });
+    const patient = await startAssistant({
+      tools: [endless],
+      config: { mcp: { tool_timeout: 60 } },
+    });
     const bearer = await patient.serviceToken();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -806,10 +899,13 @@ describe('mcp:tool_timeout', () => {
   });
 
   // @shows MCP-5.9
-  test.each([0, 1.5, '60', 86_401])('mcp:tool_timeout %s is refused at the start', async (limit) => {
-    const config = { mcp: { tool_timeout: limit } };
-    await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
-  });
+  test.each([0, 1.5, '60', 86_401])(
+    'mcp:tool_timeout %s is refused at the start',
+    async (limit) => {
+      const config = { mcp: { tool_timeout: limit } };
+      await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
+    },
+  );
 });
 
 describe('mcp:transport:streaming', () => {
@@ -870,7 +966,8 @@ describe('batches', () => {
   });
   // @shows MCP-13.5
   test('have at most a hundred messages', async () => {
-    const pings = (count: number) => Array.from({ length: count }, (_, id) => request('ping', {}, id));
+    const pings = (count: number) =>
+      Array.from({ length: count }, (_, id) => request('ping', {}, id));
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     expect(await (await send(pings(100), { headers })).json()).toHaveLength(100);
     await expectRefused(send(pings(101), { headers }), 400);
@@ -930,9 +1027,15 @@ describe('which origins may call', () => {
     expect(traced.headers.has('access-control-allow-credentials')).toBe(false);
     const foreign = { ...headers, Origin: 'https://evil.example' };
     const untold = await fetch(assistant.resource, { method: 'OPTIONS', headers: foreign });
-    expect([untold.status, untold.headers.get('access-control-allow-headers')]).toEqual([403, null]);
+    expect([untold.status, untold.headers.get('access-control-allow-headers')]).toEqual([
+      403,
+      null,
+    ]);
     const refused = await send(request('ping'), { bearer: null, headers: { Origin: origin } });
-    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([
+      401,
+      origin,
+    ]);
   });
   // @shows MCP-13.4
   test('a body larger than 1 MiB: 413', async () => {
@@ -996,7 +1099,9 @@ describe('discovery', () => {
     const tokens = (await (await form({})).json()) as Record<string, unknown>;
     expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'mcp:service' });
     expect(tokens).not.toHaveProperty('refresh_token');
-    expect(await (await form({ scope: 'mcp:tools' })).json()).toMatchObject({ error: 'invalid_scope' });
+    expect(await (await form({ scope: 'mcp:tools' })).json()).toMatchObject({
+      error: 'invalid_scope',
+    });
     expect(await (await form({ resource: `${assistant.resource}/` })).json()).toMatchObject({
       error: 'invalid_target',
     });
@@ -1008,8 +1113,20 @@ describe('a refusal', () => {
   test.each([
     ['no token', { bearer: null }, 'token()', 'missing_token', 'there is no Authorization header'],
     ['an unknown token', { bearer: 'x' }, 'token()', 'invalid_token', 'the token is unknown'],
-    ['a foreign page', { headers: { Origin: 'https://evil.example' } }, 'mcp_server_rpc', 403, 'Pages of'],
-    ['no media type', { headers: { 'Content-Type': 'text/plain' } }, 'mcp_server_rpc', 415, 'Content-Type'],
+    [
+      'a foreign page',
+      { headers: { Origin: 'https://evil.example' } },
+      'mcp_server_rpc',
+      403,
+      'Pages of',
+    ],
+    [
+      'no media type',
+      { headers: { 'Content-Type': 'text/plain' } },
+      'mcp_server_rpc',
+      415,
+      'Content-Type',
+    ],
     ['no linked account', {}, 'mcp_server_rpc', 401, 'This tool acts for an account'],
   ])('for %s writes one line to the log', async (name, sending, endpoint, error, detail) => {
     const id = name.replaceAll(' ', '-');
@@ -1018,7 +1135,10 @@ describe('a refusal', () => {
       headers: { ...('headers' in sending ? sending.headers : {}), 'X-Request-Id': id },
     });
     expect(response.headers.get('x-request-id')).toBe(id);
-    const log = await readFile(path.join(assistant.application.storageDirectory, 'app.log'), 'utf8');
+    const log = await readFile(
+      path.join(assistant.application.storageDirectory, 'app.log'),
+      'utf8',
+    );
     const lines = log.split('\n').filter((line) => line.includes(`"${id}"`));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
       expect.objectContaining({
@@ -1034,7 +1154,11 @@ describe('a refusal', () => {
 describe('registering tools', () => {
   // @shows MCP-5.1
   test.each([
-    ['a name twice', [toolNamed('echo', () => 1), toolNamed('echo', () => 2)], 'Two tools are named echo'],
+    [
+      'a name twice',
+      [toolNamed('echo', () => 1), toolNamed('echo', () => 2)],
+      'Two tools are named echo',
+    ],
     ['a name with a space', [toolNamed('a b', () => 1)], 'The tool name "a b"'],
     [
       'a schema that is none',
@@ -1043,7 +1167,12 @@ describe('registering tools', () => {
     ],
     [
       'a schema that is to be fetched',
-      [toolNamed('x', () => 1, { type: 'object', properties: { a: { $ref: 'https://x.example/a' } } })],
+      [
+        toolNamed('x', () => 1, {
+          type: 'object',
+          properties: { a: { $ref: 'https://x.example/a' } },
+        }),
+      ],
       'The inputSchema() of the tool x cannot be used: ',
     ],
     [
@@ -1051,7 +1180,11 @@ describe('registering tools', () => {
       [toolNamed('x', () => 1, { $async: true, type: 'object' })],
       'The inputSchema() of the tool x cannot be used: $async',
     ],
-    ['a schema of no object', [toolNamed('x', () => 1, { type: 'string' })], 'must describe an object'],
+    [
+      'a schema of no object',
+      [toolNamed('x', () => 1, { type: 'string' })],
+      'must describe an object',
+    ],
     [
       'a scope that nobody offers',
       [{ ...toolNamed('x', () => 1), personal: true, scope: () => 'x:y' } as ToolInterface],
@@ -1084,7 +1217,9 @@ describe('registering tools', () => {
     expect(await names()).not.toContain('later');
     tools.register(toolNamed('later', () => 'here'));
     expect(await names()).toContain('later');
-    expect((await answerOf(send(calling('later')))).result).toMatchObject({ content: [{ text: 'here' }] });
+    expect((await answerOf(send(calling('later')))).result).toMatchObject({
+      content: [{ text: 'here' }],
+    });
   });
   // @shows MCP-5.3
   test('tool() outside of register() throws an error that says what to do', () => {

@@ -21,7 +21,11 @@ beforeAll(async () => {
     config: {
       public_url: URL_OF_APPLICATION,
       log: { path: path.join(folder, 'app.log') },
-      oauth_server: { name: 'Host', login_route: '/sign-in', scopes: { 'notes:read': 'Read your notes' } },
+      oauth_server: {
+        name: 'Host',
+        login_route: '/sign-in',
+        scopes: { 'notes:read': 'Read your notes' },
+      },
     },
     plugins: [
       oauthServer({
@@ -46,7 +50,9 @@ afterAll(async () => {
 const messages = async () => {
   const log = await readFile(path.join(folder, 'app.log'), 'utf8').catch(() => '');
   const lines = log.split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line) as { readonly level: string; readonly message: string });
+  return lines.map(
+    (line) => JSON.parse(line) as { readonly level: string; readonly message: string },
+  );
 };
 
 test('a mount without its tables starts, and its first log line names the command that makes them', async () => {
@@ -57,13 +63,17 @@ test('a mount without its tables starts, and its first log line names the comman
       client_id: 'x',
       client_secret: 'y',
     });
-    const answer = await handle(new Request(`${URL_OF_APPLICATION}/oauth/token`, { method: 'POST', body }));
+    const answer = await handle(
+      new Request(`${URL_OF_APPLICATION}/oauth/token`, { method: 'POST', body }),
+    );
     return [answer?.status, await answer?.json()];
   };
   expect(await ask()).toMatchObject([500, { error: 'server_error' }]);
   const told = async () =>
     (await messages()).filter(({ message }) => message.endsWith('; run npx portico db:migrate up'));
-  await expect.poll(told).toMatchObject([{ level: 'error', message: expect.stringContaining('0001') }]);
+  await expect
+    .poll(told)
+    .toMatchObject([{ level: 'error', message: expect.stringContaining('0001') }]);
 
   await application.migrate();
   expect((await ask())[0]).toBe(401);

@@ -52,7 +52,10 @@ describe.each([
 });
 
 test('every kind of step occurs', async () => {
-  const module = await readFile(path.join(import.meta.dirname, '..', 'tools', 'model', 'Traces.tla'), 'utf8');
+  const module = await readFile(
+    path.join(import.meta.dirname, '..', 'tools', 'model', 'Traces.tla'),
+    'utf8',
+  );
   const kinds = [...module.matchAll(/Log\("([^"]+)"/g)].map(([, kind]) => kind);
   const does = new Set(TRACES.flatMap(({ steps }) => steps.map((step) => step.does)));
   expect(kinds.filter((kind) => !does.has(kind ?? ''))).toEqual([]);

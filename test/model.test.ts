@@ -21,7 +21,9 @@ describe('every state of the model keeps every promise:', () => {
       module: 'Grants',
       config: checkedOf(bounds),
     });
-    process.stdout.write(`${name}: ${states} states, ${depth} steps deep, ${Math.round(seconds)} s\n`);
+    process.stdout.write(
+      `${name}: ${states} states, ${depth} steps deep, ${Math.round(seconds)} s\n`,
+    );
     expect(violated, steps.join(', ')).toBeNull();
     expect(states).toBeGreaterThan(1000);
   });
@@ -29,7 +31,11 @@ describe('every state of the model keeps every promise:', () => {
 
 describe('a fault in the model is found:', () => {
   test.each(BROKEN)('$fault', async ({ fault, violates, bounds }) => {
-    const { violated, steps } = await runTlc({ module: 'Grants', config: checkedOf(bounds), workers: 1 });
+    const { violated, steps } = await runTlc({
+      module: 'Grants',
+      config: checkedOf(bounds),
+      workers: 1,
+    });
     process.stdout.write(`${fault}: ${steps.join(', ')}\n`);
     expect(violated).toBe(violates);
     expect(steps.length).toBeGreaterThan(0);
@@ -74,7 +80,9 @@ describe('the model explains what servers answered under faults:', () => {
       unexplained,
       seconds,
     } = await explain(operations, { window, most: 99 });
-    process.stdout.write(`${asked} authorizations of ${count} operations, ${Math.round(seconds)} s\n`);
+    process.stdout.write(
+      `${asked} authorizations of ${count} operations, ${Math.round(seconds)} s\n`,
+    );
     expect(unexplained).toEqual([]);
     expect(asked).toBeGreaterThan(5);
   });
@@ -96,7 +104,9 @@ describe('the model explains what servers answered under faults:', () => {
 function falsifiedOf(operations: readonly Operation[]): readonly (readonly Operation[])[] {
   const families = Map.groupBy(operations, ({ families }) => families.join());
   return [...families.values()].flatMap((all) => {
-    const isKnown = all.every(({ families, answer }) => families.length === 1 && answer !== 'unavailable');
+    const isKnown = all.every(
+      ({ families, answer }) => families.length === 1 && answer !== 'unavailable',
+    );
     if (!isKnown) return [];
     return all.flatMap((operation, index) => {
       const other = otherAnswer(operation);

@@ -9,7 +9,10 @@ import { byHand, mountInKoa } from './support/mounts/koa.ts';
 const inKoa = { koa: Koa, signingIn: byHand, stored: true, before: [], behind: [] };
 
 /** Called while the application runs. */
-async function running(start: Mount['start'], work: (mount: RunningMount) => Promise<void>): Promise<void> {
+async function running(
+  start: Mount['start'],
+  work: (mount: RunningMount) => Promise<void>,
+): Promise<void> {
   const mount = await start();
   try {
     await work(mount);
@@ -92,7 +95,8 @@ describe('requests that end as an endpoint request does, while no endpoint is re
 test('a person who returns from the sign-in page without a session causes a warning: Portico runs before the session middleware', async () => {
   await running(mountInKoa({ ...inKoa, sessionLast: true }), async (mount) => {
     const back = `${mount.url}/oauth/authorize?request_id=${'x'.repeat(43)}`;
-    const visit = (site: string) => fetch(back, { redirect: 'manual', headers: { 'Sec-Fetch-Site': site } });
+    const visit = (site: string) =>
+      fetch(back, { redirect: 'manual', headers: { 'Sec-Fetch-Site': site } });
     expect((await visit('cross-site')).status).toBe(302);
     expect(await mount.log()).not.toContain('signedIn() returned null');
     expect((await visit('same-origin')).status).toBe(302);

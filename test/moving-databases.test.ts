@@ -60,7 +60,9 @@ async function countRows(url: string, tables: readonly string[]) {
   const database = openDatabase(url, { directory: folder });
   try {
     const counts = tables.map(async (table) => {
-      const { rows } = await database.execute<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`);
+      const { rows } = await database.execute<{ count: number }>(
+        `SELECT COUNT(*) AS count FROM ${table}`,
+      );
       return `${table}: ${rows[0]?.count}`;
     });
     return await Promise.all(counts);
@@ -70,7 +72,8 @@ async function countRows(url: string, tables: readonly string[]) {
 }
 
 const subjectOf = ({ id_token: token }: Tokens) =>
-  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub;
+  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string })
+    .sub;
 
 describe('a move from SQLite to the engine of the project', () => {
   test('is refused before the tables exist', async () => {
@@ -81,13 +84,19 @@ describe('a move from SQLite to the engine of the project', () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const revoked = await obtainTokens(portal, client, ADA);
-    const form = { token: revoked.refresh_token, client_id: client.id, client_secret: client.secret };
+    const form = {
+      token: revoked.refresh_token,
+      client_id: client.id,
+      client_secret: client.secret,
+    };
     await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', body: new URLSearchParams(form) });
     const ada = await portal.signedIn(ADA);
     const code = await obtainCode(portal, client, ada);
 
     const storage = path.join(folder, 'storage');
-    await cp(portal.server.config.key_path, path.join(storage, 'oauth', 'keys'), { recursive: true });
+    await cp(portal.server.config.key_path, path.join(storage, 'oauth', 'keys'), {
+      recursive: true,
+    });
     const port = String(await freePort());
     const env = { ...portal.env, STORAGE_DIR: storage, DATABASE_URL: target.url, PORT: port };
     await porticoHere(['db:migrate', 'up'], { cwd: PORTAL, env });
@@ -128,7 +137,10 @@ describe('a move from SQLite to the engine of the project', () => {
     const tables = ['oauth_clients', 'oauth_families', 'oauth_subjects'];
     const before = await countRows(target.url, tables);
     const { code, stderr } = await move();
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the new database has to be empty')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('the new database has to be empty'),
+    ]);
     expect(await countRows(target.url, tables)).toEqual(before);
   });
 });

@@ -17,7 +17,10 @@ import { requestToken, startPortal, type RunningPortal } from './support/portal.
 
 const CONFIG = { oauth_server: { imported_pbkdf2_iterations: 1_000_000 } };
 /** Of the tables that the libraries wrote, with the secrets that they issued. */
-const BETTER_AUTH = { shop: 'WLzuLfxUBFgCOoAoRSHsiLuDkBksPopW', robot: 'wklhTRdCDtYvDotZZLLqLZZvSLOpyoSW' };
+const BETTER_AUTH = {
+  shop: 'WLzuLfxUBFgCOoAoRSHsiLuDkBksPopW',
+  robot: 'wklhTRdCDtYvDotZZLLqLZZvSLOpyoSW',
+};
 
 let portal: RunningPortal;
 let folder: string;
@@ -30,10 +33,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const fixture = (name: string) => readFileSync(path.join(ROOT, 'test', 'fixtures', 'moving', name), 'utf8');
+const fixture = (name: string) =>
+  readFileSync(path.join(ROOT, 'test', 'fixtures', 'moving', name), 'utf8');
 
 /** The rows that the query of the page finds in the table. */
-function exported(page: string, change: (query: string) => string = (query) => query): readonly object[] {
+function exported(
+  page: string,
+  change: (query: string) => string = (query) => query,
+): readonly object[] {
   const [query = ''] = blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')).flatMap(
     ({ info, code }) => (info[0] === 'sql' ? [code] : []),
   );
@@ -106,7 +113,10 @@ describe('the clients of another server', () => {
     const lines = fixture('oidc-provider.jsonl').trim().split('\n');
     const [shop, phone] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     const file = path.join(folder, 'clients.jsonl');
-    await writeFile(file, JSON.stringify(shop) + '\n' + JSON.stringify({ ...phone, scope: 'notes:read' }));
+    await writeFile(
+      file,
+      JSON.stringify(shop) + '\n' + JSON.stringify({ ...phone, scope: 'notes:read' }),
+    );
     const { code, stderr } = await portico(['oauth:client:import', file], {
       cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
       env: { ...portal.env, PORTAL_CONFIG: JSON.stringify(CONFIG) },
@@ -162,7 +172,9 @@ describe('the clients of another server', () => {
     const without = exported('docs/moving/laravel-passport.md', (query) =>
       query.replace(/,\s*REPLACE\(secret[^\n]*client_secret_hash/, ''),
     );
-    const { written, clients } = await portal.server.importing.clients(without, { newSecrets: true });
+    const { written, clients } = await portal.server.importing.clients(without, {
+      newSecrets: true,
+    });
     expect([written, clients.map(({ secret }) => secret === null)]).toEqual([true, [false, true]]);
     expect(await proves(clients[0]?.clientId ?? '', clients[0]?.secret ?? '')).toBe(true);
   });

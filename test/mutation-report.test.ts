@@ -2,7 +2,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { baselineOf, miscounted, misplaced, readBaseline, scoreOf } from '../tools/mutation/baseline.ts';
+import {
+  baselineOf,
+  miscounted,
+  misplaced,
+  readBaseline,
+  scoreOf,
+} from '../tools/mutation/baseline.ts';
 import {
   hashOf,
   isCurrent,
@@ -89,7 +95,9 @@ describe('a report', () => {
     expect(problemsOf(found, own)).toEqual([expect.stringContaining('explains nothing any more')]);
     expect(miscounted(baselineOf(found), own)).toEqual([expect.stringContaining(file)]);
     const moved = own.map((each) => ({ ...each, line: 'was here();' }));
-    expect(misplaced(moved, () => true)).toEqual([expect.stringContaining('explains nothing any more')]);
+    expect(misplaced(moved, () => true)).toEqual([
+      expect.stringContaining('explains nothing any more'),
+    ]);
   });
 
   function explanationsOf(report: Report) {

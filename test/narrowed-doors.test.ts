@@ -40,7 +40,11 @@ test.each(waysOf(MOUNTED))(
     const { url, server } = running;
     await running.permit(ADA, 'orders:read mcp:tools');
     running.mcp.tools.register(mine);
-    const client = await running.register({ name: 'Shop', redirectUris: [REDIRECT_URI], scopes: SCOPES });
+    const client = await running.register({
+      name: 'Shop',
+      redirectUris: [REDIRECT_URI],
+      scopes: SCOPES,
+    });
     const asker = await running.register({ name: 'An API', grants: ['introspection'] });
 
     const visitor = createVisitor(url);
@@ -65,10 +69,14 @@ test.each(waysOf(MOUNTED))(
       audience: running.mcp.resource,
       allowInsecureRequests: true,
     });
-    const statusAt = async (at: string) => (await fetch(`${url}${at}`, { headers: bearer(token) })).status;
+    const statusAt = async (at: string) =>
+      (await fetch(`${url}${at}`, { headers: bearer(token) })).status;
     const called = async (message: typeof older) => {
       const { headers, body } = message('tools/call', { name: 'mine', arguments: {} });
-      const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+      const accept = {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      };
       const answer = await fetch(running.mcp.resource, {
         method: 'POST',
         headers: { ...accept, ...bearer(token), ...headers },
@@ -99,7 +107,8 @@ test.each(waysOf(MOUNTED))(
       introspection: await introspected(),
       elsewhere: await api(),
     });
-    const update = (changes: ClientChanges) => server.clients.update(client.id, changes, { by: 'console' });
+    const update = (changes: ClientChanges) =>
+      server.clients.update(client.id, changes, { by: 'console' });
 
     const open = { api: 200, older: 200, newer: 200, userinfo: 200, elsewhere: 200 };
     expect(await doors()).toEqual({ ...open, introspection: SCOPES.join(' ') });
@@ -110,7 +119,11 @@ test.each(waysOf(MOUNTED))(
     const withoutTools = { ...withoutOrders, older: 403, newer: 403, introspection: 'openid' };
     expect(await doors()).toEqual(withoutTools);
     await update({ removeScopes: ['openid'], addScopes: ['orders:read', 'mcp:tools'] });
-    expect(await doors()).toEqual({ ...open, userinfo: 403, introspection: 'orders:read mcp:tools' });
+    expect(await doors()).toEqual({
+      ...open,
+      userinfo: 403,
+      introspection: 'orders:read mcp:tools',
+    });
     await update({
       addGrants: ['client_credentials'],
       removeGrants: ['authorization_code', 'refresh_token'],

@@ -75,7 +75,9 @@ describe('a native application', () => {
   // @shows AS-7.15, RFC8252-7.3, RFC9700-2.1b
   test('receives its answer on the loopback port of its request, and exchanges the code with the same address', async () => {
     const redirectUri = 'http://127.0.0.1:49152/callback';
-    const consent = await visitor.visit(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
+    const consent = await visitor.visit(
+      authorizationUrl(portal, native, { redirect_uri: redirectUri }),
+    );
     expect(await consent.clone().text()).toContain('127.0.0.1:49152');
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
     expect(answer.href.startsWith(`${redirectUri}?code=`)).toBe(true);
@@ -106,7 +108,9 @@ describe('a native application', () => {
     'http://localhost:0/callback',
     'com.example.desktop:/other',
   ])('receives no answer elsewhere: %s', async (redirectUri) => {
-    const refused = await visitor.get(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
+    const refused = await visitor.get(
+      authorizationUrl(portal, native, { redirect_uri: redirectUri }),
+    );
     expect(refused.status).toBe(400);
     expect(refused.headers.has('location')).toBe(false);
     expect(await refused.text()).toContain('Unregistered return address');
@@ -124,7 +128,9 @@ describe('a native application', () => {
   test('can be registered with private-use schemes that have a dot', async () => {
     const registering = (applicationType: string, redirectUri: string) =>
       registerClient(portal, { public: true, applicationType, redirectUris: [redirectUri] });
-    await expect(registering('native', 'desktop:/callback')).rejects.toThrow('private-use scheme with a dot');
+    await expect(registering('native', 'desktop:/callback')).rejects.toThrow(
+      'private-use scheme with a dot',
+    );
     await expect(registering('web', PRIVATE_USE)).rejects.toThrow('is not an absolute https URL');
     await expect(registering('browser', PRIVATE_USE)).rejects.toThrow('it is web or native');
   });
@@ -161,7 +167,9 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
     listener = createServer((_, response) => void response.end('back in the application'));
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     relay = createTlsServer(selfSigned(), ({ url = '' }, response) => {
-      response.writeHead(302, { Location: `${leadsTo}${new URL(url, 'https://relay').search}` }).end();
+      response
+        .writeHead(302, { Location: `${leadsTo}${new URL(url, 'https://relay').search}` })
+        .end();
     });
     await new Promise<void>((resolve) => relay.listen(0, 'localhost', resolve));
     const redirectUris = [`https://localhost:${(relay.address() as AddressInfo).port}/callback`];
@@ -169,7 +177,9 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   });
   afterAll(async () => {
     await browser.close();
-    await Promise.all([listener, relay].map((each) => new Promise((resolve) => each.close(resolve))));
+    await Promise.all(
+      [listener, relay].map((each) => new Promise((resolve) => each.close(resolve))),
+    );
   });
 
   /** The address from which the browser requests the answer. */

@@ -153,7 +153,9 @@ decorate(Resolver, 'notes', RequireScope('notes:read'));
 class EverythingIsMine {
   catch(error: unknown, host: ArgumentsHost) {
     if (host.getType() !== 'http') throw error;
-    const reply = host.switchToHttp().getResponse<{ status(code: number): { send(body: unknown): void } }>();
+    const reply = host
+      .switchToHttp()
+      .getResponse<{ status(code: number): { send(body: unknown): void } }>();
     reply.status(500).send({ mine: true });
   }
 }
@@ -234,7 +236,10 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
 
   test('without a usable token: 401 with the challenge, whatever filters the application has', async () => {
     const bare = await get('/api/notes');
-    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="oauth"',
+    ]);
     // As the endpoints and the other mounts answer, whatever the platform adds to replies.
     expect(['content-type', 'etag'].map((name) => bare.headers.get(name))).toEqual([
       'application/json',
@@ -251,7 +256,12 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
 
   // @shows AS-12.21
   test('a refusal has nothing of the body that the handler would send, and adds to its Vary', async () => {
-    const stale = { 'Content-Length': '3', 'Content-Encoding': 'gzip', ETag: '"x"', Vary: 'Accept' };
+    const stale = {
+      'Content-Length': '3',
+      'Content-Encoding': 'gzip',
+      ETag: '"x"',
+      Vary: 'Accept',
+    };
     const other = await NestFactory.create(
       applicationOf(PorticoModule.forRoot({ server: portal.server })),
       adapter(),
@@ -272,8 +282,12 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   test('a scope that the token or its person lacks: 403, whether the decorator or the handler requires it', async () => {
-    const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
-    const { access_token: graces } = await obtainTokens(portal, client, GRACE, { scope: 'notes:read' });
+    const { access_token: narrow } = await obtainTokens(portal, client, ADA, {
+      scope: 'notes:read',
+    });
+    const { access_token: graces } = await obtainTokens(portal, client, GRACE, {
+      scope: 'notes:read',
+    });
     const { access_token: nothing } = await obtainTokens(portal, client, ADA, { scope: 'openid' });
     for (const [path, of] of [
       ['/api/notes', nothing],
@@ -293,7 +307,9 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
 
   test('a controller and its handler may each require a scope: both are needed', async () => {
     expect(await (await get('/api/both', ada)).json()).toEqual({ names: ['Ada Lovelace'] });
-    const { access_token: other } = await obtainTokens(portal, client, ADA, { scope: 'notes:write' });
+    const { access_token: other } = await obtainTokens(portal, client, ADA, {
+      scope: 'notes:write',
+    });
     expect((await get('/api/both', other)).status).toBe(403);
   });
 
@@ -338,7 +354,9 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       'graphql',
     );
     const context = { req: { headers: { authorization: `Bearer ${ada}` } } };
-    await expect(call({}, {}, context)).rejects.toThrow(/handlers of HTTP requests, not of 'graphql'/);
+    await expect(call({}, {}, context)).rejects.toThrow(
+      /handlers of HTTP requests, not of 'graphql'/,
+    );
     expect(resolver.called).toBe(false);
   });
 });

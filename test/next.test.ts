@@ -4,7 +4,13 @@ import { portico, type NextMount } from 'portico/next';
 import { BearerError, token, type AuthorizationServer } from 'portico';
 import { newDpopKey } from './support/dpop.ts';
 import { boundHeaders, boundServiceToken } from './support/proofs.ts';
-import { ADA, obtainTokens, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 
 let portal: RunningPortal;
 let ada: string;
@@ -18,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-const asked = (path: string, init: RequestInit = {}) => new Request(`http://internal:3000${path}`, init);
+const asked = (path: string, init: RequestInit = {}) =>
+  new Request(`http://internal:3000${path}`, init);
 const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 
 describe('the route handlers', () => {
@@ -26,7 +33,9 @@ describe('the route handlers', () => {
     const { handlers } = portico(async () => [portal.server], 'endpoints');
     const discovery = await handlers.GET(asked('/.well-known/openid-configuration'));
     expect(await discovery.json()).toMatchObject({ issuer: portal.url });
-    const head = await handlers.HEAD(asked('/.well-known/openid-configuration', { method: 'HEAD' }));
+    const head = await handlers.HEAD(
+      asked('/.well-known/openid-configuration', { method: 'HEAD' }),
+    );
     expect([head.status, await head.text()]).toEqual([200, '']);
     const token = await handlers.POST(asked('/oauth/token', { method: 'POST' }));
     expect(token.status).toBe(400);
@@ -63,7 +72,9 @@ describe('the route handlers', () => {
       return [portal.server];
     }, 'building');
     await expect(handlers.GET(building)).rejects.toThrow('there is no request');
-    await expect(withToken(building, async () => Response.json(1))).rejects.toThrow('there is no request');
+    await expect(withToken(building, async () => Response.json(1))).rejects.toThrow(
+      'there is no request',
+    );
     expect(starts).toBe(0);
   });
 

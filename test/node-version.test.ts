@@ -37,12 +37,10 @@ describeWith('npm')('an application on an older Node', () => {
       expect(entries.length).toBeGreaterThan(10);
       for (const file of entries) {
         const entry = path.relative(ROOT, file);
-        expect([entry, ...run('--input-type=module', '-e', `import ${JSON.stringify(file)}`)]).toEqual([
+        expect([
           entry,
-          false,
-          '',
-          true,
-        ]);
+          ...run('--input-type=module', '-e', `import ${JSON.stringify(file)}`),
+        ]).toEqual([entry, false, '', true]);
         const required = file.replace(/js$/, 'cjs');
         expect([entry, ...run('-e', `require(${JSON.stringify(required)})`)]).toEqual([
           entry,

@@ -21,7 +21,9 @@ const handedOut = new Map<string, string>();
 let portal: RunningPortal;
 
 beforeAll(async () => {
-  portal = await startPortal({ config: { oauth_server: { private_key_jwt: true, audit: { keep: true } } } });
+  portal = await startPortal({
+    config: { oauth_server: { private_key_jwt: true, audit: { keep: true } } },
+  });
   const client = await registerClient(portal);
   const visitor = await portal.signedIn(ADA);
   const code = await obtainCode(portal, client, visitor);
@@ -71,7 +73,8 @@ async function useAssertion(): Promise<void> {
   const form = { grant_type: 'client_credentials', ...withAssertion(assertion) };
   expect((await requestToken(portal, null, form)).status).toBe(200);
   expect((await requestToken(portal, null, form)).status).toBe(401);
-  for (const part of assertion.split('.').slice(1)) handedOut.set(`part of an assertion: ${part}`, part);
+  for (const part of assertion.split('.').slice(1))
+    handedOut.set(`part of an assertion: ${part}`, part);
   handedOut.set('jti of an assertion', String(claims['jti']));
 }
 
@@ -86,7 +89,10 @@ async function dump(): Promise<string> {
   const { rows: tables } = await database.execute<{ name: string }>(TABLES[database.dialect]);
   expect(tables.length).toBeGreaterThan(8);
   const contents = await Promise.all(
-    tables.map(async ({ name }) => ({ name, rows: (await database.execute(`SELECT * FROM ${name}`)).rows })),
+    tables.map(async ({ name }) => ({
+      name,
+      rows: (await database.execute(`SELECT * FROM ${name}`)).rows,
+    })),
   );
   const empty = contents.filter(({ rows }) => rows.length === 0).map(({ name }) => name);
   // An empty table would prove nothing. This flow has no logos and no notes.
@@ -116,7 +122,8 @@ describe('no credential is stored in plain text', () => {
     expect(files.some((name) => name.includes('sqlite'))).toBe(ownFiles);
     for (const file of files) {
       const bytes = await readFile(file);
-      for (const [name, value] of handedOut) expect(bytes.includes(value), `${name} in ${file}`).toBe(false);
+      for (const [name, value] of handedOut)
+        expect(bytes.includes(value), `${name} in ${file}`).toBe(false);
     }
   });
 
@@ -133,6 +140,7 @@ describe('no credential is stored in plain text', () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     const files = await readdir(directory);
     expect(files.length).toBeGreaterThan(0);
-    for (const file of files) expect((await stat(path.join(directory, file))).mode & 0o777).toBe(0o600);
+    for (const file of files)
+      expect((await stat(path.join(directory, file))).mode & 0o777).toBe(0o600);
   });
 });

@@ -6,7 +6,11 @@ import { describe, expect, inject, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
 import { FAULTS, type Fault, type FaultName } from './support/faults/faults.ts';
-import { startOperated, type LogLine, type OperatedInstallation } from './support/faults/installation.ts';
+import {
+  startOperated,
+  type LogLine,
+  type OperatedInstallation,
+} from './support/faults/installation.ts';
 import { startLoad, type Load } from './support/faults/load.ts';
 import { SCALE } from './support/scale.ts';
 
@@ -108,7 +112,9 @@ describe.each(HERE)('on call, with the fault: %s', (name) => {
       const audited = installation.audited().length;
       const line = await untilLogged(found, fault, wanted);
       expect(line).toMatchObject(fault.line(installation));
-      expect(installation.audited().slice(audited)).toEqual(expect.arrayContaining([...fault.audited]));
+      expect(installation.audited().slice(audited)).toEqual(
+        expect.arrayContaining([...fault.audited]),
+      );
       expect(await found.load.round()).toEqual(fault.statuses);
       const failing = fault.ready === null ? [] : [fault.ready];
       await expect.poll(() => installation.failingChecks(), POLLED).toEqual(failing);

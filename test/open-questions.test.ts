@@ -160,14 +160,21 @@ function start(
     `/oauth/authorize?${codeRequest(clientId, { ...changes })}`;
 
   /** The form of the question, without an answer. */
-  async function ask(browser: Browser, clientId: string, changes: Readonly<Record<string, string>> = {}) {
+  async function ask(
+    browser: Browser,
+    clientId: string,
+    changes: Readonly<Record<string, string>> = {},
+  ) {
     const page = await send(browser, asking(clientId, changes));
     expect(page.status).toBe(200);
     return formOf(await page.text()).fields;
   }
 
-  const answer = (browser: Browser, question: Readonly<Record<string, string>>, decision = 'allow') =>
-    send(browser, '/oauth/authorize', { ...question, decision });
+  const answer = (
+    browser: Browser,
+    question: Readonly<Record<string, string>>,
+    decision = 'allow',
+  ) => send(browser, '/oauth/authorize', { ...question, decision });
   const reload = (browser: Browser, { request_id: id = '' }: Readonly<Record<string, string>>) =>
     send(browser, `/oauth/authorize?request_id=${id}`);
   const exchange = (clientId: string, answered: Response) =>
@@ -179,11 +186,25 @@ function start(
       code_verifier: VERIFIER,
     });
 
-  return { ...server, send, newClient, selfRegistered, push, asking, ask, answer, reload, exchange };
+  return {
+    ...server,
+    send,
+    newClient,
+    selfRegistered,
+    push,
+    asking,
+    ask,
+    answer,
+    reload,
+    exchange,
+  };
 }
 
 /** Changes what the store holds of a client. */
-async function put(clientId: string, columns: Readonly<Record<string, string | number>>): Promise<void> {
+async function put(
+  clientId: string,
+  columns: Readonly<Record<string, string | number>>,
+): Promise<void> {
   const names = Object.keys(columns).map((name) => `${name} = ?`);
   if (names.length === 0) return;
   await database.execute(`UPDATE oauth_clients SET ${names.join(', ')} WHERE client_id = ?`, [
@@ -200,7 +221,8 @@ const browserOf = (person: string | null): Browser => ({
   secret: `the-secret-of-the-browser-${(browsers += 1)}`,
   jar: new Map(),
 });
-const answerOf = (response: Response) => new URL(response.headers.get('location') ?? 'x:').searchParams;
+const answerOf = (response: Response) =>
+  new URL(response.headers.get('location') ?? 'x:').searchParams;
 
 /** What the person sees in place of the question, and what the log says. */
 async function refusalOf(work: () => Promise<Response>) {
@@ -348,8 +370,14 @@ describe('a question that', () => {
   test('was not asked cannot be answered', async () => {
     const ada = browserOf('ada');
     const { csrf_token: token = '' } = await usual.ask(ada, await usual.newClient());
-    const answered = await refusalOf(() => usual.answer(ada, { request_id: 'x', csrf_token: token }));
-    expect(answered).toMatchObject({ status: 400, title: 'This answer was not accepted', warnings: [] });
+    const answered = await refusalOf(() =>
+      usual.answer(ada, { request_id: 'x', csrf_token: token }),
+    );
+    expect(answered).toMatchObject({
+      status: 400,
+      title: 'This answer was not accepted',
+      warnings: [],
+    });
   });
 
   test('is over leaves its client in the log line', async () => {
@@ -369,27 +397,39 @@ describe('the client of a question', () => {
   // @shows AS-30.3, AS-30.4
   test.each([
     ['was revoked', { revoked_at: 1 }, 'was revoked'],
-    ['has lost its redirect URI', { redirect_uris: '["https://client.example/x"]' }, 'is no longer'],
-    ['has lost its scopes', { scope: '' }, 'is no longer registered for any of the scopes asked for'],
+    [
+      'has lost its redirect URI',
+      { redirect_uris: '["https://client.example/x"]' },
+      'is no longer',
+    ],
+    [
+      'has lost its scopes',
+      { scope: '' },
+      'is no longer registered for any of the scopes asked for',
+    ],
     ['has no grants', { grants: '' }, 'was unblocked, and its document has not been read since'],
     ['is gone', { client_id: 'gone' }, 'was revoked'],
-  ])('that %s gets nothing: its question is not shown and cannot be answered', async (_, columns, reason) => {
-    const ada = browserOf('ada');
-    const clientId = await usual.newClient();
-    const question = await usual.ask(ada, clientId);
-    if ('client_id' in columns) await database.execute("DELETE FROM oauth_clients WHERE client_id = 'gone'");
-    await put(clientId, columns);
-    const attempts = [
-      () => usual.reload(ada, question),
-      () => usual.answer(ada, question),
-      () => usual.answer(ada, question, 'deny'),
-    ];
-    for (const attempt of attempts) {
-      const { reasons, ...shown } = await refusalOf(attempt);
-      expect(shown).toEqual({ ...UNANSWERABLE, warnings: [] });
-      expect(reasons).toEqual([expect.stringContaining(`the client ${clientId} ${reason}`)]);
-    }
-  });
+  ])(
+    'that %s gets nothing: its question is not shown and cannot be answered',
+    async (_, columns, reason) => {
+      const ada = browserOf('ada');
+      const clientId = await usual.newClient();
+      const question = await usual.ask(ada, clientId);
+      if ('client_id' in columns)
+        await database.execute("DELETE FROM oauth_clients WHERE client_id = 'gone'");
+      await put(clientId, columns);
+      const attempts = [
+        () => usual.reload(ada, question),
+        () => usual.answer(ada, question),
+        () => usual.answer(ada, question, 'deny'),
+      ];
+      for (const attempt of attempts) {
+        const { reasons, ...shown } = await refusalOf(attempt);
+        expect(shown).toEqual({ ...UNANSWERABLE, warnings: [] });
+        expect(reasons).toEqual([expect.stringContaining(`the client ${clientId} ${reason}`)]);
+      }
+    },
+  );
 
   test('that is unverified has the redirect URI of its first permission, or gets no code', async () => {
     asUsual();
@@ -436,7 +476,8 @@ describe('a client that is a document, with an open question', () => {
       pushes_requests: 1,
     });
     const page = await (await server.reload(ada, question)).text();
-    for (const part of ['Notebook', 'Read your notes', 'Write notes for you']) expect(page).toContain(part);
+    for (const part of ['Notebook', 'Read your notes', 'Write notes for you'])
+      expect(page).toContain(part);
     expect(page).not.toContain('Diary');
     const tokens = await server.answer(ada, question);
     expect(answerOf(tokens).has('code')).toBe(true);
@@ -449,7 +490,11 @@ describe('a document that is fresh', () => {
     const host = await startDocumentHost();
     onTestFinished(() => host.close());
     const documents = { client_id_metadata_documents: true };
-    const before = start({ ...documents, scopes: { 'notes:read': 'Read your notes' } }, {}, host.outbound);
+    const before = start(
+      { ...documents, scopes: { 'notes:read': 'Read your notes' } },
+      {},
+      host.outbound,
+    );
     const server = start(documents, {}, host.outbound);
     const at = `/${(browsers += 1)}.json`;
     const clientId = host.publish(
@@ -541,7 +586,9 @@ describe('a person', () => {
     const clientId = await usual.newClient();
     for (const permission of ['notes:read', 'notes:write']) lost.add(permission);
     logged = [];
-    const answered = answerOf(await usual.send(ada, usual.asking(clientId, { state: 'the-state' })));
+    const answered = answerOf(
+      await usual.send(ada, usual.asking(clientId, { state: 'the-state' })),
+    );
     expect([answered.get('error'), answered.get('state')]).toEqual(['access_denied', 'the-state']);
     expect(logged.map(({ context }) => context['detail'])).toEqual([
       'the person holds no permission behind the scopes asked for: "notes:read", "notes:write"',
@@ -590,7 +637,9 @@ describe('a person', () => {
   test('answers nothing if the request is gone from the store', async () => {
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
-    await database.execute('DELETE FROM oauth_consent_requests WHERE browser_hash = ?', [hashOf(ada.secret)]);
+    await database.execute('DELETE FROM oauth_consent_requests WHERE browser_hash = ?', [
+      hashOf(ada.secret),
+    ]);
     expect(await refusalOf(() => usual.answer(ada, question))).toEqual({
       ...UNANSWERABLE,
       reasons: ['it is unknown, or expired long ago'],
@@ -617,7 +666,11 @@ describe('a person', () => {
       expect(shown['clientName']).not.toContain('App');
     }
     await server.ask(ada, await server.newClient());
-    expect(shown).toMatchObject({ clientName: 'App', redirectHost: 'client.example', unverified: null });
+    expect(shown).toMatchObject({
+      clientName: 'App',
+      redirectHost: 'client.example',
+      unverified: null,
+    });
   });
 });
 
@@ -631,7 +684,12 @@ describe('a request that does not lead to a question', () => {
     const [reasons, clients] = ['detail', 'clientId'].map((name) =>
       logged.map(({ context }) => context[name]),
     );
-    return { told: answered.get('error') ?? response.status, state: answered.get('state'), reasons, clients };
+    return {
+      told: answered.get('error') ?? response.status,
+      state: answered.get('state'),
+      reasons,
+      clients,
+    };
   }
 
   // @shows AS-19.4
@@ -674,7 +732,12 @@ describe('a request that does not lead to a question', () => {
     const clientId = await usual.newClient();
     await put(clientId, columns);
     const found = await refused(usual, usual.asking(clientId, changes));
-    expect(found).toEqual({ told: 400, state: null, reasons: [reason(clientId)], clients: [clientId] });
+    expect(found).toEqual({
+      told: 400,
+      state: null,
+      reasons: [reason(clientId)],
+      clients: [clientId],
+    });
   });
 
   // @shows AS-19.4
@@ -700,7 +763,13 @@ describe('a request that does not lead to a question', () => {
       'invalid_scope',
       'there is no signing key in ',
     ],
-    ['without a code_challenge', {}, { code_challenge: '' }, 'invalid_request', 'no code_challenge was sent'],
+    [
+      'without a code_challenge',
+      {},
+      { code_challenge: '' },
+      'invalid_request',
+      'no code_challenge was sent',
+    ],
     [
       'that names a mode',
       {},
@@ -714,7 +783,10 @@ describe('a request that does not lead to a question', () => {
     async (_, columns, changes, error, reason) => {
       const clientId = await usual.newClient();
       await put(clientId, columns);
-      const found = await refused(usual, usual.asking(clientId, { ...changes, state: 'the-state' }));
+      const found = await refused(
+        usual,
+        usual.asking(clientId, { ...changes, state: 'the-state' }),
+      );
       expect(found).toEqual({
         told: error,
         state: 'the-state',
@@ -726,7 +798,11 @@ describe('a request that does not lead to a question', () => {
 
   test('leads to a question after all if its scopes are valid, with any number of spaces between them', async () => {
     const clientId = await usual.newClient();
-    for (const changes of [{ response_mode: 'query' }, { prompt: ' consent  ' }, { ui_locales: 'fr' }]) {
+    for (const changes of [
+      { response_mode: 'query' },
+      { prompt: ' consent  ' },
+      { ui_locales: 'fr' },
+    ]) {
       await usual.ask(browserOf('ada'), clientId, changes);
     }
     const none = await refused(usual, usual.asking(clientId, { prompt: ' none ' }));
@@ -804,7 +880,9 @@ describe('a request that does not lead to a question', () => {
       logged = [];
       const page = await usual.send(browserOf('ada'), usual.asking(clientId));
       expect([page.status, page.headers.get('location')]).toEqual([400, null]);
-      expect(await page.text()).toContain(`${called} does not meet the rules of Host at the moment.`);
+      expect(await page.text()).toContain(
+        `${called} does not meet the rules of Host at the moment.`,
+      );
       expect(logged.map(({ context }) => context)).toEqual([
         expect.objectContaining({
           clientId,
@@ -829,8 +907,15 @@ describe('a request that does not lead to a question', () => {
         `https://x.example${server.asking(clientId, { redirect_uri: redirectUri })}`,
       );
       logged = [];
-      const response = await server.send(browserOf(null), '/oauth/par', Object.fromEntries(searchParams));
-      expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_request' }]);
+      const response = await server.send(
+        browserOf(null),
+        '/oauth/par',
+        Object.fromEntries(searchParams),
+      );
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: 'invalid_request' },
+      ]);
       expect(logged.map(({ context }) => context['detail'])).toEqual([reason]);
     }
   });

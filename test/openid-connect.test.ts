@@ -36,7 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-function discover(own: TestClient, authentication: openid.ClientAuth): Promise<openid.Configuration> {
+function discover(
+  own: TestClient,
+  authentication: openid.ClientAuth,
+): Promise<openid.Configuration> {
   const execute = [openid.allowInsecureRequests];
   return openid.discovery(new URL(portal.url), own.id, undefined, authentication, { execute });
 }
@@ -63,7 +66,9 @@ async function authorize(
     nonce: expectedNonce,
   });
   const visitor = await portal.signedIn(email);
-  const callback = locationOf(await visitor.submit(await visitor.get(url.href), { decision: 'allow' }));
+  const callback = locationOf(
+    await visitor.submit(await visitor.get(url.href), { decision: 'allow' }),
+  );
   const idTokenExpected = scope.includes('openid');
   return {
     callback,
@@ -83,7 +88,12 @@ describe('openid-client', () => {
     const { callback, checks } = await authorize(config, ADA);
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
     const claims = tokens.claims();
-    expect(claims).toMatchObject({ iss: portal.url, aud: client.id, name: 'Ada Lovelace', email: ADA });
+    expect(claims).toMatchObject({
+      iss: portal.url,
+      aud: client.id,
+      name: 'Ada Lovelace',
+      email: ADA,
+    });
     expect(claims?.nonce).toBe(checks.expectedNonce);
     expect(tokens.id_token).toBeDefined();
     expect(decodeProtectedHeader(tokens.id_token ?? '')).toMatchObject({
@@ -92,7 +102,12 @@ describe('openid-client', () => {
     });
     expect((claims?.exp ?? 0) - (claims?.iat ?? 0)).toBe(3600);
     const userinfo = await openid.fetchUserInfo(config, tokens.access_token, claims?.sub ?? '');
-    expect(userinfo).toEqual({ sub: claims?.sub, name: 'Ada Lovelace', email: ADA, email_verified: true });
+    expect(userinfo).toEqual({
+      sub: claims?.sub,
+      name: 'Ada Lovelace',
+      email: ADA,
+      email_verified: true,
+    });
   });
 
   // @shows AS-11.1, OIDC-12.2
@@ -230,7 +245,10 @@ describe('oauth4webapi', () => {
   // @shows AS-4.5, AS-6.11, RFC9207-2c, OIDC-2d, OIDC-3.1.3.3, OIDC-3.1.3.7
   test('validates the response of a whole flow, including the signature of the ID token', async () => {
     const issuer = new URL(portal.url);
-    const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+    const as = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, insecure),
+    );
     const own: oauth.Client = { client_id: client.id };
     const { callback, checks } = await authorize(config, ADA);
     const parameters = oauth.validateAuthResponse(as, own, callback, checks.expectedState);
@@ -265,7 +283,11 @@ describe('the metadata', () => {
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-    revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    revocation_endpoint_auth_methods_supported: [
+      'client_secret_basic',
+      'client_secret_post',
+      'none',
+    ],
     introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
@@ -286,7 +308,14 @@ describe('the metadata', () => {
 
   // @shows AS-6.7, OIDC-3.1.2.6b, OIDC-8, DISCOVERY-3a, DISCOVERY-3b, DISCOVERY-4.1
   test('of the OpenID provider says the same, plus its own members', async () => {
-    const claims = ['name', 'family_name', 'given_name', 'middle_name', 'nickname', 'preferred_username'];
+    const claims = [
+      'name',
+      'family_name',
+      'given_name',
+      'middle_name',
+      'nickname',
+      'preferred_username',
+    ];
     expect(await metadata('openid-configuration')).toEqual({
       ...common(portal.url),
       userinfo_endpoint: `${portal.url}/oauth/userinfo`,
@@ -294,7 +323,12 @@ describe('the metadata', () => {
       id_token_signing_alg_values_supported: ['RS256'],
       prompt_values_supported: ['consent', 'none'],
       claim_types_supported: ['normal'],
-      claims_supported: expect.arrayContaining(['sub', ...claims, 'email', 'email_verified']) as string[],
+      claims_supported: expect.arrayContaining([
+        'sub',
+        ...claims,
+        'email',
+        'email_verified',
+      ]) as string[],
       claims_parameter_supported: false,
       request_parameter_supported: false,
       request_uri_parameter_supported: false,
@@ -359,9 +393,14 @@ describe('UserInfo accepts the token in a form body too', () => {
   });
 
   test('an invalid one is invalid_token, and an empty one counts as none', async () => {
-    expect((await post(form('garbage'))).headers.get('www-authenticate')).toContain('error="invalid_token"');
+    expect((await post(form('garbage'))).headers.get('www-authenticate')).toContain(
+      'error="invalid_token"',
+    );
     const empty = await post(form(''));
-    expect([empty.status, empty.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    expect([empty.status, empty.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="oauth"',
+    ]);
   });
 
   // @shows RFC6750-2.2
@@ -391,7 +430,9 @@ describe('signing keys', () => {
       expect(refused.searchParams.get('error')).toBe('invalid_scope');
       const tokens = await obtainTokens(keyless, own, ADA, { scope: 'notes:read' });
       expect((await callApi(keyless, '/api/notes', tokens.access_token)).status).toBe(200);
-      expect(await (await fetch(`${keyless.url}/.well-known/jwks.json`)).json()).toEqual({ keys: [] });
+      expect(await (await fetch(`${keyless.url}/.well-known/jwks.json`)).json()).toEqual({
+        keys: [],
+      });
     } finally {
       await keyless.close();
     }
@@ -402,15 +443,17 @@ describe('signing keys', () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const signedWith = (algorithm: string) =>
-      portal.application.database.execute('UPDATE oauth_clients SET id_token_alg = ? WHERE client_id = ?', [
-        algorithm,
-        client.id,
-      ]);
+      portal.application.database.execute(
+        'UPDATE oauth_clients SET id_token_alg = ? WHERE client_id = ?',
+        [algorithm, client.id],
+      );
     await signedWith('ES256');
     const failed = await exchangeCode(portal, client, code);
     expect(failed.status).toBe(500);
     const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
-    const line = log.split('\n').find((each) => each.includes(failed.headers.get('x-request-id') ?? '?'));
+    const line = log
+      .split('\n')
+      .find((each) => each.includes(failed.headers.get('x-request-id') ?? '?'));
     expect(line).toContain('There is no signing key for ES256 in');
     await signedWith('RS256');
     expect((await exchangeCode(portal, client, code)).status).toBe(200);
@@ -444,7 +487,10 @@ describe('a key file that cannot be read', () => {
       const directory = portal.server.config.key_path;
       const kids = async () => {
         const response = await fetch(`${portal.url}/.well-known/jwks.json`);
-        return { status: response.status, keys: ((await response.json()) as { keys?: unknown[] }).keys };
+        return {
+          status: response.status,
+          keys: ((await response.json()) as { keys?: unknown[] }).keys,
+        };
       };
       await writeFile(path.join(directory, '1700000000000-torn.json'), '{"kty":"RSA","n":');
       expect(await kids()).toMatchObject({ status: 200, keys: [{ kty: 'RSA' }] });
@@ -473,7 +519,10 @@ describe('a key that is not for signing with RS256', () => {
       const directory = own.server.config.key_path;
       await mkdir(directory, { recursive: true });
       const content = { kid: 'made-by-hand', alg: 'RS256', use: 'sig', ...jwk, ...fields };
-      await writeFile(path.join(directory, `${Date.now()}-made-by-hand.json`), JSON.stringify(content));
+      await writeFile(
+        path.join(directory, `${Date.now()}-made-by-hand.json`),
+        JSON.stringify(content),
+      );
       expect((await fetch(`${own.url}/.well-known/jwks.json`)).status).toBe(500);
     } finally {
       await own.close();
@@ -519,7 +568,12 @@ describe('documents that clients may cache', () => {
       const [first] = await kids();
       expect(await kids()).toEqual([first]);
       const pair = await generateKeyPair('RS256', { extractable: true });
-      const jwk = { ...(await exportJWK(pair.privateKey)), kid: 'from-elsewhere', alg: 'RS256', use: 'sig' };
+      const jwk = {
+        ...(await exportJWK(pair.privateKey)),
+        kid: 'from-elsewhere',
+        alg: 'RS256',
+        use: 'sig',
+      };
       const name = path.join(directory, `${Date.now() + 1}-from-elsewhere.json`);
       await writeFile(name, JSON.stringify(jwk));
       expect(await kids()).toEqual(['from-elsewhere', first]);
@@ -555,7 +609,10 @@ describe('pages of any origin', () => {
   const preflightWith = async (asked: string, path = '/oauth/token') => {
     const headers = { ...origin, 'Access-Control-Request-Headers': asked };
     const answer = await fetch(portal.url + path, { method: 'OPTIONS', headers });
-    expect([answer.status, answer.headers.get('vary')]).toEqual([204, 'Access-Control-Request-Headers']);
+    expect([answer.status, answer.headers.get('vary')]).toEqual([
+      204,
+      'Access-Control-Request-Headers',
+    ]);
     return answer.headers.get('access-control-allow-headers');
   };
   const NAMED = 'Authorization, Content-Type, MCP-Protocol-Version';
@@ -564,7 +621,9 @@ describe('pages of any origin', () => {
   test('may send any header fields, such as those of tracing', async () => {
     const traced = 'authorization,baggage,content-type,sentry-trace,traceparent';
     for (const path of ['/oauth/token', '/oauth/userinfo', '/.well-known/jwks.json'])
-      expect(await preflightWith(traced, path)).toBe(`${NAMED}, baggage, sentry-trace, traceparent`);
+      expect(await preflightWith(traced, path)).toBe(
+        `${NAMED}, baggage, sentry-trace, traceparent`,
+      );
     expect(await preflightWith('')).toBe(NAMED);
   });
 
@@ -573,7 +632,11 @@ describe('pages of any origin', () => {
     ['what is not a name of a field', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
     ['the same name twice', 'x-a, x-a,X-A ,,authorization', `${NAMED}, x-a, X-A`],
     ['a star', '*', `${NAMED}, *`],
-    ['more than any browser asks for', Array.from({ length: 400 }, (_, at) => `x-${at}`).join(), NAMED],
+    [
+      'more than any browser asks for',
+      Array.from({ length: 400 }, (_, at) => `x-${at}`).join(),
+      NAMED,
+    ],
   ])('are not told %s', async (_, asked, told) => {
     expect(await preflightWith(asked)).toBe(told);
   });
@@ -581,7 +644,11 @@ describe('pages of any origin', () => {
   // @shows AS-6.15, RFC9700-2.6e
   test.each(['/oauth/authorize', '/login', '/'])('may not read %s', async (path) => {
     for (const method of ['GET', 'OPTIONS']) {
-      const response = await fetch(portal.url + path, { method, headers: origin, redirect: 'manual' });
+      const response = await fetch(portal.url + path, {
+        method,
+        headers: origin,
+        redirect: 'manual',
+      });
       expect(response.headers.has('access-control-allow-origin')).toBe(false);
     }
   });

@@ -89,7 +89,9 @@ async function startPrometheus(target: string): Promise<RunningPrometheus> {
       };
       return [
         ...new Set(
-          alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? ''),
+          alerts
+            .filter(({ state }) => state === 'firing')
+            .map(({ labels }) => labels['alertname'] ?? ''),
         ),
       ];
     },
@@ -141,7 +143,11 @@ async function operated(
 }
 
 /** Continues the load until the condition holds. */
-async function under(load: Load, fault: Fault | null, isSo: () => Promise<boolean>): Promise<boolean> {
+async function under(
+  load: Load,
+  fault: Fault | null,
+  isSo: () => Promise<boolean>,
+): Promise<boolean> {
   for (let round = 0; round < 5000; round += 1) {
     await load.round();
     await fault?.round?.(load);
@@ -152,7 +158,9 @@ async function under(load: Load, fault: Fault | null, isSo: () => Promise<boolea
 
 /** The names in the dashboard and the rules that Prometheus does not have. */
 async function missing(prometheus: RunningPrometheus): Promise<readonly string[]> {
-  const expressions = [...alertRules(), ...dashboardExpressions()].map(({ expression }) => expression);
+  const expressions = [...alertRules(), ...dashboardExpressions()].map(
+    ({ expression }) => expression,
+  );
   const asked = new Set(
     expressions
       .flatMap(usedMetrics)
@@ -169,7 +177,9 @@ async function emptyPanels(prometheus: RunningPrometheus): Promise<readonly stri
   const found = await Promise.all(
     dashboardExpressions().map(async ({ title, expression, legend }) => {
       const series = await prometheus.query(expression);
-      const shown = series.some(({ metric }) => legend.every((label) => metric[label] !== undefined));
+      const shown = series.some(({ metric }) =>
+        legend.every((label) => metric[label] !== undefined),
+      );
       return shown ? [] : [`${title}: ${expression}`];
     }),
   );
@@ -209,7 +219,8 @@ describe.each(Object.keys(FAULTS) as readonly FaultName[])('with the fault: %s',
       const fires = async () =>
         (await prometheus.firing()).filter((each) => fault.alerts.includes(each)).toSorted();
       const isMeasured = async () =>
-        (await prometheus.query(`changes(portico_signing_key_age_seconds[${WINDOW}]) > 2`)).length > 0;
+        (await prometheus.query(`changes(portico_signing_key_age_seconds[${WINDOW}]) > 2`)).length >
+        0;
       expect(await under(load, null, isMeasured)).toBe(true);
       expect(await fires()).toEqual([]);
       await fault.inject(installation, load);

@@ -24,11 +24,15 @@ describe('each alert of examples/operate', () => {
 
   test.each(RULES)('$name is about data that the dashboard shows', ({ name, expression }) => {
     const shown = new Set(
-      dashboardExpressions().flatMap((panel) => usedMetrics(panel.expression).map(({ metric }) => metric)),
+      dashboardExpressions().flatMap((panel) =>
+        usedMetrics(panel.expression).map(({ metric }) => metric),
+      ),
     );
     const asked = usedMetrics(expression).map(({ metric }) => metric);
     expect(asked).not.toEqual([]);
-    expect([name, ...asked.filter((metric) => metric !== 'up' && !shown.has(metric))]).toEqual([name]);
+    expect([name, ...asked.filter((metric) => metric !== 'up' && !shown.has(metric))]).toEqual([
+      name,
+    ]);
   });
 
   test('has a section, and every section has an alert', () => {

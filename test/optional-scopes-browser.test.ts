@@ -38,7 +38,9 @@ beforeAll(async () => {
       },
     },
   });
-  client = await registerClient(portal, { scopes: ['email', 'notes:read', 'notes:write', 'notes:archive'] });
+  client = await registerClient(portal, {
+    scopes: ['email', 'notes:read', 'notes:write', 'notes:archive'],
+  });
   browser = await launchChromium();
 });
 afterAll(async () => {
@@ -82,7 +84,11 @@ test('works by keyboard and without a script', async () => {
   });
   await page.getByRole('button', { name: 'Allow', exact: true }).press('Enter');
   await page.waitForURL('https://client.example/**');
-  const exchanged = await exchangeCode(portal, client, new URL(answer).searchParams.get('code') ?? '');
+  const exchanged = await exchangeCode(
+    portal,
+    client,
+    new URL(answer).searchParams.get('code') ?? '',
+  );
   const { scope } = (await exchanged.json()) as { scope: string };
   expect(scope.split(' ').toSorted()).toEqual(['notes:archive', 'notes:read', 'notes:write']);
   await page.context().close();
@@ -94,7 +100,9 @@ test.each(['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-CN', 'ar'])(
   async (locale) => {
     const page = await open(locale, true);
     expect(await page.locator('input[type=checkbox]').count()).toBe(3);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      320,
+    );
     await page.addScriptTag({ content: axe });
     const found = await page.evaluate(async () => {
       const { violations } = await (

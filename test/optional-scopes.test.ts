@@ -49,7 +49,9 @@ async function boxes(page: Response): Promise<Readonly<Record<string, boolean>>>
   const found = (await page.clone().text()).matchAll(
     /<input type="checkbox" name="scope\.([^"]+)"( checked)?>/g,
   );
-  return Object.fromEntries([...found].map(([, name = '', checked]) => [name, checked !== undefined]));
+  return Object.fromEntries(
+    [...found].map(([, name = '', checked]) => [name, checked !== undefined]),
+  );
 }
 
 /** Allows with these boxes checked, as a browser sends them. */
@@ -106,7 +108,9 @@ describe('a scope that may be left out', () => {
   ])('is granted only if its box is checked: %j', async (checked, granted) => {
     const tokens = await tokensOf(await allow(await ask('email notes:read notes:write'), checked));
     expect(scopesOf(tokens)).toEqual(granted);
-    const refreshed = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
+    const refreshed = (await (
+      await refresh(portal, client, tokens.refresh_token)
+    ).json()) as Tokens;
     expect(scopesOf(refreshed)).toEqual(granted);
     const consented = events.find(({ type }) => type === 'consent_granted');
     expect(consented).toMatchObject({ scopes: expect.arrayContaining(granted) as unknown });
@@ -116,7 +120,9 @@ describe('a scope that may be left out', () => {
   // @shows AS-8.23
   test('cannot come back in a refresh', async () => {
     const tokens = await tokensOf(await allow(await ask('email notes:read')));
-    const wider = await refresh(portal, client, tokens.refresh_token, { scope: 'email notes:read' });
+    const wider = await refresh(portal, client, tokens.refresh_token, {
+      scope: 'email notes:read',
+    });
     expect(wider.status).toBe(400);
   });
 
@@ -206,14 +212,17 @@ test.each([
   { 'scope.': 'on', 'scope.notes:write ': 'on', 'SCOPE.notes:write': 'on' },
   { 'scope.notes:write': '' },
 ])('fields that the page did not have grant nothing: %j', async (fields) => {
-  expect(scopesOf(await tokensOf(await allow(await ask('notes:read'), [], fields)))).toEqual(['notes:read']);
+  expect(scopesOf(await tokensOf(await allow(await ask('notes:read'), [], fields)))).toEqual([
+    'notes:read',
+  ]);
 });
 
 // @shows AS-8.25
 test('a repeated field is refused, and the person can still answer', async () => {
   const page = await ask('notes:read notes:write');
   const html = await page.clone().text();
-  const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
+  const hidden = (name: string) =>
+    new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
   const form = new URLSearchParams({
     request_id: hidden('request_id'),
     csrf_token: hidden('csrf_token'),
@@ -264,7 +273,8 @@ describe('the answer', () => {
   test('counts the boxes that the person saw, also where another process has other settings', async () => {
     const page = await ask('email notes:read');
     const html = await page.clone().text();
-    const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
+    const hidden = (name: string) =>
+      new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? '';
     const response = await fetch(`${off.url}/oauth/authorize`, {
       method: 'POST',
       headers: { cookie: ada.cookies(), Origin: 'null' },
@@ -329,5 +339,7 @@ test.each([
   [{ leave_out: 'email' }, 'oauth_server:optional_scopes:leave_out: must be a list of scopes'],
   [true, 'oauth_server:optional_scopes: must be an object with leave_out, add or both'],
 ])('a setting that cannot work is refused: %j', async (optional_scopes, message) => {
-  await expect(startPortal({ config: { oauth_server: { optional_scopes } } })).rejects.toThrow(message);
+  await expect(startPortal({ config: { oauth_server: { optional_scopes } } })).rejects.toThrow(
+    message,
+  );
 });

@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { ROOT, start } from './support/console.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
 import { createWorker, type Worker } from './support/load.ts';
-import { registerClient, startPortal, type RunningPortal, type TestClient } from './support/portal.ts';
+import {
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 
@@ -50,10 +55,13 @@ interface Served {
 async function serve({ options, folder, key }: Served) {
   const port = String(await freePort());
   const { DATABASE_URL: databaseUrl = '', ...env } = portal.env;
-  const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), ...options, 'serve'], {
-    cwd: path.join(ROOT, folder),
-    env: { ...env, [key]: databaseUrl, PORT: port, PUBLIC_URL: portal.url },
-  });
+  const server = start(
+    [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), ...options, 'serve'],
+    {
+      cwd: path.join(ROOT, folder),
+      env: { ...env, [key]: databaseUrl, PORT: port, PUBLIC_URL: portal.url },
+    },
+  );
   await server.says('Listening on');
   return { url: `http://localhost:${port}`, server };
 }
@@ -70,7 +78,8 @@ describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
     });
     const workers: Worker[] = [];
     // They sign in one after another, or the server takes many sign-ins of one account for guesses.
-    for (let count = 0; count < 6; count += 1) workers.push(await createWorker(portal, client, url));
+    for (let count = 0; count < 6; count += 1)
+      workers.push(await createWorker(portal, client, url));
     const totals = { answered: 0, unavailable: 0 };
     for (let round = 0; round < served.rounds; round += 1) {
       const load = createLoad(workers);

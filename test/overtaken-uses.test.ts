@@ -33,7 +33,8 @@ interface Overtaking {
   close(): Promise<void>;
 }
 
-const READS = /^SELECT (?:f\.id, [^]* FROM oauth_families f WHERE f|t\.secret_hash, [^]* WHERE t)\.id = \?$/;
+const READS =
+  /^SELECT (?:f\.id, [^]* FROM oauth_families f WHERE f|t\.secret_hash, [^]* WHERE t)\.id = \?$/;
 
 async function start(oauthServer: Readonly<Record<string, unknown>>): Promise<Overtaking> {
   const opened: OpenedStore = await openStore();
@@ -106,7 +107,9 @@ async function expectRefused(
 ) {
   expect([response.status, await errorOf(response)]).toEqual([400, error]);
   const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
-  const line = log.split('\n').findLast((each) => each.includes(response.headers.get('x-request-id') ?? '?'));
+  const line = log
+    .split('\n')
+    .findLast((each) => each.includes(response.headers.get('x-request-id') ?? '?'));
   expect((JSON.parse(line ?? '{}') as { readonly detail?: string }).detail).toBe(detail);
 }
 
@@ -153,7 +156,11 @@ describe('a code that is presented and meanwhile', () => {
     const response = await strict.overtaken(exchange, async () => {
       tokens = await tokensOf(await exchange());
     });
-    await expectRefused(strict, response, 'the code was used by another request at the same moment');
+    await expectRefused(
+      strict,
+      response,
+      'the code was used by another request at the same moment',
+    );
     expect(await isActive(strict, tokens as Tokens)).toBe(false);
     expect(typesOf(strict)).toEqual(['tokens_issued', 'code_replayed', 'family_revoked']);
   });
@@ -211,7 +218,12 @@ describe('a code that is presented and meanwhile', () => {
       expect((await exchange()).status).toBe(400);
     });
     await expectRefused(strict, response, 'the code was used before; its authorization is revoked');
-    expect(typesOf(strict)).toEqual(['tokens_issued', 'code_replayed', 'family_revoked', 'code_replayed']);
+    expect(typesOf(strict)).toEqual([
+      'tokens_issued',
+      'code_replayed',
+      'family_revoked',
+      'code_replayed',
+    ]);
   });
 });
 
@@ -241,7 +253,11 @@ describe.each([
   // @shows AS-5.5, AS-5.18
   test('is revoked by its application: refused, and not a replay', async () => {
     const response = await at.overtaken(use, () => revoke(at, first.refresh_token));
-    await expectRefused(at, response, 'the refresh token belongs to an authorization that was revoked');
+    await expectRefused(
+      at,
+      response,
+      'the refresh token belongs to an authorization that was revoked',
+    );
     expect(typesOf(at)).toEqual(['family_revoked']);
   });
 });

@@ -15,7 +15,9 @@ const require = createRequire(import.meta.url);
 /** The compiler of this repository, and an older one that the type checker below brings. */
 const COMPILERS = {
   7: path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
-  5: createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc.js'),
+  5: createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve(
+    'typescript/lib/tsc.js',
+  ),
 } as const;
 
 let folder: string;
@@ -27,7 +29,10 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-types-'));
   const args = ['pack', '--workspaces', '--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', args, { cwd: root });
-  const found = JSON.parse(stdout) as readonly { readonly name: string; readonly filename: string }[];
+  const found = JSON.parse(stdout) as readonly {
+    readonly name: string;
+    readonly filename: string;
+  }[];
   const needed = new Set<string>();
   for (const { name, filename } of found) {
     const directory = path.join(folder, 'packed', name);
@@ -74,7 +79,8 @@ async function compile(cwd: string, version: keyof typeof COMPILERS = 7): Promis
   try {
     // One checker needs half the processor time of four.
     const options = version === 7 ? ['--checkers', '1'] : [];
-    return (await run(process.execPath, [COMPILERS[version], '-p', '.', ...options], { cwd })).stdout;
+    return (await run(process.execPath, [COMPILERS[version], '-p', '.', ...options], { cwd }))
+      .stdout;
   } catch (error) {
     return (error as { stdout?: string }).stdout ?? String(error);
   }
@@ -319,16 +325,18 @@ const APPLICATIONS: readonly (readonly [
   ],
 ];
 
-const entries = PACKAGES.flatMap((each) => each.entries.map((entry) => entry.name.replace(/^\./, each.name)));
+const entries = PACKAGES.flatMap((each) =>
+  each.entries.map((entry) => entry.name.replace(/^\./, each.name)),
+);
 
 describe('the packed package', () => {
   // @shows HOST-5.1
   test.each(APPLICATIONS.slice(0, SCALE.compiledApplications))(
     'compiles with libraries checked if %s is installed',
     async (name, installed, files) => {
-      expect(await compile(await application(name, installed, { 'tsconfig.json': STRICT, ...files }))).toBe(
-        '',
-      );
+      expect(
+        await compile(await application(name, installed, { 'tsconfig.json': STRICT, ...files })),
+      ).toBe('');
     },
   );
 
@@ -402,7 +410,12 @@ describe('the packed package', () => {
       const installed = [...new Set(APPLICATIONS.flatMap(([, each]) => each))].filter(
         (each) => !each.includes('='),
       );
-      const own = await application(`${version} ${module} ${moduleResolution}`, installed, files, 'commonjs');
+      const own = await application(
+        `${version} ${module} ${moduleResolution}`,
+        installed,
+        files,
+        'commonjs',
+      );
       expect(await compile(own, version)).toBe('');
       const { stdout, stderr } = await run(process.execPath, ['out/app.js'], { cwd: own });
       expect([stdout, stderr]).toEqual(['one\n', '']);
@@ -412,7 +425,10 @@ describe('the packed package', () => {
   /** The misspelt name, and what the compiler reports. */
   const MISSPELT: readonly (readonly [config: string, message: string])[] = [
     ["{ public_ur1: 'x' }", "'public_ur1' does not exist in type"],
-    ["() => ({ log: {}, public_ur1: 'x' })", '"public_ur1 is not a known key of the configuration"'],
+    [
+      "() => ({ log: {}, public_ur1: 'x' })",
+      '"public_ur1 is not a known key of the configuration"',
+    ],
     ['{ oauth_server: { acess_token_ttl: 1 } }', "Did you mean to write 'access_token_ttl'?"],
     [
       "(env) => ({ oauth_server: { name: env['N'], acess_token_ttl: 1 } })",
@@ -432,7 +448,8 @@ describe('the packed package', () => {
     'reports a misspelt key of the configuration (TypeScript %i)',
     async (version) => {
       const lines = MISSPELT.map(
-        ([config], index) => `export const a${index} = defineApplication({ config: ${config}, plugins });`,
+        ([config], index) =>
+          `export const a${index} = defineApplication({ config: ${config}, plugins });`,
       );
       const source = `
       import { assistant } from '@portico/assistant';

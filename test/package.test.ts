@@ -18,17 +18,27 @@ const root = path.join(import.meta.dirname, '..');
  * What framework entries import of their framework at run time; no other entry imports more than
  * Portico ships.
  */
-const FRAMEWORKS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
+const FRAMEWORKS = [
+  '@opentelemetry/api',
+  '@nestjs/common',
+  '@nestjs/core',
+  'reflect-metadata',
+  'rxjs',
+];
 
 /** What `npm publish` would upload, installed in an empty folder. */
 let folder: string;
 /** Every name that can be imported. */
-const NAMES = PACKAGES.flatMap((each) => each.entries.map((entry) => entry.name.replace(/^\./, each.name)));
+const NAMES = PACKAGES.flatMap((each) =>
+  each.entries.map((entry) => entry.name.replace(/^\./, each.name)),
+);
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-package-'));
   // Already built; a second build would disturb the tests that run in parallel.
-  await run('npm', ['pack', '--workspaces', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+  await run('npm', ['pack', '--workspaces', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+  });
   await writeFile(
     path.join(folder, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
@@ -36,7 +46,9 @@ beforeAll(async () => {
   const { stdout } = await run('ls', { cwd: folder });
   const tarballs = stdout.split('\n').filter((name) => name.endsWith('.tgz'));
   const packages = tarballs.map((name) => `./${name}`);
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], { cwd: folder });
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], {
+    cwd: folder,
+  });
   for (const each of FRAMEWORKS) {
     await mkdir(path.join(folder, 'node_modules', path.dirname(each)), { recursive: true });
     await symlink(path.join(root, 'node_modules', each), path.join(folder, 'node_modules', each));
@@ -66,20 +78,27 @@ describe('the packed package', () => {
     await writeFile(path.join(folder, 'requires.cjs'), script.join('\n'));
     const { stdout, stderr } = await run(process.execPath, ['requires.cjs'], { cwd: folder });
     expect(stderr).toBe('');
-    expect(stdout.trim().split('\n').toSorted()).toEqual(NAMES.map((entry) => `${entry} true`).toSorted());
+    expect(stdout.trim().split('\n').toSorted()).toEqual(
+      NAMES.map((entry) => `${entry} true`).toSorted(),
+    );
   });
 
-  test.each(PACKAGES)('$name offers its entries in all resolution modes, and nothing else', async (each) => {
-    const installed = path.join(folder, 'node_modules', each.name);
-    const parts = manifestParts(each.entries);
-    const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as typeof parts;
-    expect(manifest).toMatchObject(parts);
-    expect(manifest.exports).toEqual(parts.exports);
-    const named = JSON.stringify(parts).matchAll(/"\.\/(dist\/[^"]+)"/g);
-    for (const [, file = ''] of named) {
-      expect(await readFile(path.join(installed, file), 'utf8'), file).not.toBe('');
-    }
-  });
+  test.each(PACKAGES)(
+    '$name offers its entries in all resolution modes, and nothing else',
+    async (each) => {
+      const installed = path.join(folder, 'node_modules', each.name);
+      const parts = manifestParts(each.entries);
+      const manifest = JSON.parse(
+        await readFile(path.join(installed, 'package.json'), 'utf8'),
+      ) as typeof parts;
+      expect(manifest).toMatchObject(parts);
+      expect(manifest.exports).toEqual(parts.exports);
+      const named = JSON.stringify(parts).matchAll(/"\.\/(dist\/[^"]+)"/g);
+      for (const [, file = ''] of named) {
+        expect(await readFile(path.join(installed, file), 'utf8'), file).not.toBe('');
+      }
+    },
+  );
 
   test('has a console that says how to name an application', async () => {
     const { stdout } = await run('npx', ['--no-install', 'portico', '--help'], { cwd: folder });
@@ -94,20 +113,31 @@ describe('the packed package', () => {
     const readme = await readFile(path.join(root, 'README.md'), 'utf8');
     const [, from = '', version = ''] =
       /npm install \.\.\/portico\/(\S+)\{,-sql\}(-[\d.]+\.tgz)/.exec(readme) ?? [];
-    for (const each of ['', '-sql']) expect(written).toContain(path.join(root, `${from}${each}${version}`));
+    for (const each of ['', '-sql'])
+      expect(written).toContain(path.join(root, `${from}${each}${version}`));
   });
 
-  test.each(PACKAGES)('$name contains its README, the build, and nothing else', async ({ folder: own }) => {
-    const args = ['pack', '--ignore-scripts', '--dry-run', '--json', '--workspace', `packages/${own}`];
-    const { stdout } = await run('npm', args, { cwd: root });
-    const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-    const paths = packed.files.map((file) => file.path);
-    expect(paths).toContain('dist/index.js');
-    expect(paths).toContain('README.md');
-    const others = paths.filter((file) => !/^(?:dist|bin)\//.test(file));
-    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
-    expect(paths.filter((file) => /\.test\./.test(file))).toEqual([]);
-  });
+  test.each(PACKAGES)(
+    '$name contains its README, the build, and nothing else',
+    async ({ folder: own }) => {
+      const args = [
+        'pack',
+        '--ignore-scripts',
+        '--dry-run',
+        '--json',
+        '--workspace',
+        `packages/${own}`,
+      ];
+      const { stdout } = await run('npm', args, { cwd: root });
+      const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+      const paths = packed.files.map((file) => file.path);
+      expect(paths).toContain('dist/index.js');
+      expect(paths).toContain('README.md');
+      const others = paths.filter((file) => !/^(?:dist|bin)\//.test(file));
+      expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
+      expect(paths.filter((file) => /\.test\./.test(file))).toEqual([]);
+    },
+  );
 
   test.each(PACKAGES)('$name declares everything that it imports', async ({ name }) => {
     const installed = path.join(folder, 'node_modules', name);
@@ -116,8 +146,8 @@ describe('the packed package', () => {
       readonly peerDependencies?: object;
     };
     const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
-    const files = (await readdir(path.join(installed, 'dist'), { recursive: true })).filter((file) =>
-      /\.(?:js|d\.ts)$/.test(file),
+    const files = (await readdir(path.join(installed, 'dist'), { recursive: true })).filter(
+      (file) => /\.(?:js|d\.ts)$/.test(file),
     );
     const imported = await Promise.all(
       files.map(async (file) => {

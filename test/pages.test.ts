@@ -7,7 +7,13 @@ import { startApplication, type Application } from '@portico/kit';
 import type { Route } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from './support/console.ts';
-import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  authorizationUrl,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { codeBlocks } from './support/documents.ts';
 import { formOf, locationOf } from './support/visitor.ts';
 
@@ -33,7 +39,8 @@ describe('branding', () => {
   let portal: RunningPortal;
   let pages: readonly (readonly [string, string])[];
   let logo: string;
-  const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script>alert(1)</script></svg>';
+  const SVG =
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><script>alert(1)</script></svg>';
 
   beforeAll(async () => {
     portal = await startPortal({
@@ -45,7 +52,9 @@ describe('branding', () => {
     });
     const client = await registerClient(portal);
     const ada = portal.visitor();
-    const login = await ada.visit(authorizationUrl(portal, client).replace('/oauth/', '/id/oauth/'));
+    const login = await ada.visit(
+      authorizationUrl(portal, client).replace('/oauth/', '/id/oauth/'),
+    );
     const consent = await ada.submit(login.clone(), { identifier: ADA, password: 'portico' });
     pages = [
       ['sign-in', await login.text()],
@@ -63,7 +72,10 @@ describe('branding', () => {
   test('is on every page: the logo from this origin, and light and dark colours', () => {
     expect(logo).toMatch(/^\/id\/oauth\/branding\/logo\?v=[\w-]{16}$/);
     for (const [name, html] of pages) {
-      expect([name, html.includes(`<img class="brand" src="${logo}" alt="">`)]).toEqual([name, true]);
+      expect([name, html.includes(`<img class="brand" src="${logo}" alt="">`)]).toEqual([
+        name,
+        true,
+      ]);
       expect([name, html.includes(':root { --brand: #5b3df5;')]).toEqual([name, true]);
       expect([name, /dark\) \{ :root \{ --brand: #5b3df5;/.test(html)]).toEqual([name, true]);
     }
@@ -90,7 +102,11 @@ describe('branding', () => {
   // @shows AS-39.8
   test('with an unreadable file or one that is not a picture stops the start, and says why', async () => {
     const { definition, env } = portal;
-    const branding = { accent: '#ffcc0', accent_dark: 'red', logo: await write('logo.png', 'text') };
+    const branding = {
+      accent: '#ffcc0',
+      accent_dark: 'red',
+      logo: await write('logo.png', 'text'),
+    };
     const config = { ...(await configurationOf(portal.application)), branding };
     const starting = startApplication({ ...definition, config }, { env });
     await expect(starting).rejects.toThrow(
@@ -121,7 +137,10 @@ describe('slots', () => {
       const account = await application.accounts.authenticate(ADA, 'portico');
       if (account === null) return new Response(null, { status: 403 });
       await application.auth().signIn(account.reference);
-      return new Response(null, { status: 303, headers: { Location: form.get('return_to') ?? '/' } });
+      return new Response(null, {
+        status: 303,
+        headers: { Location: form.get('return_to') ?? '/' },
+      });
     },
   });
 
@@ -140,14 +159,20 @@ describe('slots', () => {
       'views/oauth/applications/before.eta',
       '<p class="notice">You have <%= it.applications.length %></p>',
     );
-    await write('views/oauth/applications/after.eta', '<p><a href="<%= it.home %>">Devices</a></p>');
+    await write(
+      'views/oauth/applications/after.eta',
+      '<p><a href="<%= it.home %>">Devices</a></p>',
+    );
     await write('views/login/before.eta', form?.code ?? '');
     await write('views/login/after.eta', passkey?.code ?? '');
     await write(
       'views/slots/footer.eta',
       '<p class="foot"><a href="/imprint">Imprint of <%= it.host %></a></p>',
     );
-    await write('views/slots/head.eta', '<style nonce="<%= it.nonce %>">.mine { color: red; }</style>');
+    await write(
+      'views/slots/head.eta',
+      '<style nonce="<%= it.nonce %>">.mine { color: red; }</style>',
+    );
     portal = await startPortal({
       views,
       config: { sign_in_scripts: true },
@@ -178,7 +203,10 @@ describe('slots', () => {
     const ada = await portal.signedIn(ADA);
     const inOrder = (html: string, parts: readonly string[]) => {
       const places = parts.map((part) => html.indexOf(part));
-      expect([parts, places]).toEqual([parts, places.filter((at) => at > 0).toSorted((a, b) => a - b)]);
+      expect([parts, places]).toEqual([
+        parts,
+        places.filter((at) => at > 0).toSorted((a, b) => a - b),
+      ]);
     };
     const consent = await ada.get(authorizationUrl(portal, client, { scope: 'notes:read' }));
     const name = '<bdi>&lt;i&gt;Tom &amp; Co&lt;/i&gt;</bdi>';
@@ -208,10 +236,10 @@ describe('slots', () => {
       const page = await portal.visitor().visit(url);
       const html = await page.text();
       expect([url, html.includes(`<style nonce="${nonceOf(page)}">.mine`)]).toEqual([url, true]);
-      expect([url, html.includes('<p class="foot"><a href="/imprint">Imprint of Portal</a></p>')]).toEqual([
+      expect([
         url,
-        true,
-      ]);
+        html.includes('<p class="foot"><a href="/imprint">Imprint of Portal</a></p>'),
+      ]).toEqual([url, true]);
     }
   });
 
@@ -278,7 +306,10 @@ describe('the sign-in page of the kit', () => {
     terms: '/terms',
   };
   const formIn = (html: string) =>
-    (/<form[^]*<\/form>/.exec(html)?.[0] ?? '').replaceAll(/(name="_csrf" value=")[^"]*/g, '$1token');
+    (/<form[^]*<\/form>/.exec(html)?.[0] ?? '').replaceAll(
+      /(name="_csrf" value=")[^"]*/g,
+      '$1token',
+    );
 
   // @shows AS-39.13
   test('has links for a forgotten password and to the terms, in the language of the page', async () => {
@@ -291,7 +322,9 @@ describe('the sign-in page of the kit', () => {
         '<a href="https://help.example/reset?from=portal&amp;lang=en">Forgot your password?</a>',
       );
       expect(html).toContain('<a href="/terms">Terms</a>');
-      const german = await (await linked.visitor().get('/login', { 'accept-language': 'de' })).text();
+      const german = await (
+        await linked.visitor().get('/login', { 'accept-language': 'de' })
+      ).text();
       expect(german).toContain('>Passwort vergessen?</a>');
       expect(german).toContain('>Nutzungsbedingungen</a>');
     } finally {
@@ -349,7 +382,9 @@ describe('the sign-in page of the kit', () => {
     } finally {
       await portal.close();
     }
-    const both = await startPortal({ config: { sign_in_show_password: true, sign_in_scripts: true } });
+    const both = await startPortal({
+      config: { sign_in_show_password: true, sign_in_scripts: true },
+    });
     try {
       expect(policyOf(await both.visitor().get('/login'))).toMatch(
         /; script-src 'nonce' 'sha256-[^']{44}'; connect-src 'self'$/,

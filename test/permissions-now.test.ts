@@ -33,7 +33,8 @@ const reference = async (email: string) => {
   );
   return rows[0] ?? { provider: '', id: '' };
 };
-const scopesOf = async (token: string) => String((await introspect(portal, token))['scope']).split(' ');
+const scopesOf = async (token: string) =>
+  String((await introspect(portal, token))['scope']).split(' ');
 
 // @shows AS-18.16
 test('a permission that is granted or removed counts from the next call on, only for its person', async () => {

@@ -40,7 +40,8 @@ function write(accessToken: string, body: string, type = 'application/json'): Pr
 }
 
 async function notes(accessToken: string): Promise<readonly Note[]> {
-  return ((await (await callApi(portal, '/api/notes', accessToken)).json()) as { data: Note[] }).data;
+  return ((await (await callApi(portal, '/api/notes', accessToken)).json()) as { data: Note[] })
+    .data;
 }
 
 describe('the notes API', () => {

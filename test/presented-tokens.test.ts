@@ -79,7 +79,11 @@ afterAll(async () => {
 });
 
 const newService = () =>
-  registerClient(portal, { redirectUris: [], scopes: ['notes:read'], grants: ['client_credentials'] });
+  registerClient(portal, {
+    redirectUris: [],
+    scopes: ['notes:read'],
+    grants: ['client_credentials'],
+  });
 
 const basic = ({ id, secret }: TestClient) => `Basic ${btoa(`${id}:${secret}`)}`;
 
@@ -91,7 +95,8 @@ async function boundToken(by: TestClient, form: Fields): Promise<string> {
   return tokens.access_token;
 }
 
-const ask = (at: RunningPortal, path: string, headers: Fields) => fetch(`${at.url}${path}`, { headers });
+const ask = (at: RunningPortal, path: string, headers: Fields) =>
+  fetch(`${at.url}${path}`, { headers });
 
 const bearer = (token: string): Fields => ({ Authorization: `Bearer ${token}` });
 const bound = (at: RunningPortal, path: string, token: string, more: Json = {}, by = key) =>
@@ -103,7 +108,9 @@ const idOf = ({ headers }: Response) => headers.get('x-request-id');
 async function lineOf(at: RunningPortal, id: string | null): Promise<Json> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');
-  const own = lines.map((line) => JSON.parse(line) as Json).filter(({ requestId }) => requestId === id);
+  const own = lines
+    .map((line) => JSON.parse(line) as Json)
+    .filter(({ requestId }) => requestId === id);
   expect(own).toHaveLength(1);
   return own[0] ?? {};
 }
@@ -137,7 +144,13 @@ describe('a token is refused, and the log says why', () => {
     ['an unknown one of DPoP', { Authorization: 'DPoP x' }, 'DPoP', 'invalid_token', UNKNOWN],
   ])('%s', async (_, headers, schemes, error, detail) => {
     for (const path of [NOTES, USERINFO])
-      expect(await refusal(portal, ask(portal, path, headers))).toEqual([401, schemes, error, detail, null]);
+      expect(await refusal(portal, ask(portal, path, headers))).toEqual([
+        401,
+        schemes,
+        error,
+        detail,
+        null,
+      ]);
   });
 
   // @shows RFC9449-7.2
@@ -196,7 +209,8 @@ describe('a token is refused, and the log says why', () => {
   });
 
   test('of a client that was revoked or has lost the grant', async () => {
-    const detailOf = async (token: string) => (await refusal(portal, callApi(portal, NOTES, token)))[3];
+    const detailOf = async (token: string) =>
+      (await refusal(portal, callApi(portal, NOTES, token)))[3];
     const issued = async (by: TestClient) => {
       const response = await requestToken(portal, by, { grant_type: 'client_credentials' });
       return ((await response.json()) as Tokens).access_token;
@@ -205,10 +219,10 @@ describe('a token is refused, and the log says why', () => {
     const [one, other] = [await issued(revoked), await issued(changed)];
     await portal.server.clients.revoke(revoked.id);
     expect(await detailOf(one)).toBe('the client of the token was revoked');
-    await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
-      'introspection',
-      changed.id,
-    ]);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET grants = ? WHERE client_id = ?',
+      ['introspection', changed.id],
+    );
     expect(await detailOf(other)).toBe(
       'the client of the token is no longer registered for the grant that gave it',
     );
@@ -237,7 +251,12 @@ describe('the proof of a key is refused, and the log says why', () => {
       /htm/,
     ],
     ['for another path', () => bound(portal, USERINFO, boundToAda), 'invalid_dpop_proof', /htu/],
-    ['for another token', () => bound(portal, NOTES, boundToAda, { ath: 'x' }), 'invalid_dpop_proof', /ath/],
+    [
+      'for another token',
+      () => bound(portal, NOTES, boundToAda, { ath: 'x' }),
+      'invalid_dpop_proof',
+      /ath/,
+    ],
   ])('%s', async (_, headers, error, detail) => {
     const [status, schemes, told, reason] = await refusal(portal, ask(portal, NOTES, headers()));
     expect([status, schemes, told]).toEqual([401, 'DPoP', error]);
@@ -262,7 +281,10 @@ describe('the proof of a key is refused, and the log says why', () => {
     const headers = bound(portal, NOTES, boundToAda);
     const server = createServer((incoming, outgoing) => {
       const target = incoming.url ?? '';
-      const asked = requestFrom({ incoming, outgoing, target, parsed: undefined }, portal.server.origin);
+      const asked = requestFrom(
+        { incoming, outgoing, target, parsed: undefined },
+        portal.server.origin,
+      );
       const work = async () => {
         expect(() => token().requireUsable()).toThrow(expect.objectContaining({ detail }) as Error);
         return new Response('refused');
@@ -331,7 +353,9 @@ describe('the proof of a key is refused, and the log says why', () => {
       refused.status,
       /error="(\w*)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1],
     ]).toEqual([401, 'use_dpop_nonce']);
-    expect((await ask(asking, NOTES, bound(asking, NOTES, boundToAda, { nonce }))).status).toBe(200);
+    expect((await ask(asking, NOTES, bound(asking, NOTES, boundToAda, { nonce }))).status).toBe(
+      200,
+    );
     for (const headers of [
       { Authorization: `DPoP ${boundToAda}` },
       bound(asking, NOTES, boundToAda, { nonce }, newDpopKey()),
@@ -407,13 +431,9 @@ describe('UserInfo refuses a token, and the log says why', () => {
       detail,
       service.id,
     ]);
-    expect(await refusal(portal, ask(portal, USERINFO, bound(portal, USERINFO, boundToService)))).toEqual([
-      403,
-      'DPoP',
-      'insufficient_scope',
-      detail,
-      service.id,
-    ]);
+    expect(
+      await refusal(portal, ask(portal, USERINFO, bound(portal, USERINFO, boundToService))),
+    ).toEqual([403, 'DPoP', 'insufficient_scope', detail, service.id]);
   });
 
   test('of an application, also with openid: it has no person', async () => {
@@ -422,10 +442,10 @@ describe('UserInfo refuses a token, and the log says why', () => {
     const { access_token: free } = (await response.json()) as Tokens;
     // As if it had been granted, whatever would refuse it now.
     for (const table of ['oauth_access_tokens', 'oauth_clients'])
-      await portal.application.database.execute(`UPDATE ${table} SET scope = ? WHERE client_id = ?`, [
-        'openid',
-        own.id,
-      ]);
+      await portal.application.database.execute(
+        `UPDATE ${table} SET scope = ? WHERE client_id = ?`,
+        ['openid', own.id],
+      );
     const refused = await ask(portal, USERINFO, bearer(free));
     expect(refused.status).toBe(403);
     expect(refused.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
@@ -434,7 +454,10 @@ describe('UserInfo refuses a token, and the log says why', () => {
 
   test('in the body of a GET, which does not count', async () => {
     const body = `access_token=${unbound}`;
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': body.length };
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Content-Length': body.length,
+    };
     const asking = request(`${portal.url}${USERINFO}`, { method: 'GET', headers, agent: false });
     asking.end(body);
     const [answer] = (await once(asking, 'response')) as [IncomingMessage];
@@ -489,7 +512,11 @@ describe('UserInfo refuses a token, and the log says why', () => {
 
 describe('introspection', () => {
   const introspected = async (at: RunningPortal, token: string) => {
-    const api = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+    const api = await registerClient(portal, {
+      redirectUris: [],
+      scopes: [],
+      grants: ['introspection'],
+    });
     const body = new URLSearchParams({ token });
     const headers = { Authorization: basic(api) };
     const response = await fetch(`${at.url}/oauth/introspect`, { method: 'POST', headers, body });
@@ -531,18 +558,25 @@ describe('introspection', () => {
 
   test('is refused to a client without the right to it, and the log says why', async () => {
     const known = await registerClient(portal, { public: true });
-    await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
-      'introspection',
-      known.id,
-    ]);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET grants = ? WHERE client_id = ?',
+      ['introspection', known.id],
+    );
     for (const [form, headers, detail] of [
       [{ client_id: known.id }, {}, 'a public client, which cannot prove who it is'],
       [{}, { Authorization: basic(service) }, 'the client is registered for client_credentials'],
     ] as const) {
       const body = new URLSearchParams({ token: unbound, ...form });
-      const response = await fetch(`${portal.url}/oauth/introspect`, { method: 'POST', headers, body });
+      const response = await fetch(`${portal.url}/oauth/introspect`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       expect(response.status).toBe(400);
-      expect(await lineOf(portal, idOf(response))).toMatchObject({ error: 'unauthorized_client', detail });
+      expect(await lineOf(portal, idOf(response))).toMatchObject({
+        error: 'unauthorized_client',
+        detail,
+      });
     }
   });
 });

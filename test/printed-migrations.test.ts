@@ -29,7 +29,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function empty(schema: string | null = null): Promise<{ url: string; database: OpenedDatabase }> {
+async function empty(
+  schema: string | null = null,
+): Promise<{ url: string; database: OpenedDatabase }> {
   const created = await createDatabase(folder);
   const { url } = created;
   const database = openDatabase(url, { directory: '/', schema });
@@ -66,7 +68,9 @@ const run = promisify(execFile);
 async function shown(url: string): Promise<string> {
   if (url.startsWith('sqlite:')) {
     const file = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true });
-    const rows = file.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all();
+    const rows = file
+      .prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name')
+      .all();
     file.close();
     return JSON.stringify(rows, null, 1);
   }
@@ -76,7 +80,10 @@ async function shown(url: string): Promise<string> {
     return stdout.replaceAll(/^\\(?:un)?restrict .*$/gm, '');
   }
   const connection = await mysql.createConnection({ uri: url });
-  const [tables] = await connection.query<RowDataPacket[]>({ sql: 'SHOW TABLES', rowsAsArray: true });
+  const [tables] = await connection.query<RowDataPacket[]>({
+    sql: 'SHOW TABLES',
+    rowsAsArray: true,
+  });
   const created: unknown[] = [];
   for (const [name] of tables as unknown as [string][]) {
     created.push((await connection.query<RowDataPacket[]>(`SHOW CREATE TABLE ${name}`))[0]);
@@ -99,7 +106,9 @@ const STEPS: readonly Migration[] = [
     name: 'oauth_server_0003_table',
     async up(schema) {
       const { identifier, tableOptions } = schema.types;
-      await schema.change(`CREATE TABLE oauth_later (id ${identifier} NOT NULL PRIMARY KEY) ${tableOptions}`);
+      await schema.change(
+        `CREATE TABLE oauth_later (id ${identifier} NOT NULL PRIMARY KEY) ${tableOptions}`,
+      );
       await schema.execute('INSERT INTO oauth_later (id) SELECT client_id FROM oauth_clients');
     },
   },
@@ -137,9 +146,16 @@ describe('the printed schema', () => {
     const portal = await startPortal({
       databaseUrl: url,
       async beforeSchema(application) {
-        const env = { DATABASE_URL: url, STORAGE_DIR: application.storageDirectory, APP_ENV: 'dev' };
+        const env = {
+          DATABASE_URL: url,
+          STORAGE_DIR: application.storageDirectory,
+          APP_ENV: 'dev',
+        };
         const at = (...argv: string[]) =>
-          porticoHere(argv, { cwd: path.join(import.meta.dirname, '..', 'examples', 'portal'), env });
+          porticoHere(argv, {
+            cwd: path.join(import.meta.dirname, '..', 'examples', 'portal'),
+            env,
+          });
         const before = await shown(url);
         printed = (await at('db:migrate', 'up', '--print')).stdout;
         expect(await shown(url)).toBe(before);
@@ -175,7 +191,9 @@ describe('the printed schema', () => {
     };
     await apply(url, await printMigrations(database, [step]));
     const text = { sqlite: 'TEXT', postgres: 'TEXT', mysql: 'CHAR' }[database.dialect];
-    const { rows } = await database.execute(`SELECT a, b, c, d, e, CAST(f AS ${text}) AS f, g FROM things`);
+    const { rows } = await database.execute(
+      `SELECT a, b, c, d, e, CAST(f AS ${text}) AS f, g FROM things`,
+    );
     expect(rows).toEqual([
       { a: "it's", b: 'a\\', c: '?', d: null, e: 7, f: '9007199254740993', g: 'is it?' },
     ]);
@@ -191,7 +209,9 @@ describe('the printed schema', () => {
       /^The step app_0001 reads .*INSERT … SELECT/,
     );
     await migrate(database, []);
-    await database.execute("INSERT INTO portico_migrations (name, applied_at) VALUES ('app_0001', 0)");
+    await database.execute(
+      "INSERT INTO portico_migrations (name, applied_at) VALUES ('app_0001', 0)",
+    );
     await expect(printMigrations(database, [reading])).rejects.toThrow(
       /app_0001 was started but not finished/,
     );

@@ -64,7 +64,11 @@ const assertionOf = (id: string, key: ClientKey, changes: Readonly<Record<string
   signed(key, headerOf(key), claims(id, changes));
 
 const ask = (assertion: string, changes: Readonly<Record<string, string>> = {}, at = portal) =>
-  requestToken(at, null, { grant_type: 'client_credentials', ...withAssertion(assertion), ...changes });
+  requestToken(at, null, {
+    grant_type: 'client_credentials',
+    ...withAssertion(assertion),
+    ...changes,
+  });
 
 async function expectRefused(response: Response, error = 'invalid_client'): Promise<void> {
   expect(await errorOf(response)).toBe(error);
@@ -81,35 +85,44 @@ describe('private_key_jwt', () => {
       const response = await fetch(`${portal.url}/.well-known/${name}`);
       const metadata = (await response.json()) as Readonly<Record<string, readonly string[]>>;
       for (const endpoint of ['token', 'revocation', 'introspection']) {
-        expect(metadata[`${endpoint}_endpoint_auth_methods_supported`]).toContain('private_key_jwt');
-        expect(metadata[`${endpoint}_endpoint_auth_signing_alg_values_supported`]).toEqual(ALGORITHMS);
+        expect(metadata[`${endpoint}_endpoint_auth_methods_supported`]).toContain(
+          'private_key_jwt',
+        );
+        expect(metadata[`${endpoint}_endpoint_auth_signing_alg_values_supported`]).toEqual(
+          ALGORITHMS,
+        );
       }
       expect(metadata['introspection_endpoint_auth_methods_supported']).not.toContain('none');
     }
   });
 
   // @shows AS-23.2, AS-23.5, RFC7523-2.2, RFC9700-2.5b
-  test.each(ALGORITHMS)('%s: openid-client obtains, introspects and revokes a token', async (algorithm) => {
-    const key = newKey(algorithm);
-    const id = await serviceWith(newKey(algorithm, key.kid));
-    const withKey = await serviceWith(newKey('ES256'), key);
-    const config = await openid.discovery(
-      new URL(portal.server.issuer),
-      withKey,
-      undefined,
-      openid.PrivateKeyJwt({ key: await importKey(key), kid: key.kid }, atClock),
-      { execute: [openid.allowInsecureRequests] },
-    );
-    const { access_token: token } = await openid.clientCredentialsGrant(config, { scope: 'notes:read' });
-    expect(await openid.tokenIntrospection(config, token)).toMatchObject({
-      active: true,
-      client_id: withKey,
-    });
-    await openid.tokenRevocation(config, token);
-    expect(await openid.tokenIntrospection(config, token)).toEqual({ active: false });
-    // The key of another client does not work for this one.
-    await expectRefused(await ask(assertionOf(id, key)));
-  });
+  test.each(ALGORITHMS)(
+    '%s: openid-client obtains, introspects and revokes a token',
+    async (algorithm) => {
+      const key = newKey(algorithm);
+      const id = await serviceWith(newKey(algorithm, key.kid));
+      const withKey = await serviceWith(newKey('ES256'), key);
+      const config = await openid.discovery(
+        new URL(portal.server.issuer),
+        withKey,
+        undefined,
+        openid.PrivateKeyJwt({ key: await importKey(key), kid: key.kid }, atClock),
+        { execute: [openid.allowInsecureRequests] },
+      );
+      const { access_token: token } = await openid.clientCredentialsGrant(config, {
+        scope: 'notes:read',
+      });
+      expect(await openid.tokenIntrospection(config, token)).toMatchObject({
+        active: true,
+        client_id: withKey,
+      });
+      await openid.tokenRevocation(config, token);
+      expect(await openid.tokenIntrospection(config, token)).toEqual({ active: false });
+      // The key of another client does not work for this one.
+      await expectRefused(await ask(assertionOf(id, key)));
+    },
+  );
 
   // @shows AS-23.2
   test('oauth4webapi signs a person in, and refreshes', async () => {
@@ -123,10 +136,18 @@ describe('private_key_jwt', () => {
     const as = await oauth
       .discoveryRequest(new URL(portal.server.issuer), INSECURE)
       .then((response) => oauth.processDiscoveryResponse(new URL(portal.server.issuer), response));
-    const authentication = oauth.PrivateKeyJwt({ key: await importKey(key), kid: key.kid }, atClock);
-    const code = await obtainCode(portal, { id: client.id, secret: '' }, await portal.signedIn(ADA), {
-      scope: 'openid notes:read',
-    });
+    const authentication = oauth.PrivateKeyJwt(
+      { key: await importKey(key), kid: key.kid },
+      atClock,
+    );
+    const code = await obtainCode(
+      portal,
+      { id: client.id, secret: '' },
+      await portal.signedIn(ADA),
+      {
+        scope: 'openid notes:read',
+      },
+    );
     const tokens = await oauth
       .genericTokenEndpointRequest(
         as,
@@ -221,7 +242,8 @@ describe('private_key_jwt', () => {
     const typed = (typ: string) => ask(signed(key, { ...headerOf(key), typ }, claims(id)));
     for (const typ of ['JWT', 'jwt', 'application/JWT', 'Client-Authentication+JWT'])
       expect([typ, (await typed(typ)).status]).toEqual([typ, 200]);
-    for (const typ of ['', 'x-application/jwt', 'jwapplication/t']) await expectRefused(await typed(typ));
+    for (const typ of ['', 'x-application/jwt', 'jwapplication/t'])
+      await expectRefused(await typed(typ));
     clock.advance(901);
   });
 
@@ -263,7 +285,11 @@ describe('private_key_jwt', () => {
     const grant = { grant_type: 'client_credentials' };
     await expectRefused(await ask(assertionOf(id, key), { client_secret: 'a' }), 'invalid_request');
     await expectRefused(
-      await requestToken(portal, { id, secret: 'a' }, { ...grant, ...withAssertion(assertionOf(id, key)) }),
+      await requestToken(
+        portal,
+        { id, secret: 'a' },
+        { ...grant, ...withAssertion(assertionOf(id, key)) },
+      ),
       'invalid_request',
     );
     const [assertion] = [assertionOf(id, key)];
@@ -272,7 +298,11 @@ describe('private_key_jwt', () => {
       'invalid_request',
     );
     await expectRefused(
-      await requestToken(portal, null, { ...grant, client_id: id, client_assertion_type: ASSERTION_TYPE }),
+      await requestToken(portal, null, {
+        ...grant,
+        client_id: id,
+        client_assertion_type: ASSERTION_TYPE,
+      }),
       'invalid_request',
     );
     await expectRefused(
@@ -308,7 +338,11 @@ describe('private_key_jwt', () => {
     const more = { azp: id, scope: 'notes:write', roles: ['admin'], client_id: 'another' };
     // It need not name its key either.
     expect((await ask(signed(key, { alg: key.algorithm }, claims(id)))).status).toBe(200);
-    const assertion = signed(key, { ...headerOf(key), x5t: 'AA', cty: 'a' }, { ...claims(id), ...more });
+    const assertion = signed(
+      key,
+      { ...headerOf(key), x5t: 'AA', cty: 'a' },
+      { ...claims(id), ...more },
+    );
     const answer = await ask(assertion);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ scope: 'notes:read' });
@@ -366,7 +400,8 @@ describe('an assertion is used once', () => {
     const { database } = portal.application;
     const count = async () =>
       Number(
-        (await database.execute<{ n: number }>('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0]?.n,
+        (await database.execute<{ n: number }>('SELECT COUNT(*) AS n FROM oauth_single_uses'))
+          .rows[0]?.n,
       );
     await portal.server.prune();
     expect(await count()).toBeGreaterThan(0);
@@ -441,7 +476,9 @@ describe('an invalid assertion is refused, and never a server error', () => {
   const parts = () => assertionOf(id, key).split('.') as [string, string, string];
   const pem = () => createPublicKey(key.privateKey).export({ type: 'spki', format: 'pem' });
   const unsigned = (changed: Readonly<Record<string, unknown>>) =>
-    [changed, claims(id)].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    [changed, claims(id)]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
   const hmac = (secret: string | Buffer) => {
     const input = unsigned({ alg: 'HS256', kid: key.kid });
     return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
@@ -449,19 +486,25 @@ describe('an invalid assertion is refused, and never a server error', () => {
   const CLAIMS = ['iss', 'sub', 'aud', 'exp', 'jti'] as const;
 
   const HOSTILE: readonly (readonly [what: string, assertion: () => string])[] = [
-    ...CLAIMS.map((name) => [`no ${name}`, () => assertionOf(id, key, { [name]: undefined })] as const),
+    ...CLAIMS.map(
+      (name) => [`no ${name}`, () => assertionOf(id, key, { [name]: undefined })] as const,
+    ),
     ...[...CLAIMS, 'iat'].map((name) => [`${name} twice`, () => doubled(name)] as const),
     ...[...CLAIMS, 'iat', 'nbf'].flatMap((name) =>
       [null, true, {}, [], [[]], '', 'x', -1, 1e300, { toString: 'x' }]
         .map(
           (value) =>
-            [`${name}: ${JSON.stringify(value)}`, () => assertionOf(id, key, { [name]: value })] as const,
+            [
+              `${name}: ${JSON.stringify(value)}`,
+              () => assertionOf(id, key, { [name]: value }),
+            ] as const,
         )
         .filter(([what]) => !(name === 'jti' && what === 'jti: "x"')),
     ),
     [
       'an escaped name twice',
-      () => signed(key, headerOf(key), JSON.stringify(claims(id)).replace('{', '{"\\u0069ss":"a",')),
+      () =>
+        signed(key, headerOf(key), JSON.stringify(claims(id)).replace('{', '{"\\u0069ss":"a",')),
     ],
     [
       'the header has alg twice',
@@ -490,7 +533,10 @@ describe('an invalid assertion is refused, and never a server error', () => {
       () => assertionOf(id, key, { aud: [portal.server.issuer, 'https://evil.example'] }),
     ],
     ['an audience with a slash', () => assertionOf(id, key, { aud: `${portal.server.issuer}/` })],
-    ['an audience in capitals', () => assertionOf(id, key, { aud: portal.server.issuer.toUpperCase() })],
+    [
+      'an audience in capitals',
+      () => assertionOf(id, key, { aud: portal.server.issuer.toUpperCase() }),
+    ],
     [
       'the audience of a resource',
       () => assertionOf(id, key, { aud: `${portal.server.issuer}/oauth/introspect` }),
@@ -507,7 +553,12 @@ describe('an invalid assertion is refused, and never a server error', () => {
     ],
     [
       'another certificate',
-      () => signed(stranger, { ...headerOf(key), x5c: ['MIIB'], x5u: 'https://evil.example/' }, claims(id)),
+      () =>
+        signed(
+          stranger,
+          { ...headerOf(key), x5c: ['MIIB'], x5u: 'https://evil.example/' },
+          claims(id),
+        ),
     ],
     ['another kid', () => header({ kid: 'another' })],
     ['a kid that is not a string', () => header({ kid: { a: 1 } })],
@@ -537,7 +588,12 @@ describe('an invalid assertion is refused, and never a server error', () => {
     ['five parts', () => 'a.b.c.d.e'],
     [
       'a changed payload',
-      () => [parts()[0], Buffer.from(JSON.stringify(claims(id))).toString('base64url'), parts()[2]].join('.'),
+      () =>
+        [
+          parts()[0],
+          Buffer.from(JSON.stringify(claims(id))).toString('base64url'),
+          parts()[2],
+        ].join('.'),
     ],
     ['padding', () => `${parts().join('.')}=`],
     ['white space', () => ` ${parts().join('.')}`],
@@ -563,8 +619,14 @@ describe('an invalid assertion is refused, and never a server error', () => {
         return `${input}.${signatureOf(key, input)}`;
       },
     ],
-    ['a byte order mark', () => signed(key, headerOf(key), `\u{FEFF}${JSON.stringify(claims(id))}`)],
-    ['a prototype', () => signed(key, headerOf(key), `{"__proto__":${JSON.stringify(claims(id))}}`)],
+    [
+      'a byte order mark',
+      () => signed(key, headerOf(key), `\u{FEFF}${JSON.stringify(claims(id))}`),
+    ],
+    [
+      'a prototype',
+      () => signed(key, headerOf(key), `{"__proto__":${JSON.stringify(claims(id))}}`),
+    ],
     ...[1, 8, 32]
       .map(
         (size) =>
@@ -582,7 +644,8 @@ describe('an invalid assertion is refused, and never a server error', () => {
   test.each(HOSTILE)('%s', async (_, assertion) => {
     // Failures are slowed down, which another test shows.
     clock.advance(901);
-    for (const changes of [{}, { client_id: id }]) await expectRefused(await ask(assertion(), changes));
+    for (const changes of [{}, { client_id: id }])
+      await expectRefused(await ask(assertion(), changes));
     expect((await ask(assertionOf(id, key))).status).toBe(200);
   });
 
@@ -628,7 +691,8 @@ describe('an invalid assertion is refused, and never a server error', () => {
     expect(await wrong()).toBe(429);
     // Guesses of a secret count separately, and slow down after five.
     const guess = async () =>
-      (await requestToken(portal, { id, secret: 'a guess' }, { grant_type: 'client_credentials' })).status;
+      (await requestToken(portal, { id, secret: 'a guess' }, { grant_type: 'client_credentials' }))
+        .status;
     const guesses = [];
     for (let times = 0; times < 6; times += 1) guesses.push(await guess());
     expect(guesses).toEqual([401, 401, 401, 401, 401, 429]);
@@ -656,7 +720,10 @@ describe('the log says why an assertion is refused, while the client gets one an
 
   // @shows AS-9.10, AS-23.6
   test.each<[reason: string, sent: (id: string) => string]>([
-    ['none of the keys of the client signed it', (id) => signed(another, headerOf(key), claims(id))],
+    [
+      'none of the keys of the client signed it',
+      (id) => signed(another, headerOf(key), claims(id)),
+    ],
     ['its iss and sub must both be the client', (id) => assertionOf(id, key, { iss: 'another' })],
     ['it has expired', (id) => assertionOf(id, key, { exp: 1 })],
     ['its iat is not a time', (id) => assertionOf(id, key, { iat: 'x' })],
@@ -703,20 +770,22 @@ describe('the log says why an assertion is refused, while the client gets one an
       expect(await reasonFor(await ask(assertionOf(other.id, key)))).toBe(
         'of the assertion: the client is not registered for private_key_jwt',
       );
-    expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: id }))).toContain(
-      'no assertion that is taken',
-    );
-    expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: secretOne.id }))).toBe(
-      'no secret came with the id of a confidential client',
-    );
+    expect(
+      await reasonFor(await requestToken(portal, null, { ...grant, client_id: id })),
+    ).toContain('no assertion that is taken');
+    expect(
+      await reasonFor(await requestToken(portal, null, { ...grant, client_id: secretOne.id })),
+    ).toBe('no secret came with the id of a confidential client');
     expect(await reasonFor(await requestToken(portal, { id, secret: 'x' }, grant))).toContain(
       'a secret came with the id of a client that authenticates by private_key_jwt',
     );
-    expect(await reasonFor(await requestToken(portal, { id: publicOne.id, secret: 'x' }, grant))).toBe(
-      'a secret came with the id of a public client, which has none',
-    );
+    expect(
+      await reasonFor(await requestToken(portal, { id: publicOne.id, secret: 'x' }, grant)),
+    ).toBe('a secret came with the id of a public client, which has none');
     await portal.server.clients.revoke(id);
-    expect(await reasonFor(await ask(assertionOf(id, key)))).toBe('of the assertion: the client was revoked');
+    expect(await reasonFor(await ask(assertionOf(id, key)))).toBe(
+      'of the assertion: the client was revoked',
+    );
     expect(await reasonFor(await requestToken(portal, null, { ...grant, client_id: id }))).toBe(
       'the client was revoked',
     );
@@ -741,7 +810,12 @@ describe('the log says why an assertion is refused, while the client gets one an
 
 describe('the keys of a client', () => {
   const create = (jwks: unknown) =>
-    portal.server.clients.create({ name: 'A', scopes: ['notes:read'], grants: ['client_credentials'], jwks });
+    portal.server.clients.create({
+      name: 'A',
+      scopes: ['notes:read'],
+      grants: ['client_credentials'],
+      jwks,
+    });
   const rsa = newKey('RS256');
 
   // @shows AS-23.2, RFC7523-5
@@ -792,9 +866,9 @@ describe('the keys of a client', () => {
     const about = { name: 'A', scopes: ['notes:read'], grants: ['client_credentials'] };
     const { clients } = portal.server;
     await expect(clients.create({ ...about, public: true, jwks })).rejects.toThrow('public');
-    await expect(clients.create({ ...about, jwks, jwksUri: 'https://client.example/k' })).rejects.toThrow(
-      'both',
-    );
+    await expect(
+      clients.create({ ...about, jwks, jwksUri: 'https://client.example/k' }),
+    ).rejects.toThrow('both');
     for (const jwksUri of [
       'http://client.example/k',
       'https://127.0.0.1/k',
@@ -825,7 +899,10 @@ describe('without oauth_server:private_key_jwt', () => {
       }),
     ).rejects.toThrow('oauth_server:private_key_jwt is off');
     for (const [demand, says] of [
-      [{ requirePushedAuthorizationRequests: true }, 'oauth_server:pushed_authorization_requests is off'],
+      [
+        { requirePushedAuthorizationRequests: true },
+        'oauth_server:pushed_authorization_requests is off',
+      ],
       [{ dpopBoundAccessTokens: true }, 'oauth_server:dpop is off'],
     ] as const)
       await expect(

@@ -1,6 +1,10 @@
 // @engines sqlite: it reads the sources
 import { describe, expect, test } from 'vitest';
-import { messagesOf, programMessages, programMessagesPage } from '../tools/scripts/program-messages.ts';
+import {
+  messagesOf,
+  programMessages,
+  programMessagesPage,
+} from '../tools/scripts/program-messages.ts';
 
 const MESSAGES = programMessages();
 const inSource = (text: string) =>
@@ -23,7 +27,10 @@ describe('the page of messages for operators', () => {
   test('is a table that a person can read, a line for each message', () => {
     const rows = programMessagesPage()
       .split('\n')
-      .filter((line) => line.startsWith('| ') && !line.startsWith('| Message') && !line.startsWith('| ---'));
+      .filter(
+        (line) =>
+          line.startsWith('| ') && !line.startsWith('| Message') && !line.startsWith('| ---'),
+      );
     expect(rows.length).toBe(MESSAGES.length);
     expect(rows.filter((row) => !/ \| `[\w/.-]+` \|$/.test(row))).toEqual([]);
   });
@@ -35,18 +42,45 @@ describe('the page of messages for operators', () => {
 
 describe('a message is found', () => {
   test.each([
-    ['of a refusal', "throw new ConsoleError('There is no file');", 'console', 'There is no file', null],
-    ['with what varies', 'x.fail(`The file ${a.path} is gone`);', 'console', 'The file {path} is gone', null],
+    [
+      'of a refusal',
+      "throw new ConsoleError('There is no file');",
+      'console',
+      'There is no file',
+      null,
+    ],
+    [
+      'with what varies',
+      'x.fail(`The file ${a.path} is gone`);',
+      'console',
+      'The file {path} is gone',
+      null,
+    ],
     ['in two parts', "x.print('One part, ' + 'and two');", 'printed', 'One part, and two', null],
-    ['of an option', "c.option('--a <b>', 'what it does');", 'printed', '--a <b>: what it does', null],
+    [
+      'of an option',
+      "c.option('--a <b>', 'what it does');",
+      'printed',
+      '--a <b>: what it does',
+      null,
+    ],
     ['of the doctor', "failing('It is full', 'free space');", 'doctor', 'It is full', 'free space'],
-    ['about a key', "z.refine(f, 'must be a path of it');", 'configuration', 'must be a path of it', null],
+    [
+      'about a key',
+      "z.refine(f, 'must be a path of it');",
+      'configuration',
+      'must be a path of it',
+      null,
+    ],
   ])('%s', (_, code, ...expected) => {
     expect(inSource(code)).toEqual([expected]);
   });
 
   test('in each branch of a condition', () => {
     const code = "x.fail(one ? 'One check fails.' : `${n} checks fail.`);";
-    expect(inSource(code).map(([, said]) => said)).toEqual(['One check fails.', '{n} checks fail.']);
+    expect(inSource(code).map(([, said]) => said)).toEqual([
+      'One check fails.',
+      '{n} checks fail.',
+    ]);
   });
 });

@@ -36,7 +36,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
  * Runs a shell command on a pseudo terminal; returns its exit code and everything the terminal
  * received.
  */
-async function onTerminal(steps: number, command: string): Promise<{ code: unknown; sent: string }> {
+async function onTerminal(
+  steps: number,
+  command: string,
+): Promise<{ code: unknown; sent: string }> {
   const { PATH = '', HOME = '' } = process.env;
   const env = {
     PATH,

@@ -30,7 +30,8 @@ describe('the prose check', () => {
   });
 
   test('finds a vague word in a comment, and not in code', () => {
-    const source = "const a = 'nobody';\n\n/** For\n * anybody. */\nexport const b = a; // `somebody`\n";
+    const source =
+      "const a = 'nobody';\n\n/** For\n * anybody. */\nexport const b = a; // `somebody`\n";
     expect(problemsOfSource('a.ts', source)).toEqual([
       { file: 'a.ts', line: 4, problem: expect.stringContaining('"anybody"') as string },
     ]);

@@ -114,7 +114,9 @@ describe('removing expired rows', () => {
     const issue = () => requestToken(portal, service, { grant_type: 'client_credentials' });
     for (let count = 0; count < 99; count += 1) await issue();
     // As from before a change of the lifetime.
-    await portal.application.database.execute('UPDATE oauth_access_tokens SET expires_at = expires_at * 2');
+    await portal.application.database.execute(
+      'UPDATE oauth_access_tokens SET expires_at = expires_at * 2',
+    );
     for (let count = 0; count < 400; count += 1) {
       clock.advance(600);
       await issue();

@@ -24,7 +24,9 @@ describe('every public name has a doc comment', () => {
         .filter((member) => commentBefore(module, member.start) === null)
         .map((member) => `${name}.${member.name}`),
     ]);
-    const files = new Map(offered.map(({ name, module }) => [name, path.relative(ROOT, module.file)]));
+    const files = new Map(
+      offered.map(({ name, module }) => [name, path.relative(ROOT, module.file)]),
+    );
     expect(bare.map((name) => `${name} (${files.get(name.split('.')[0] ?? '')})`)).toEqual([]);
   });
 });

@@ -4,7 +4,14 @@ import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchChromium } from './support/chromium.ts';
-import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  GRACE,
+  PASSWORD,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
 /**

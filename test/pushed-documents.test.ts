@@ -69,7 +69,11 @@ function push(
   from = `198.51.100.${(numbers += 1) % 250}`,
 ): Promise<Response> {
   const body = new URL(authorizationUrl(portal, { id, secret: '' }, changes)).searchParams;
-  return fetch(`${portal.url}/oauth/par`, { method: 'POST', headers: { 'X-Forwarded-For': from }, body });
+  return fetch(`${portal.url}/oauth/par`, {
+    method: 'POST',
+    headers: { 'X-Forwarded-For': from },
+    body,
+  });
 }
 
 const isKept = async (url: string) => (await portal.server.clients.find(url)) !== null;
@@ -108,7 +112,10 @@ describe('a client that is a document', () => {
   // @shows AS-25.10, AS-25.3
   test('with keys authenticates with them, also the first time', async () => {
     const key = newKey('ES256');
-    const url = publish({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [key.jwk] } });
+    const url = publish({
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [key.jwk] },
+    });
     const proof = (by = key) =>
       withAssertion(signed(by, headerOf(by), claimsOf(url, portal.server.issuer, clock.now())));
     await expectUnknown(await push(url));
@@ -165,9 +172,14 @@ describe('a client that is a document', () => {
   // @shows AS-21.8
   test('that requires pushed requests since a question was asked does not change that question', async () => {
     const url = host.publish(newPath(), DOCUMENT, { 'Cache-Control': 'max-age=300' });
-    const page = await ada.visit(authorizationUrl(portal, { id: url, secret: '' }, { scope: 'notes:read' }));
+    const page = await ada.visit(
+      authorizationUrl(portal, { id: url, secret: '' }, { scope: 'notes:read' }),
+    );
     expect(page.status).toBe(200);
-    host.publish(new URL(url).pathname, { ...DOCUMENT, require_pushed_authorization_requests: true });
+    host.publish(new URL(url).pathname, {
+      ...DOCUMENT,
+      require_pushed_authorization_requests: true,
+    });
     clock.advance(301);
     const grace = await portal.signedIn(GRACE);
     const pushed = await requestUriOf(await push(url, { scope: 'notes:read' }));
@@ -181,7 +193,8 @@ describe('a client that is a document', () => {
   test('is fetched for strangers up to the limit of a network, which does not reduce the limit for people', async () => {
     const from = '203.0.113.7';
     const statuses: number[] = [];
-    for (let count = 0; count < 6; count += 1) statuses.push((await push(publish(), {}, from)).status);
+    for (let count = 0; count < 6; count += 1)
+      statuses.push((await push(publish(), {}, from)).status);
     expect(statuses).toEqual([201, 201, 201, 201, 201, 503]);
     const before = host.asked.length;
     const refused = await push(publish(), {}, from);
@@ -248,7 +261,9 @@ describe('what an unverified client may push', () => {
     const registered = (await demanding.json()) as Record<string, unknown>;
     expect(registered['require_pushed_authorization_requests']).toBe(true);
     const id = String(registered['client_id']);
-    const page = await ada.get(authorizationUrl(portal, { id, secret: '' }, { scope: 'notes:read' }));
+    const page = await ada.get(
+      authorizationUrl(portal, { id, secret: '' }, { scope: 'notes:read' }),
+    );
     expect(await page.text()).toContain('Nothing was shared');
     expect(await codeOf(id, await push(id, { scope: 'notes:read' }))).not.toBe('');
   });

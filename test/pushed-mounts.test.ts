@@ -69,7 +69,9 @@ test.each([
     const page = await visitor.visit(locationOf(back).href);
     expect(page.status).toBe(200);
     const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
-    const tokens = await openid.authorizationCodeGrant(config, answer, { pkceCodeVerifier: verifier });
+    const tokens = await openid.authorizationCodeGrant(config, answer, {
+      pkceCodeVerifier: verifier,
+    });
     expect(tokens.scope).toBe('openid');
     expect((await visitor.visit(url.href)).status).toBe(400);
   } finally {

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createLosingStore, openStore, type LosingStore, type OpenedStore } from './support/opened-store.ts';
+import {
+  createLosingStore,
+  openStore,
+  type LosingStore,
+  type OpenedStore,
+} from './support/opened-store.ts';
 import {
   ADA,
   errorOf,
@@ -44,7 +49,8 @@ const PUT = /INSERT INTO oauth_consent_requests/;
 
 async function expectAllowed(page: Response): Promise<void> {
   expect(page.status).toBe(200);
-  const code = locationOf(await ada.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+  const code =
+    locationOf(await ada.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
   expect((await exchangeCode(portal, client, code)).status).toBe(200);
 }
 

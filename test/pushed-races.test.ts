@@ -28,7 +28,12 @@ let browsers: readonly Visitor[];
 beforeAll(async () => {
   one = await startPortal({ config: ON });
   ({ other, process: process2 } = await startBeside(one, {}, ON));
-  browsers = await Promise.all([signedInAt(one), signedInAt(other), signedInAt(one), signedInAt(other)]);
+  browsers = await Promise.all([
+    signedInAt(one),
+    signedInAt(other),
+    signedInAt(one),
+    signedInAt(other),
+  ]);
 });
 afterAll(async () => {
   await process2.stop();
@@ -50,12 +55,15 @@ test('one browser gets the question, twice at once if it asks so, and one code g
   const client = await registerClient(one);
   for (let round = 0; round < SCALE.pushedRounds; round += 1) {
     const url = new URL(await pushedNow(one, client, { scope: 'notes:read' }));
-    const open = (visitor: Visitor) => visitor.get(`${urls.get(visitor) ?? ''}${url.pathname}${url.search}`);
+    const open = (visitor: Visitor) =>
+      visitor.get(`${urls.get(visitor) ?? ''}${url.pathname}${url.search}`);
     const opened = await Promise.all([...browsers, ...browsers].map(open));
-    expect(opened.map(({ status }) => status).filter((status) => status !== 200 && status !== 400)).toEqual(
-      [],
+    expect(
+      opened.map(({ status }) => status).filter((status) => status !== 200 && status !== 400),
+    ).toEqual([]);
+    const shown = opened.flatMap(({ status }, place) =>
+      status === 200 ? [place % browsers.length] : [],
     );
-    const shown = opened.flatMap(({ status }, place) => (status === 200 ? [place % browsers.length] : []));
     expect(new Set(shown).size).toBe(1);
     const place = opened.findIndex(({ status }) => status === 200);
     const [page, visitor] = [opened[place], browsers[place % browsers.length]];
@@ -68,9 +76,13 @@ test('one browser gets the question, twice at once if it asks so, and one code g
     );
     // Each equal answer redirects to the application; the last code replaces the others.
     const exchanged = await Promise.all(
-      codes.map((answer) => exchangeCode(one, client, locationOf(answer).searchParams.get('code') ?? '')),
+      codes.map((answer) =>
+        exchangeCode(one, client, locationOf(answer).searchParams.get('code') ?? ''),
+      ),
     );
-    expect(exchanged.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1);
+    expect(exchanged.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(
+      1,
+    );
     expect((await open(visitor)).status).toBe(400);
   }
 });

@@ -65,7 +65,10 @@ async function tokensOf(code: string): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
-async function expectPage(response: Response, text = 'This link can no longer be used'): Promise<void> {
+async function expectPage(
+  response: Response,
+  text = 'This link can no longer be used',
+): Promise<void> {
   expect([response.status, response.headers.get('location')]).toEqual([400, null]);
   expect(await response.text()).toContain(text);
 }
@@ -93,7 +96,9 @@ describe('pushed_authorization_requests', () => {
   // @shows AS-25.1, RFC9126-5a
   test('accept: the metadata has the endpoint, and other requests are accepted too', async () => {
     const metadata = await metadataOf(portal);
-    expect(metadata['pushed_authorization_request_endpoint']).toBe(`${portal.server.issuer}/oauth/par`);
+    expect(metadata['pushed_authorization_request_endpoint']).toBe(
+      `${portal.server.issuer}/oauth/par`,
+    );
     expect(metadata['require_pushed_authorization_requests']).toBeUndefined();
     expect((await ada.visit(authorizationUrl(portal, client))).status).toBe(200);
   });
@@ -140,11 +145,17 @@ describe('the pushed authorization request endpoint', () => {
 
   // @shows AS-25.3, RFC9126-2.1a
   test('authenticates the client as the token endpoint does', async () => {
-    expect(await errorOf(await push(portal, { ...client, secret: 'wrong' }))).toBe('invalid_client');
+    expect(await errorOf(await push(portal, { ...client, secret: 'wrong' }))).toBe(
+      'invalid_client',
+    );
     const nothing = await push(portal, { ...client, secret: '' });
     expect(nothing.status).toBe(401);
     expect(await errorOf(nothing)).toBe('invalid_client');
-    const inBody = await push(portal, { id: client.id, secret: '' }, { client_secret: client.secret });
+    const inBody = await push(
+      portal,
+      { id: client.id, secret: '' },
+      { client_secret: client.secret },
+    );
     expect(inBody.status).toBe(201);
     const app = await registerClient(portal, { public: true });
     expect((await push(portal, app)).status).toBe(201);
@@ -228,7 +239,9 @@ describe('the pushed authorization request endpoint', () => {
     const twice = new URL(authorizationUrl(portal, app)).searchParams;
     twice.append('state', 'another');
     expect(await errorOf(await post(twice))).toBe('invalid_request');
-    expect(await errorOf(await post(JSON.stringify({ client_id: app.id })))).toBe('invalid_request');
+    expect(await errorOf(await post(JSON.stringify({ client_id: app.id })))).toBe(
+      'invalid_request',
+    );
     const large = await push(portal, app, { state: 'a'.repeat(70_000) });
     expect(large.status).toBe(413);
     expect((await fetch(`${portal.url}/oauth/par`)).status).toBe(405);
@@ -316,7 +329,10 @@ describe('a request that was pushed', () => {
     const page = await ada.visit(url);
     await tokensOf(await allowed(ada, page));
     const back = await signIn(early, login, ADA);
-    await expectPage(await early.visit(locationOf(back).href), 'This request can no longer be answered');
+    await expectPage(
+      await early.visit(locationOf(back).href),
+      'This request can no longer be answered',
+    );
   });
 
   // @shows AS-25.6, RFC9126-2.2, RFC9126-4c
@@ -341,11 +357,15 @@ describe('a request that was pushed', () => {
     await expectPage(await ada.visit(`${url}&request_uri=urn:another`));
     await expectPage(await ada.visit(`${url}&request=e30.e30.`));
     await expectPage(await ada.visit(`${url}&client_id=another`));
-    const foreign = authorizationUrl(portal, client, { request_uri: 'https://client.example/request' });
+    const foreign = authorizationUrl(portal, client, {
+      request_uri: 'https://client.example/request',
+    });
     const answer = locationOf(await ada.get(foreign));
     expect(answer.searchParams.get('error')).toBe('request_uri_not_supported');
     const object = authorizationUrl(portal, client, { request: 'e30.e30.' });
-    expect(locationOf(await ada.get(object)).searchParams.get('error')).toBe('request_not_supported');
+    expect(locationOf(await ada.get(object)).searchParams.get('error')).toBe(
+      'request_not_supported',
+    );
     expect((await ada.visit(url)).status).toBe(200);
   });
 
@@ -404,7 +424,8 @@ describe('a request that was pushed', () => {
       if (cookie.startsWith('portico_request_')) there.accept(`${cookie}; Path=/oauth/authorize`);
     }
     const returnTo = new URL(login.url).searchParams;
-    const requestId = /request_id=([\w-]{43})/.exec(decodeURIComponent(returnTo.toString()))?.[1] ?? '';
+    const requestId =
+      /request_id=([\w-]{43})/.exec(decodeURIComponent(returnTo.toString()))?.[1] ?? '';
     expect(requestId).not.toBe('');
     const answer = locationOf(await there.get(`/oauth/authorize?request_id=${requestId}`));
     expect(answer.searchParams.get('error')).toBe('invalid_request');
@@ -460,7 +481,9 @@ describe('a client that requires pushed requests', () => {
     }
     expect((await ada.visit(await pushedNow(portal, demanding))).status).toBe(200);
     const log = await logOf(portal);
-    expect(log).toContain('the client is registered to push its requests, and did not push this one');
+    expect(log).toContain(
+      'the client is registered to push its requests, and did not push this one',
+    );
   });
 
   // @shows AS-25.8

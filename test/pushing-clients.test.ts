@@ -63,7 +63,8 @@ function start(about: About = {}) {
   const host = { clientAddress: () => address };
   const parts = { clients, clientSource } as unknown as Parts;
   const find = pushingClients({ ...server, host } as unknown as Server, parts);
-  const pushedBy = (id: string, form = '') => find(id, REQUEST, createParameters(new URLSearchParams(form)));
+  const pushedBy = (id: string, form = '') =>
+    find(id, REQUEST, createParameters(new URLSearchParams(form)));
   return { pushedBy, asked };
 }
 

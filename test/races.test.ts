@@ -59,7 +59,9 @@ describe('two processes, one database', () => {
     const visitor = await one.signedIn(ADA);
     for (let round = 0; round < ROUNDS; round += 1) {
       const code = await obtainCode(one, client, visitor);
-      const { refresh_token: token } = (await (await exchangeCode(one, client, code)).json()) as Tokens;
+      const { refresh_token: token } = (await (
+        await exchangeCode(one, client, code)
+      ).json()) as Tokens;
       const answered = await atOnce(round, (portal) => refresh(portal, client, token));
       counts[answered.length] = (counts[answered.length] ?? 0) + 1;
       expect(answered.length).toBe(1);
@@ -102,7 +104,13 @@ describe('two processes, one database', () => {
         refresh: (await refresh(portal, client, tokens.refresh_token)).status,
         code: (await exchangeCode(portal, client, codes[index] ?? '')).status,
       }));
-      const refused = { userinfo: 401, api: 401, introspection: { active: false }, refresh: 400, code: 400 };
+      const refused = {
+        userinfo: 401,
+        api: 401,
+        introspection: { active: false },
+        refresh: 400,
+        code: 400,
+      };
       expect(await Promise.all(refusals)).toEqual([refused, refused]);
       await one.restore(ADA);
     }

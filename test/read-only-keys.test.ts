@@ -31,7 +31,10 @@ beforeAll(async () => {
   const old = await portal.server.keys.all();
   const next = await portal.server.keys.generate();
   for (const [number, key] of [...old, next].entries())
-    await rename(path.join(directory, key.file ?? ''), path.join(directory, `${number + 1}-${key.kid}.json`));
+    await rename(
+      path.join(directory, key.file ?? ''),
+      path.join(directory, `${number + 1}-${key.kid}.json`),
+    );
 });
 afterAll(() => portal.close());
 
@@ -70,7 +73,11 @@ describe('with the key directory mounted read-only', () => {
       const empty = path.join(storage, 'oauth', 'keys');
       await mkdir(empty, { recursive: true, mode: 0o700 });
       const env = { APP_ENV: 'dev', STORAGE_DIR: storage };
-      const setup = await portico(['oauth:server:setup'], { cwd: PORTAL, env, through: readOnly(empty) });
+      const setup = await portico(['oauth:server:setup'], {
+        cwd: PORTAL,
+        env,
+        through: readOnly(empty),
+      });
       expect(setup).toMatchObject({ code: 1, stdout: '' });
       expect(setup.stderr).toContain('(EROFS: it is mounted to be read only): no key was made');
       expect(await readdir(empty)).toEqual([]);
@@ -98,7 +105,9 @@ describe('with the key directory mounted read-only', () => {
       await serving.says('Listening on');
       const other = { ...portal, url: `http://localhost:${PORT}` };
       expect((await fetch(`${other.url}/health/ready`)).status).toBe(200);
-      const set = (await (await fetch(`${other.url}/.well-known/jwks.json`)).json()) as { keys: unknown[] };
+      const set = (await (await fetch(`${other.url}/.well-known/jwks.json`)).json()) as {
+        keys: unknown[];
+      };
       expect(set.keys).toHaveLength(2);
       const client = await registerClient(portal);
       const code = await obtainCode(portal, client, await portal.signedIn(ADA));

@@ -67,7 +67,9 @@ test.each([
     expect(await page.locator('#identifier').inputValue()).toBe(ADA);
     expect(await page.locator('.to').textContent()).toContain('Notebook');
     await page.evaluate(axe);
-    const { violations } = (await page.evaluate('axe.run()')) as { violations: readonly { id: string }[] };
+    const { violations } = (await page.evaluate('axe.run()')) as {
+      violations: readonly { id: string }[];
+    };
     expect(violations.map(({ id }) => id)).toEqual([]);
     await page.locator('#password').fill(PASSWORD);
     await page.locator('button[type=submit]').click();

@@ -45,7 +45,10 @@ const base: Host = {
   holdsPermission: async () => true,
   browserSecret: async () => 'the secret of this browser',
   loginUrl: '/sign-in',
-  passwordHasher: { hash: async (text) => `#${text}`, verify: async (text, hash) => hash === `#${text}` },
+  passwordHasher: {
+    hash: async (text) => `#${text}`,
+    verify: async (text, hash) => hash === `#${text}`,
+  },
   render: async (_, data) => JSON.stringify(data),
   clientAddress: () => null,
   audit: async () => {},
@@ -59,7 +62,11 @@ beforeAll(async () => {
   await migrate(database, oauthServerMigrations);
   server = serverWith({ authenticatedAt, reauthenticateUrl: '/sign-in/again?from=oauth' });
   await server.keys.generate();
-  const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['openid', 'notes:read'] };
+  const registration = {
+    name: 'App',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['openid', 'notes:read'],
+  };
   const created = await server.clients.create(registration);
   client = { id: created.client.id, secret: created.secret ?? '' };
 });
@@ -85,7 +92,12 @@ function serverWith(more: Partial<Host>): AuthorizationServer {
   return createAuthorizationServer({ publicUrl: ISSUER, config, host, database, clock: clock.now });
 }
 
-async function send(name: string, at: string, init: RequestInit = {}, by = server): Promise<Response> {
+async function send(
+  name: string,
+  at: string,
+  init: RequestInit = {},
+  by = server,
+): Promise<Response> {
   const endpoint = by.endpoints.find((each) => each.name === name);
   if (endpoint === undefined) throw new Error(`No endpoint ${name}`);
   return endpoint.handle(new Request(new URL(at, ISSUER), init));
@@ -120,7 +132,10 @@ async function tokensFrom(page: Response): Promise<Tokens> {
     redirect_uri: REDIRECT_URI,
     code_verifier: VERIFIER,
   });
-  const response = await send('oauth_server_token', '/oauth/token', { method: 'POST', body: exchange });
+  const response = await send('oauth_server_token', '/oauth/token', {
+    method: 'POST',
+    body: exchange,
+  });
   return (await response.json()) as Tokens;
 }
 
@@ -143,7 +158,9 @@ describe('a host without the members', () => {
   });
 
   test('or with the page of another site does not start', () => {
-    expect(() => serverWith({ authenticatedAt, reauthenticateUrl: 'https://other.example/' })).toThrow(
+    expect(() =>
+      serverWith({ authenticatedAt, reauthenticateUrl: 'https://other.example/' }),
+    ).toThrow(
       "Host.reauthenticateUrl is 'https://other.example/', which is not a path of this host",
     );
   });
@@ -167,7 +184,8 @@ describe('the page', () => {
   test('given as a function decides itself', async () => {
     const by = serverWith({
       authenticatedAt,
-      reauthenticateUrl: (returnTo, { acrValues }) => `/step?${acrValues.join()}&${returnTo.split('?')[0]}`,
+      reauthenticateUrl: (returnTo, { acrValues }) =>
+        `/step?${acrValues.join()}&${returnTo.split('?')[0]}`,
     });
     const location = (await ask({ acr_values: 'gold silver' }, by)).headers.get('location');
     expect(location).toBe('/step?gold,silver&/oauth/authorize');
@@ -216,7 +234,9 @@ describe('authenticatedAt()', () => {
     answer = () => ago(-60_001);
     const left = await ask({ max_age: '60' });
     expect(errorOf(await comeBack(left))).toBe('login_required');
-    expect(logged).toContain('Host.authenticatedAt answered a time in the future: {at}; it is ignored');
+    expect(logged).toContain(
+      'Host.authenticatedAt answered a time in the future: {at}; it is ignored',
+    );
     answer = () => ago(-60_000);
     const tokens = await tokensFrom(await ask({ max_age: '60', scope: 'openid' }));
     expect(decodeJwt(tokens.id_token)['auth_time']).toBe(Math.floor(clock.now() / 1000));

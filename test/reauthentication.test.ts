@@ -43,12 +43,17 @@ afterAll(async () => {
   await portal.close();
 });
 
-function startWith(config: Readonly<Record<string, unknown>>, databaseUrl?: string): Promise<RunningPortal> {
+function startWith(
+  config: Readonly<Record<string, unknown>>,
+  databaseUrl?: string,
+): Promise<RunningPortal> {
   return startPortal({
     clock: clock.now,
     hostClock: clock.now,
     random: () => 0,
-    config: { oauth_server: { pushed_authorization_requests: 'accept', dpop: 'accept', ...config } },
+    config: {
+      oauth_server: { pushed_authorization_requests: 'accept', dpop: 'accept', ...config },
+    },
     routes: () => [
       {
         name: 'recent',
@@ -83,7 +88,9 @@ function placeOf(response: Response): string {
   const url = response.headers.has('location') ? locationOf(response) : new URL(response.url);
   const error = url.searchParams.get('error');
   if (url.origin !== portal.url) return error ?? 'code';
-  return url.searchParams.has('again') ? 'again' : url.pathname.replace('/oauth/authorize', 'consent');
+  return url.searchParams.has('again')
+    ? 'again'
+    : url.pathname.replace('/oauth/authorize', 'consent');
 }
 
 /** Types the password on the host's page, and follows the redirects. */
@@ -142,7 +149,10 @@ describe('the metadata', () => {
   // @shows AS-44.9
   test('list what the switch adds', async () => {
     const read = async (at: RunningPortal) =>
-      (await (await fetch(`${at.url}/.well-known/openid-configuration`)).json()) as Record<string, string[]>;
+      (await (await fetch(`${at.url}/.well-known/openid-configuration`)).json()) as Record<
+        string,
+        string[]
+      >;
     const [on, without] = [await read(portal), await read(off)];
     expect(on['acr_values_supported']).toEqual(['gold', 'silver']);
     expect(on['prompt_values_supported']).toEqual(['consent', 'none', 'login']);
@@ -165,7 +175,11 @@ describe('prompt=login', () => {
     expect(placeOf(page)).toBe('again');
     clock.advance(5);
     const tokens = await tokensFrom(visitor, await authenticate(visitor, page));
-    expect(decodeJwt(tokens.id_token)).toMatchObject({ auth_time: now(), amr: ['pwd'], nonce: 'the-nonce' });
+    expect(decodeJwt(tokens.id_token)).toMatchObject({
+      auth_time: now(),
+      amr: ['pwd'],
+      nonce: 'the-nonce',
+    });
   });
 
   // @shows AS-44.2
@@ -379,7 +393,13 @@ describe('openid-client', () => {
   // @shows AS-44.2, AS-44.6, OIDC-2e
   test('asks with max_age, and accepts the ID token', async () => {
     const options = { execute: [openid.allowInsecureRequests] };
-    const config = await openid.discovery(new URL(portal.url), client.id, client.secret, undefined, options);
+    const config = await openid.discovery(
+      new URL(portal.url),
+      client.id,
+      client.secret,
+      undefined,
+      options,
+    );
     const verifier = openid.randomPKCECodeVerifier();
     const visitor = portal.visitor();
     // The library's clock is the real one.
@@ -411,7 +431,10 @@ describe('what tokens say', () => {
       clock.advance(1000);
       tokens = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
       expect(decodeJwt(tokens.id_token)).toMatchObject({ auth_time: at, amr: ['pwd'] });
-      expect(await introspect(portal, tokens.access_token)).toMatchObject({ auth_time: at, amr: ['pwd'] });
+      expect(await introspect(portal, tokens.access_token)).toMatchObject({
+        auth_time: at,
+        amr: ['pwd'],
+      });
     }
   });
 });
@@ -443,7 +466,10 @@ describe('token().requireAuthentication()', () => {
 
   // @shows AS-44.10
   test('refuses a token of the client itself, and one from before the switch', async () => {
-    const own = await requestToken(portal, client, { grant_type: 'client_credentials', scope: 'notes:read' });
+    const own = await requestToken(portal, client, {
+      grant_type: 'client_credentials',
+      scope: 'notes:read',
+    });
     const visitor = await off.signedIn(ADA);
     const consent = await ask(visitor, {}, off);
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
@@ -463,6 +489,8 @@ describe('token().requireAuthentication()', () => {
   test('asks for a token where there is none', async () => {
     const response = await fetch(`${portal.url}/api/recent`);
     expect(response.status).toBe(401);
-    expect(response.headers.get('www-authenticate')).not.toContain('insufficient_user_authentication');
+    expect(response.headers.get('www-authenticate')).not.toContain(
+      'insufficient_user_authentication',
+    );
   });
 });

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doAt, PAGES, startAdministered } from './support/administration.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
-import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
+import {
+  ADA,
+  authorizationUrl,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
 /** Which redirect URIs and other URLs a client may have: the same at every endpoint. */
@@ -79,10 +85,18 @@ const run = (...args: readonly string[]) =>
   });
 
 const create = (uri: string, ...options: readonly string[]) =>
-  run('oauth:client:create', 'An application', '--scope=notes:read', `--redirect=${uri}`, ...options);
+  run(
+    'oauth:client:create',
+    'An application',
+    '--scope=notes:read',
+    `--redirect=${uri}`,
+    ...options,
+  );
 
 /** Registers itself, or returns the reason of the refusal. */
-async function register(metadata: object): Promise<readonly [number, Readonly<Record<string, unknown>>]> {
+async function register(
+  metadata: object,
+): Promise<readonly [number, Readonly<Record<string, unknown>>]> {
   const response = await fetch(`${portal.url}/oauth/register`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -96,7 +110,9 @@ const found = async (id: string) => portal.server.clients.find(id);
 describe('a redirect URI that a browser would change', () => {
   // @shows AS-13.27
   test.each(REFUSED)('is refused when a client registers itself: %s', async (_, uri, told) => {
-    const [status, { error, error_description: description }] = await register({ redirect_uris: [uri] });
+    const [status, { error, error_description: description }] = await register({
+      redirect_uris: [uri],
+    });
     expect([status, error]).toEqual([400, 'invalid_redirect_uri']);
     expect(description).toContain(told);
     expect(description).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
@@ -122,7 +138,11 @@ describe('a redirect URI that a browser would change', () => {
   // @shows AS-13.27
   test('is refused in a change, in an import and on an administrator’s page, and nothing changes', async () => {
     const { id } = await registerClient(portal);
-    const { code, stderr } = await run('oauth:client:update', id, '--add-redirect-uri=https://0x7f000001/cb');
+    const { code, stderr } = await run(
+      'oauth:client:update',
+      id,
+      '--add-redirect-uri=https://0x7f000001/cb',
+    );
     expect([code, stderr]).toEqual([1, expect.stringContaining('127.0.0.1') as string]);
 
     const records = [
@@ -150,7 +170,11 @@ describe('a redirect URI that a browser would change', () => {
     });
     const ask = (redirectUri: string) =>
       ada.visit(
-        authorizationUrl(portal, { id: url, secret: '' }, { redirect_uri: redirectUri, scope: 'notes:read' }),
+        authorizationUrl(
+          portal,
+          { id: url, secret: '' },
+          { redirect_uri: redirectUri, scope: 'notes:read' },
+        ),
       );
     expect((await ask(GOOD)).status).toBe(200);
     expect((await ask(bad)).status).toBe(400);
@@ -160,11 +184,17 @@ describe('a redirect URI that a browser would change', () => {
       token_endpoint_auth_method: 'none',
     });
     const refused = await ada.visit(
-      authorizationUrl(portal, { id: none, secret: '' }, { redirect_uri: bad, scope: 'notes:read' }),
+      authorizationUrl(
+        portal,
+        { id: none, secret: '' },
+        { redirect_uri: bad, scope: 'notes:read' },
+      ),
     );
     expect(refused.status).toBe(400);
     const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
-    expect(log).toContain('none of its redirect_uris can be used: the first has the character U+007B');
+    expect(log).toContain(
+      'none of its redirect_uris can be used: the first has the character U+007B',
+    );
   });
 
   test.each(TAKEN)('%s, in contrast, is accepted and kept as written', async (uri) => {
@@ -180,7 +210,10 @@ describe('a redirect URI that a browser would change', () => {
       `UPDATE oauth_clients SET redirect_uris = '["https://app.example/{id}"]' WHERE client_id = '${id}'`,
     );
     expect((await run('oauth:client:update', id, '--name=Renamed')).code).toBe(0);
-    expect(await found(id)).toMatchObject({ name: 'Renamed', redirectUris: ['https://app.example/{id}'] });
+    expect(await found(id)).toMatchObject({
+      name: 'Renamed',
+      redirectUris: ['https://app.example/{id}'],
+    });
   });
 });
 
@@ -197,7 +230,9 @@ describe('another URL of a client', () => {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
         env: {
           ...portal.env,
-          PORTAL_CONFIG: JSON.stringify({ oauth_server: { private_key_jwt: true, client_logos: true } }),
+          PORTAL_CONFIG: JSON.stringify({
+            oauth_server: { private_key_jwt: true, client_logos: true },
+          }),
         },
       },
     );
@@ -221,13 +256,20 @@ describe('a key set on a port that is never requested', () => {
 
   beforeAll(async () => {
     const keys = { private_key_jwt: true, registration: 'open' };
-    strict = await startPortal({ mode: 'prod', config: { public_url: ORIGIN, oauth_server: keys } });
+    strict = await startPortal({
+      mode: 'prod',
+      config: { public_url: ORIGIN, oauth_server: keys },
+    });
   });
   afterAll(() => strict.close());
 
   // @shows AS-23.10
   test('is refused when a client registers itself, if that is clear without a fetch', async () => {
-    const { token } = await strict.server.initialAccessTokens.create({ uses: 2, lifetime: 60, note: '' });
+    const { token } = await strict.server.initialAccessTokens.create({
+      uses: 2,
+      lifetime: 60,
+      note: '',
+    });
     const ask = (jwksUri: string) =>
       strict.application.fetch(
         new Request(`${ORIGIN}/oauth/register`, {
@@ -252,9 +294,13 @@ describe('a key set on a port that is never requested', () => {
   // @shows AS-23.10
   test('is refused for an operator: new, in a change and in an import', async () => {
     const { clients, importing } = strict.server;
-    await expect(clients.create({ ...SERVICE, jwksUri: ELSEWHERE })).rejects.toThrow('a port other than 443');
+    await expect(clients.create({ ...SERVICE, jwksUri: ELSEWHERE })).rejects.toThrow(
+      'a port other than 443',
+    );
     const { client } = await clients.create({ ...SERVICE, jwksUri: 'https://client.example/keys' });
-    await expect(clients.update(client.id, { jwksUri: ELSEWHERE })).rejects.toThrow('a port other than 443');
+    await expect(clients.update(client.id, { jwksUri: ELSEWHERE })).rejects.toThrow(
+      'a port other than 443',
+    );
     const record = {
       client_id: 'imported',
       client_name: 'A service',
@@ -276,14 +322,22 @@ describe('a key set on a port that is never requested', () => {
       `UPDATE oauth_clients SET jwks_uri = '${ELSEWHERE}' WHERE client_id = '${client.id}'`,
     );
     await clients.update(client.id, { name: 'Renamed' });
-    expect(await clients.find(client.id)).toMatchObject({ name: 'Renamed', keys: { jwksUri: ELSEWHERE } });
+    expect(await clients.find(client.id)).toMatchObject({
+      name: 'Renamed',
+      keys: { jwksUri: ELSEWHERE },
+    });
   });
 });
 
 describe('a private-use scheme without a dot', () => {
   // @shows AS-13.28
   test('is accepted if an operator names it for a native application, with a warning', async () => {
-    const { code, stdout, stderr } = await create(CURSOR, '--native', '--public', '--allow-scheme=cursor');
+    const { code, stdout, stderr } = await create(
+      CURSOR,
+      '--native',
+      '--public',
+      '--allow-scheme=cursor',
+    );
     expect(code).toBe(0);
     expect(stderr).toContain('any program on the device can register cursor:');
     const id = /client id:\s+(\S+)/.exec(stdout)?.[1] ?? '';
@@ -301,7 +355,10 @@ describe('a private-use scheme without a dot', () => {
     const more = '--add-redirect-uri=myapp:/cb';
     expect((await run('oauth:client:update', id, more)).code).toBe(1);
     const updated = await run('oauth:client:update', id, more, '--allow-scheme=myapp');
-    expect([updated.code, updated.stderr]).toEqual([0, expect.stringContaining('register myapp:') as string]);
+    expect([updated.code, updated.stderr]).toEqual([
+      0,
+      expect.stringContaining('register myapp:') as string,
+    ]);
     expect((await found(id))?.redirectUris).toEqual([CURSOR, 'myapp:/cb']);
   });
 
@@ -348,7 +405,11 @@ describe('a private-use scheme without a dot', () => {
 
   // @shows AS-13.28
   test('cannot be chosen by a client that registers itself', async () => {
-    const metadata = { redirect_uris: [CURSOR], allowed_schemes: ['cursor'], allow_scheme: 'cursor' };
+    const metadata = {
+      redirect_uris: [CURSOR],
+      allowed_schemes: ['cursor'],
+      allow_scheme: 'cursor',
+    };
     expect((await register(metadata))[0]).toBe(400);
   });
 });

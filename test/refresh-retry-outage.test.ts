@@ -54,7 +54,12 @@ beforeEach(async () => {
 async function startOther(): Promise<RunningPortal> {
   const port = await freePort();
   const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
-  const database = { ...store.database, ...opened.inner, close: async () => {}, open: () => database };
+  const database = {
+    ...store.database,
+    ...opened.inner,
+    close: async () => {},
+    open: () => database,
+  };
   const application = await startApplication({ ...portal.definition, database }, { env });
   const running = await listen(application, { port, hostname: '127.0.0.1' });
   closing.push(async () => {

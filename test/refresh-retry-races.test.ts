@@ -86,7 +86,9 @@ async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
 test('five uses of one refresh token get the same valid tokens; a thief with an older one, or after the window, ends them all', async () => {
   const found = { issued: 0, answers: 0, thieves: 0 };
   for (let round = 0; round < ROUNDS;) {
-    const held = [await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)))];
+    const held = [
+      await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada))),
+    ];
     for (let each = 0; each < ROUNDS_PER_AUTHORIZATION && round < ROUNDS; each += 1, round += 1) {
       const next = await useFiveTimes(held.at(-1) as Tokens, round);
       expect(await opens(next)).toEqual([200, 200]);
@@ -103,7 +105,9 @@ test('five uses of one refresh token get the same valid tokens; a thief with an 
       for (const at of [one, other]) expect((await use(at, tokens)).status).toBe(400);
     }
   }
-  process.stdout.write(`${ROUNDS} rounds of five uses of one refresh token: ${JSON.stringify(found)}\n`);
+  process.stdout.write(
+    `${ROUNDS} rounds of five uses of one refresh token: ${JSON.stringify(found)}\n`,
+  );
 });
 
 // @shows AS-5.18
@@ -137,19 +141,24 @@ test('no use that begins after its access token was revoked gets that token, and
 test.each<[string, ConfigMap | null, boolean]>([
   ['with a window goes on', config, true],
   ['without one is asked again', null, false],
-])('a client that loses its answer because the process was killed: %s', async (_, given, goesOn) => {
-  const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
-  const first = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
-  await expect(use(dying, first)).rejects.toThrow('fetch failed');
-  expect(await issuedTo(first)).toBe(2);
-  const again = await use(one, first);
-  expect(again.status).toBe(goesOn ? 200 : 400);
-  expect(await opens(first)).toEqual(goesOn ? [200, 200] : [401, 401]);
-  if (!goesOn) return;
-  const second = (await again.json()) as Tokens;
-  expect(await opens(second)).toEqual([200, 200]);
-  await tokensOf(await use(other, second));
-});
+])(
+  'a client that loses its answer because the process was killed: %s',
+  async (_, given, goesOn) => {
+    const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
+    const first = await tokensOf(
+      await exchangeCode(one, client, await obtainCode(one, client, ada)),
+    );
+    await expect(use(dying, first)).rejects.toThrow('fetch failed');
+    expect(await issuedTo(first)).toBe(2);
+    const again = await use(one, first);
+    expect(again.status).toBe(goesOn ? 200 : 400);
+    expect(await opens(first)).toEqual(goesOn ? [200, 200] : [401, 401]);
+    if (!goesOn) return;
+    const second = (await again.json()) as Tokens;
+    expect(await opens(second)).toEqual([200, 200]);
+    await tokensOf(await use(other, second));
+  },
+);
 
 /** A thief presents it after the window, or within it. */
 async function replay(tokens: Tokens, isLate: boolean): Promise<void> {

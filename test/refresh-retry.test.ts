@@ -116,9 +116,10 @@ async function expectDead(tokens = [first, second]): Promise<void> {
 }
 
 async function rowOf(tokens: Tokens): Promise<Readonly<Record<string, unknown>>> {
-  const { rows } = await portal.application.database.execute('SELECT * FROM oauth_families WHERE id = ?', [
-    tokens.refresh_token.split('.')[0] ?? '',
-  ]);
+  const { rows } = await portal.application.database.execute(
+    'SELECT * FROM oauth_families WHERE id = ?',
+    [tokens.refresh_token.split('.')[0] ?? ''],
+  );
   return rows[0] ?? {};
 }
 
@@ -135,10 +136,10 @@ const keep = (kept: Awaited<ReturnType<typeof rowOf>>, into: Tokens) =>
   );
 
 const setClient = (column: 'scope' | 'grants', value: string) =>
-  portal.application.database.execute(`UPDATE oauth_clients SET ${column} = ? WHERE client_id = ?`, [
-    value,
-    client.id,
-  ]);
+  portal.application.database.execute(
+    `UPDATE oauth_clients SET ${column} = ? WHERE client_id = ?`,
+    [value, client.id],
+  );
 
 describe('a used refresh token that is presented again', () => {
   // @shows AS-5.18
@@ -345,7 +346,11 @@ describe('the kept answer', () => {
   test('reveals nothing to a reader of the row, and there is only one, however often the tokens are refreshed', async () => {
     const before = await rowOf(second);
     const sealed = Buffer.from(String(before['refresh_answer']), 'base64url').toString('latin1');
-    for (const secret of [...second.refresh_token.split('.'), ...second.access_token.split('.'), 'notes']) {
+    for (const secret of [
+      ...second.refresh_token.split('.'),
+      ...second.access_token.split('.'),
+      'notes',
+    ]) {
       expect(sealed).not.toContain(secret);
     }
     let latest = second;

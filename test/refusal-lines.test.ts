@@ -30,7 +30,10 @@ async function lineOf(refused: Promise<Response>) {
 }
 
 const authorization = async () => {
-  const { items } = await administered.portal.server.access.list({ clientId: client.id }, { limit: 1 });
+  const { items } = await administered.portal.server.access.list(
+    { clientId: client.id },
+    { limit: 1 },
+  );
   return items[0]?.id;
 };
 
@@ -44,22 +47,32 @@ test('names the authorization of a refused refresh token or code', async () => {
   const code = await obtainCode(portal, client, await portal.signedIn(ADA));
   const second = await authorization();
   const other = await registerClient(portal);
-  expect(await lineOf(exchangeCode(portal, other, code))).toMatchObject({ authorizationId: second });
+  expect(await lineOf(exchangeCode(portal, other, code))).toMatchObject({
+    authorizationId: second,
+  });
   expect(second).not.toBe(first);
 });
 
 test('names the client and the authorization of an access token that has ended or lacks the scope', async () => {
   const { portal } = administered;
   const owner = await registerClient(portal);
-  const { access_token: token } = await obtainTokens(portal, owner, ADA, { scope: 'openid notes:read' });
+  const { access_token: token } = await obtainTokens(portal, owner, ADA, {
+    scope: 'openid notes:read',
+  });
   const { items } = await portal.server.access.list({ clientId: owner.id }, { limit: 1 });
   const named = { clientId: owner.id, authorizationId: items[0]?.id };
   const write = () => callApi(portal, '/api/notes', token, { method: 'POST', body: '{}' });
-  expect(await lineOf(write())).toMatchObject({ ...named, detail: 'the token has no scope notes:write' });
+  expect(await lineOf(write())).toMatchObject({
+    ...named,
+    detail: 'the token has no scope notes:write',
+  });
   await portal.server.access.revokeAuthorization(named.authorizationId ?? '');
   const detail = 'the authorization of the token was revoked';
   expect(await lineOf(callApi(portal, '/api/notes', token))).toMatchObject({ ...named, detail });
-  expect(await lineOf(callApi(portal, '/oauth/userinfo', token))).toMatchObject({ ...named, detail });
+  expect(await lineOf(callApi(portal, '/oauth/userinfo', token))).toMatchObject({
+    ...named,
+    detail,
+  });
 });
 
 test('names neither if neither is known', async () => {

@@ -52,10 +52,15 @@ describe('the id of a request', () => {
   });
 
   // @shows AS-19.3
-  test.each(['two words', 'a"quote', '', 'x'.repeat(129), 'é'])('is a new one for %j', async (sent) => {
-    const response = await fetch(`${portal.url}/oauth/userinfo`, { headers: { 'X-Request-Id': sent } });
-    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-  });
+  test.each(['two words', 'a"quote', '', 'x'.repeat(129), 'é'])(
+    'is a new one for %j',
+    async (sent) => {
+      const response = await fetch(`${portal.url}/oauth/userinfo`, {
+        headers: { 'X-Request-Id': sent },
+      });
+      expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 
   // @shows AS-19.3
   test.each([
@@ -84,7 +89,9 @@ describe('the id of a request', () => {
     expect(redirect.headers.get('x-request-id')).not.toBeNull();
     const url = `${portal.url}/.well-known/jwks.json`;
     const etag = (await fetch(url)).headers.get('etag') ?? '';
-    const unchanged = await fetch(url, { headers: { 'If-None-Match': etag, 'X-Request-Id': 'again' } });
+    const unchanged = await fetch(url, {
+      headers: { 'If-None-Match': etag, 'X-Request-Id': 'again' },
+    });
     expect(unchanged.status).toBe(304);
     expect(unchanged.headers.get('x-request-id')).toBe('again');
   });
@@ -127,7 +134,11 @@ describe('a refusal leaves one line in the log', () => {
   test('also for a route that token() protects', async () => {
     const [line, ...more] = await linesOf(await callApi(portal, '/api/notes', 'no-such-token'));
     expect(more).toEqual([]);
-    expect(line).toMatchObject({ endpoint: 'token()', error: 'invalid_token', address: '127.0.0.1' });
+    expect(line).toMatchObject({
+      endpoint: 'token()',
+      error: 'invalid_token',
+      address: '127.0.0.1',
+    });
   });
 });
 
@@ -156,7 +167,9 @@ describe('the log names the exact reason, while the client gets one answer for a
       'the account is gone, or may no longer sign in',
     );
     await portal.restore(ADA);
-    const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as typeof tokens;
+    const next = (await (
+      await refresh(portal, client, tokens.refresh_token)
+    ).json()) as typeof tokens;
     expect(await reasonFor(await refresh(portal, client, tokens.refresh_token))).toBe(
       'the refresh token was used before; its authorization is revoked',
     );
@@ -176,7 +189,9 @@ describe('the log names the exact reason, while the client gets one answer for a
     const fresh = () => obtainCode(portal, client, visitor);
     const offered = async (changes: Record<string, string>) =>
       reasonFor(await exchangeCode(portal, client, await fresh(), changes));
-    expect(await reasonFor(await exchangeCode(portal, client, 'no-such-code'))).toBe('the code is unknown');
+    expect(await reasonFor(await exchangeCode(portal, client, 'no-such-code'))).toBe(
+      'the code is unknown',
+    );
     expect(await offered({ code_verifier: 'x'.repeat(43) })).toBe('the code_verifier is wrong');
     expect(await offered({ redirect_uri: 'https://client.example/callback/' })).toBe(
       `the redirect_uri is "https://client.example/callback/", the code was asked for with "${REDIRECT_URI}"`,
@@ -191,7 +206,9 @@ describe('the log names the exact reason, while the client gets one answer for a
     );
     const late = await fresh();
     clock.advance(61);
-    expect(await reasonFor(await exchangeCode(portal, client, late))).toMatch(/^the code expired at /);
+    expect(await reasonFor(await exchangeCode(portal, client, late))).toMatch(
+      /^the code expired at /,
+    );
   });
 
   // @shows AS-19.4
@@ -201,10 +218,14 @@ describe('the log names the exact reason, while the client gets one answer for a
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
     expect(await call('no-such-token')).toMatch(/^the token is unknown/);
     expect(await call('not/well formed')).toBe('the bearer token is not well formed');
-    expect(await reasonFor(await fetch(`${portal.url}/api/notes`))).toBe('there is no Authorization header');
+    expect(await reasonFor(await fetch(`${portal.url}/api/notes`))).toBe(
+      'there is no Authorization header',
+    );
     expect(await call(narrow.access_token)).toBe('the token has no scope notes:read');
     await portal.deny(ADA, 'notes:read');
-    expect(await call(tokens.access_token)).toBe('the person holds no permission for the scope notes:read');
+    expect(await call(tokens.access_token)).toBe(
+      'the person holds no permission for the scope notes:read',
+    );
     await portal.grant(ADA, 'notes:read');
     await portal.suspend(ADA);
     expect(await call(tokens.access_token)).toBe('the account is gone, or may no longer sign in');
@@ -229,11 +250,17 @@ describe('the log names the exact reason, while the client gets one answer for a
       method: 'POST',
       body: new URLSearchParams({ client_id: client.id, client_secret: client.secret, token: 'x' }),
     });
-    expect(await reasonFor(asked)).toBe('the client is registered for authorization_code, refresh_token');
+    expect(await reasonFor(asked)).toBe(
+      'the client is registered for authorization_code, refresh_token',
+    );
   });
 
   test.each([
-    ['an unknown client', { client_id: 'f'.repeat(32) }, `no client has the id "${'f'.repeat(32)}"`],
+    [
+      'an unknown client',
+      { client_id: 'f'.repeat(32) },
+      `no client has the id "${'f'.repeat(32)}"`,
+    ],
     ['a placeholder', { client_id: 'your-client-id' }, 'no client has the id "your-client-id"'],
     [
       'an id of which a character is missing',
@@ -295,7 +322,9 @@ describe('the log names the exact reason, while the client gets one answer for a
   // @shows AS-19.4
   test('of an answer to the redirect URI: the scope', async () => {
     const visitor = await portal.signedIn(ADA);
-    const response = await visitor.get(authorizationUrl(portal, client, { scope: 'openid notes:raed' }));
+    const response = await visitor.get(
+      authorizationUrl(portal, client, { scope: 'openid notes:raed' }),
+    );
     expect(await linesOf(response)).toEqual([
       expect.objectContaining({
         endpoint: 'oauth_server_authorize',
@@ -317,7 +346,9 @@ describe('the log names the exact reason, while the client gets one answer for a
     [{ response_type: 'token' }, 'the response_type is "token"'],
   ])('of an authorization request with %j', async (changes, reason) => {
     expect(
-      await reasonFor(await (await portal.signedIn(ADA)).get(authorizationUrl(portal, client, changes))),
+      await reasonFor(
+        await (await portal.signedIn(ADA)).get(authorizationUrl(portal, client, changes)),
+      ),
     ).toBe(reason);
   });
 
@@ -329,9 +360,9 @@ describe('the log names the exact reason, while the client gets one answer for a
     expect(await reasonFor(await requestToken(portal, { ...client, secret: 'x' }, form))).toBe(
       'the secret is wrong',
     );
-    expect(await reasonFor(await requestToken(portal, null, { ...form, client_id: client.id }))).toBe(
-      'no secret came with the id of a confidential client',
-    );
+    expect(
+      await reasonFor(await requestToken(portal, null, { ...form, client_id: client.id })),
+    ).toBe('no secret came with the id of a confidential client');
     expect(await reasonFor(await requestToken(portal, null, form))).toBe('no client id was sent');
   });
 });
@@ -341,7 +372,9 @@ describe('input of a stranger cannot write its own log line', () => {
   test('is cut, and invisible characters are escaped', async () => {
     const scope = `evil\u202e\u009b ${'x'.repeat(3000)}`;
     const visitor = await portal.signedIn(ADA);
-    const reason = String(await reasonFor(await visitor.get(authorizationUrl(portal, client, { scope }))));
+    const reason = String(
+      await reasonFor(await visitor.get(authorizationUrl(portal, client, { scope }))),
+    );
     expect(reason).toContain('\\u{202e}\\u{9b}');
     expect(reason.length).toBeLessThan(400);
   });
@@ -359,8 +392,11 @@ describe('input of a stranger cannot write its own log line', () => {
     const { access_token: token, refresh_token: other } = await obtainTokens(portal, client, ADA);
     const assertion = `eyJhbGciOiJFUzI1NiJ9.${Buffer.from('{"iss":"client"}').toString('base64url')}.${'s'.repeat(86)}`;
     for (const id of [client.secret, token, other, assertion, 'hunter2-hunter2-']) {
-      const lines = JSON.stringify(await linesOf(await requestToken(portal, { id, secret: 'x' }, form)));
-      for (let at = 0; at + 5 <= id.length; at += 1) expect(lines).not.toContain(id.slice(at, at + 5));
+      const lines = JSON.stringify(
+        await linesOf(await requestToken(portal, { id, secret: 'x' }, form)),
+      );
+      for (let at = 0; at + 5 <= id.length; at += 1)
+        expect(lines).not.toContain(id.slice(at, at + 5));
     }
     const visitor = await portal.signedIn(ADA);
     const misplaced = await visitor.get(
@@ -407,13 +443,18 @@ describe('input of a stranger cannot write its own log line', () => {
 describe('the reason on the error page', () => {
   // @shows AS-19.4
   test('is shown under APP_ENV=dev', async () => {
-    const page = await fetch(authorizationUrl(portal, client, { redirect_uri: 'https://client.example/x' }));
+    const page = await fetch(
+      authorizationUrl(portal, client, { redirect_uri: 'https://client.example/x' }),
+    );
     expect(await page.text()).toContain('the redirect_uri is &quot;https://client.example/x&quot;');
   });
 
   // @shows AS-19.4
   test('is never shown in another environment', async () => {
-    const strict = await startPortal({ mode: 'prod', config: { public_url: 'https://portal.example' } });
+    const strict = await startPortal({
+      mode: 'prod',
+      config: { public_url: 'https://portal.example' },
+    });
     try {
       const its = await registerClient(strict);
       const url = authorizationUrl(strict, its, { redirect_uri: 'https://client.example/x' });

@@ -9,7 +9,10 @@ let portal: RunningPortal;
 const clock = createClock();
 
 beforeAll(async () => {
-  portal = await startPortal({ clock: clock.now, config: { oauth_server: { registration: 'open' } } });
+  portal = await startPortal({
+    clock: clock.now,
+    config: { oauth_server: { registration: 'open' } },
+  });
 });
 // The limit of a network starts again.
 beforeEach(() => clock.advance(7200));
@@ -91,7 +94,9 @@ describe('a body that is not a registration is refused, and leaves nothing', () 
     'application/jose',
     '',
   ])('JSON with the Content-Type %j, which any page may send', async (type) => {
-    const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), { 'Content-Type': type });
+    const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), {
+      'Content-Type': type,
+    });
     expect(await refusal(response)).toBe('invalid_request');
   });
 });
@@ -123,7 +128,9 @@ describe('a field of another type is refused, and never converted', () => {
     [...TEXTS, ...LISTS].flatMap((field) =>
       [
         ...ODD,
-        LISTS.includes(field) ? (['a text', 'evil'] as const) : (['a list of texts', ['evil']] as const),
+        LISTS.includes(field)
+          ? (['a text', 'evil'] as const)
+          : (['a list of texts', ['evil']] as const),
       ].map(([what, value]) => ({ field, what, value })),
     ),
   )('$field that is $what', async ({ field, value }) => {
@@ -189,11 +196,22 @@ describe('redirect URIs of strangers', () => {
 
   test('more than twenty are refused', async () => {
     const uris = Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`);
-    expect(await refusal(await send(JSON.stringify({ redirect_uris: uris })))).toBe('invalid_redirect_uri');
+    expect(await refusal(await send(JSON.stringify({ redirect_uris: uris })))).toBe(
+      'invalid_redirect_uri',
+    );
   });
 
   test('one that is left out beside others is not registered in any form', async () => {
-    for (const scheme of ['javascript', 'data', 'file', 'ftp', 'ws', 'intent', 'cursor', 'vscode']) {
+    for (const scheme of [
+      'javascript',
+      'data',
+      'file',
+      'ftp',
+      'ws',
+      'intent',
+      'cursor',
+      'vscode',
+    ]) {
       const redirectUris = [LOOPBACK, `${scheme}://%0Aalert(1)`];
       const response = await send(JSON.stringify({ redirect_uris: redirectUris }));
       expect(await response.json()).toMatchObject({ redirect_uris: [LOOPBACK] });
@@ -268,8 +286,12 @@ describe('the log', () => {
   test('has a reason for a refusal, and nothing that may be a secret', async () => {
     const secret = 's'.repeat(43);
     const lines = await loggedDuring(async () => {
-      await send(JSON.stringify({ redirect_uris: [`https://user:${secret}@app.example/?token=${secret}`] }));
-      await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), { Authorization: `Bearer ${secret}` });
+      await send(
+        JSON.stringify({ redirect_uris: [`https://user:${secret}@app.example/?token=${secret}`] }),
+      );
+      await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), {
+        Authorization: `Bearer ${secret}`,
+      });
     });
     expect(lines).toContain('https://…@app.example/?…');
     expect(lines).toContain('no initial access token is as the one that was sent');

@@ -13,7 +13,9 @@ test.each([
     '/auth',
     () => startPortal({ config: { base_path: '/auth', oauth_server: OPEN } }),
   ] as const,
-  ...waysOf(MOUNTS).map((mount) => [mount.name, '', () => mount.start({ oauth_server: OPEN })] as const),
+  ...waysOf(MOUNTS).map(
+    (mount) => [mount.name, '', () => mount.start({ oauth_server: OPEN })] as const,
+  ),
 ])('%s lets clients register, read, replace and delete', async (_, basePath, start) => {
   const running = await start();
   try {

@@ -52,7 +52,13 @@ async function register(metadata: object = BASIC, on = portal): Promise<Registra
 
 function manage(registration: Registration, changes?: object, on = portal): Promise<Response> {
   const { client_id, registration_access_token: token } = registration;
-  const sent = { client_id, redirect_uris: [REDIRECT_URI], grant_types: CODE_GRANTS, ...BASIC, ...changes };
+  const sent = {
+    client_id,
+    redirect_uris: [REDIRECT_URI],
+    grant_types: CODE_GRANTS,
+    ...BASIC,
+    ...changes,
+  };
   return fetch(`${on.url}/oauth/register?client_id=${client_id}`, {
     method: changes === undefined ? 'GET' : 'PUT',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
@@ -72,7 +78,10 @@ const withSecret = ({ client_id: id }: Registration, secret: string | undefined)
 });
 
 /** Whether the client authenticates with this secret: the grant is refused, and not the client. */
-async function isAccepted(registration: Registration, secret: string | undefined): Promise<boolean> {
+async function isAccepted(
+  registration: Registration,
+  secret: string | undefined,
+): Promise<boolean> {
   const response = await exchangeCode(portal, withSecret(registration, secret), 'x'.repeat(43));
   return (await errorOf(response)) !== 'invalid_client';
 }
@@ -152,7 +161,9 @@ test('a secret gives no rights that need an initial access token, at first or in
   expect(await errorOf(issued)).toBe('unauthorized_client');
   const introspected = await fetch(`${portal.url}/oauth/introspect`, {
     method: 'POST',
-    headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },
+    headers: {
+      Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+    },
     body: new URLSearchParams({ token: 'x' }),
   });
   expect(await errorOf(introspected)).toBe('unauthorized_client');
@@ -269,7 +280,9 @@ test('of many simultaneous reads, in two processes, one gets a new secret, and i
   const other = await startPortal({ clock: clock.now, config: config(TTL), databaseUrl: database });
   try {
     const responses = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => manage(registered, undefined, index % 2 ? portal : other)),
+      Array.from({ length: 8 }, (_, index) =>
+        manage(registered, undefined, index % 2 ? portal : other),
+      ),
     );
     const answers = (await Promise.all(responses.map((each) => each.json()))) as Registration[];
     const given = answers.flatMap(({ client_secret: secret }) => secret ?? []);
@@ -322,8 +335,11 @@ describe('with oauth_server:registration_secret_ttl at never_expires', () => {
 });
 
 // @shows AS-22.14
-test.each([0, 3599, 'never', 1.5])('oauth_server:registration_secret_ttl cannot be %j', async (ttl) => {
-  await expect(startPortal({ config: config(ttl) })).rejects.toThrow(
-    'oauth_server:registration_secret_ttl: must be never_expires, or a whole number of seconds',
-  );
-});
+test.each([0, 3599, 'never', 1.5])(
+  'oauth_server:registration_secret_ttl cannot be %j',
+  async (ttl) => {
+    await expect(startPortal({ config: config(ttl) })).rejects.toThrow(
+      'oauth_server:registration_secret_ttl: must be never_expires, or a whole number of seconds',
+    );
+  },
+);

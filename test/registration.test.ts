@@ -40,7 +40,9 @@ async function forgetAll(): Promise<void> {
 }
 
 const registered = async () =>
-  (await portal.server.clients.list()).filter(({ registeredBy }) => registeredBy === 'registration');
+  (await portal.server.clients.list()).filter(
+    ({ registeredBy }) => registeredBy === 'registration',
+  );
 
 const SCOPES = { 'mcp:service': { label: 'Discover', permission: 'notes:read' } };
 
@@ -56,7 +58,10 @@ function post(metadata: unknown, token?: string): Promise<Response> {
 }
 
 async function register(metadata: object = {}, token?: string): Promise<Registration> {
-  const response = await post({ redirect_uris: [LOOPBACK], grant_types: CODE_GRANTS, ...metadata }, token);
+  const response = await post(
+    { redirect_uris: [LOOPBACK], grant_types: CODE_GRANTS, ...metadata },
+    token,
+  );
   expect(response.status).toBe(201);
   return (await response.json()) as Registration;
 }
@@ -156,7 +161,11 @@ describe('open registration', () => {
       redirect_uris: [LOOPBACK, 'https://assistant.example/callback'],
       client_name: 'An assistant',
       token_endpoint_auth_method: 'none',
-      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      grant_types: [
+        'authorization_code',
+        'refresh_token',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
       response_types: ['code'],
       application_type: 'native',
       client_uri: 'https://assistant.example/',
@@ -188,7 +197,13 @@ describe('open registration', () => {
 
   // @shows AS-22.3
   test.each([
-    ['of a loopback address, and is answered on any port', [LOOPBACK], undefined, 'native', [LOOPBACK]],
+    [
+      'of a loopback address, and is answered on any port',
+      [LOOPBACK],
+      undefined,
+      'native',
+      [LOOPBACK],
+    ],
     ['of localhost', ['http://localhost:3118/callback'], undefined, 'native', undefined],
     ['of a private-use scheme', ['com.example.app:/callback'], undefined, 'native', undefined],
     ['of https', ['https://assistant.example/callback'], undefined, 'web', undefined],
@@ -212,7 +227,9 @@ describe('open registration', () => {
 
   // @shows RFC7591-2
   test('without grant_types the client has only the authorization code grant', async () => {
-    expect(await register({ grant_types: undefined })).toMatchObject({ grant_types: ['authorization_code'] });
+    expect(await register({ grant_types: undefined })).toMatchObject({
+      grant_types: ['authorization_code'],
+    });
   });
 
   test.each(Object.entries(HOST_REGISTRATIONS))(
@@ -220,7 +237,10 @@ describe('open registration', () => {
     async (_, { asked, uses }) => {
       const { scope: _asked, ...metadata } = { scope: '', ...asked };
       const client = await register(metadata);
-      expect(client).toMatchObject({ token_endpoint_auth_method: 'none', grant_types: CODE_GRANTS });
+      expect(client).toMatchObject({
+        token_endpoint_auth_method: 'none',
+        grant_types: CODE_GRANTS,
+      });
       await connect(client, uses);
     },
   );
@@ -239,7 +259,11 @@ describe('open registration', () => {
   // @shows AS-22.4
   test('gives all scopes that people may allow, whatever prefix they have, and never those of a service', async () => {
     const all = 'openid profile email notes:read notes:write';
-    for (const scope of [undefined, 'offline_access', 'notes:read unheard:of mcp:service offline_access']) {
+    for (const scope of [
+      undefined,
+      'offline_access',
+      'notes:read unheard:of mcp:service offline_access',
+    ]) {
       expect((await register({ scope })).scope).toBe(all);
     }
     await expectRefused(
@@ -293,12 +317,24 @@ describe('open registration', () => {
   test.each([
     ['none', 'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.'],
     ['HS256', 'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.'],
-    ['ES256', 'The id_token_signed_response_alg cannot be ES256: the server has no signing key for it.'],
-  ])('a refusal names the field of an algorithm that it does not support: %s', async (algorithm, told) => {
-    const response = await post({ redirect_uris: [LOOPBACK], id_token_signed_response_alg: algorithm });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({ error: 'invalid_client_metadata', error_description: told });
-  });
+    [
+      'ES256',
+      'The id_token_signed_response_alg cannot be ES256: the server has no signing key for it.',
+    ],
+  ])(
+    'a refusal names the field of an algorithm that it does not support: %s',
+    async (algorithm, told) => {
+      const response = await post({
+        redirect_uris: [LOOPBACK],
+        id_token_signed_response_alg: algorithm,
+      });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({
+        error: 'invalid_client_metadata',
+        error_description: told,
+      });
+    },
+  );
 
   // @shows AS-22.5, RFC7591-3.2.2, RFC7591-5
   test.each([
@@ -323,19 +359,35 @@ describe('open registration', () => {
     ['a fragment', { redirect_uris: ['https://app.example/#x'] }, 'invalid_redirect_uri'],
     ['a wildcard', { redirect_uris: ['https://*.example/'] }, 'invalid_redirect_uri'],
     ['credentials', { redirect_uris: ['https://a:b@app.example/'] }, 'invalid_redirect_uri'],
-    ['a parameter of the answer', { redirect_uris: ['https://app.example/?code=1'] }, 'invalid_redirect_uri'],
+    [
+      'a parameter of the answer',
+      { redirect_uris: ['https://app.example/?code=1'] },
+      'invalid_redirect_uri',
+    ],
     ['an unknown type', { application_type: 'desktop' }, 'invalid_client_metadata'],
-    ['private_key_jwt', { token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
+    [
+      'private_key_jwt',
+      { token_endpoint_auth_method: 'private_key_jwt' },
+      'invalid_client_metadata',
+    ],
     ['client credentials', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
     ['the implicit grant', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['introspection', { grant_types: ['introspection'] }, 'invalid_client_metadata'],
     ['a refresh token alone', { grant_types: ['refresh_token'] }, 'invalid_client_metadata'],
     ['tokens in the answer', { response_types: ['token'] }, 'invalid_client_metadata'],
     ['unknown scopes alone', { scope: 'unheard:of' }, 'invalid_client_metadata'],
-    ['an algorithm without a key', { id_token_signed_response_alg: 'ES256' }, 'invalid_client_metadata'],
+    [
+      'an algorithm without a key',
+      { id_token_signed_response_alg: 'ES256' },
+      'invalid_client_metadata',
+    ],
     ['an unsigned ID token', { id_token_signed_response_alg: 'none' }, 'invalid_client_metadata'],
     ['a long name', { client_name: 'x'.repeat(101) }, 'invalid_client_metadata'],
-    ['a name that turns the line around', { client_name: 'abc\u202Edef' }, 'invalid_client_metadata'],
+    [
+      'a name that turns the line around',
+      { client_name: 'abc\u202Edef' },
+      'invalid_client_metadata',
+    ],
     ['half a character in the name', { client_name: 'a\uD800b' }, 'invalid_client_metadata'],
     ['a NUL in the name', { client_name: 'a\0b' }, 'invalid_client_metadata'],
     ['a name that is none', { client_name: ['A'] }, 'invalid_client_metadata'],
@@ -352,7 +404,9 @@ describe('open registration', () => {
 
   // @shows AS-22.6
   test('a network has a limit per hour, also for simultaneous requests, and learns when it may try again', async () => {
-    const answers = await Promise.all(Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })));
+    const answers = await Promise.all(
+      Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })),
+    );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(60);
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(10);
@@ -456,7 +510,13 @@ describe('open registration', () => {
     const client = await register();
     const other = await register();
     const tokens = await connect(other);
-    for (const token of [other.registration_access_token, tokens.access_token, client.client_id, 'x', '']) {
+    for (const token of [
+      other.registration_access_token,
+      tokens.access_token,
+      client.client_id,
+      'x',
+      '',
+    ]) {
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const response = await manage(method, { ...client, registration_access_token: token }, {});
         expect([400, 401]).toContain(response.status);
@@ -550,7 +610,10 @@ describe('open registration', () => {
     const one = { id: client.client_id, secret: '' };
     const request = authorizationUrl(portal, one, { redirect_uri: LOOPBACK, scope: 'notes:read' });
     const page = await visitor.visit(request);
-    const metadata = { client_id: client.client_id, redirect_uris: ['https://known.example/callback'] };
+    const metadata = {
+      client_id: client.client_id,
+      redirect_uris: ['https://known.example/callback'],
+    };
     const { database } = portal.application;
     const replaced: Promise<number>[] = [];
     const original = database.execute.bind(database);
@@ -587,9 +650,9 @@ describe('open registration', () => {
   test('the address of a registration is forgotten when it no longer counts', async () => {
     await register();
     const kept = async () =>
-      (await portal.application.database.execute('SELECT registered_from FROM oauth_clients')).rows.filter(
-        (row) => row['registered_from'] !== null,
-      ).length;
+      (
+        await portal.application.database.execute('SELECT registered_from FROM oauth_clients')
+      ).rows.filter((row) => row['registered_from'] !== null).length;
     expect(await kept()).toBe(1);
     clock.advance(3601);
     await portal.server.prune();
@@ -605,10 +668,18 @@ describe('open registration', () => {
     ['another client_id', { client_id: '0'.repeat(32) }, 'invalid_request'],
     ['no client_id', { client_id: undefined }, 'invalid_request'],
     ['a token of its own', { registration_access_token: 'mine' }, 'invalid_request'],
-    ['an address of its own', { registration_client_uri: 'https://evil.example/' }, 'invalid_request'],
+    [
+      'an address of its own',
+      { registration_client_uri: 'https://evil.example/' },
+      'invalid_request',
+    ],
     ['a secret, having none', { client_secret: 'mine' }, 'invalid_request'],
     ['a time of its own', { client_id_issued_at: 0 }, 'invalid_request'],
-    ['a redirect URI that cannot be', { redirect_uris: ['http://evil.example/'] }, 'invalid_redirect_uri'],
+    [
+      'a redirect URI that cannot be',
+      { redirect_uris: ['http://evil.example/'] },
+      'invalid_redirect_uri',
+    ],
   ])('it is not replaced with %s', async (_, changes, error) => {
     const client = await register();
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK], ...changes };
@@ -633,7 +704,10 @@ describe('open registration', () => {
     for (let round = 0; round < 10; round += 1) {
       const client = await register();
       const { refresh_token: token } = await connect(client);
-      const [refreshed, ended] = await Promise.all([refreshOf(client, token), manage('DELETE', client)]);
+      const [refreshed, ended] = await Promise.all([
+        refreshOf(client, token),
+        manage('DELETE', client),
+      ]);
       expect(ended.status).toBe(204);
       expect([200, 401]).toContain(refreshed.status);
       const issued = (await refreshed.json()) as { access_token?: string; refresh_token?: string };
@@ -674,7 +748,11 @@ describe('registration with an initial access token', () => {
     const response = await post({ redirect_uris: [LOOPBACK] });
     expect(response.headers.get('www-authenticate')).toBe('Bearer realm="oauth"');
     await expectRefused(response, 401, 'invalid_token');
-    await expectRefused(await post({ redirect_uris: [LOOPBACK] }, 'x'.repeat(43)), 401, 'invalid_token');
+    await expectRefused(
+      await post({ redirect_uris: [LOOPBACK] }, 'x'.repeat(43)),
+      401,
+      'invalid_token',
+    );
   });
 
   // @shows AS-22.10
@@ -744,14 +822,18 @@ describe('registration with an initial access token', () => {
   test('it expires, can be revoked, and is stored as a hash', async () => {
     const expiring = await portal.server.initialAccessTokens.create({ uses: 5, lifetime: 60 });
     const revoked = await portal.server.initialAccessTokens.create({ uses: 5 });
-    const { rows } = await portal.application.database.execute('SELECT * FROM oauth_initial_access_tokens');
+    const { rows } = await portal.application.database.execute(
+      'SELECT * FROM oauth_initial_access_tokens',
+    );
     expect(JSON.stringify(rows)).not.toContain(expiring.token);
     expect((await post({ redirect_uris: [LOOPBACK] }, expiring.token)).status).toBe(201);
     clock.advance(60);
     expect((await post({ redirect_uris: [LOOPBACK] }, expiring.token)).status).toBe(401);
     await portal.server.initialAccessTokens.revoke(revoked.id);
     expect((await post({ redirect_uris: [LOOPBACK] }, revoked.token)).status).toBe(401);
-    await expect(portal.server.initialAccessTokens.revoke(revoked.id)).rejects.toThrow('has this id');
+    await expect(portal.server.initialAccessTokens.revoke(revoked.id)).rejects.toThrow(
+      'has this id',
+    );
     clock.advance(3601);
     await portal.server.prune();
     expect(await portal.server.initialAccessTokens.list()).toEqual([]);

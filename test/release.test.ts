@@ -14,8 +14,9 @@ import { ROOT } from './support/console.ts';
 import { codeBlocks } from './support/documents.ts';
 
 const run = promisify(execFile);
-const VERSION = (JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string })
-  .version;
+const VERSION = (
+  JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string }
+).version;
 
 let folder: string;
 /**
@@ -52,7 +53,9 @@ beforeAll(async () => {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  for (const file of files.split('\n').filter((each) => existsSync(path.join(ROOT, each)) && each !== ''))
+  for (const file of files
+    .split('\n')
+    .filter((each) => existsSync(path.join(ROOT, each)) && each !== ''))
     cpSync(path.join(ROOT, file), path.join(clone, file));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(clone, 'node_modules'));
   writeFileSync(path.join(clone, '.git', 'info', 'exclude'), 'node_modules\n');
@@ -132,7 +135,11 @@ describe('a release', () => {
       const sha512 = digestOf('sha512', readFileSync(file('.tgz')));
       expect(read('.cdx.json')).toMatchObject({
         metadata: {
-          component: { name: 'portico', version: VERSION, hashes: [{ alg: 'SHA-512', content: sha512 }] },
+          component: {
+            name: 'portico',
+            version: VERSION,
+            hashes: [{ alg: 'SHA-512', content: sha512 }],
+          },
         },
       });
       expect(read('.provenance.json')).toMatchObject({
@@ -164,7 +171,10 @@ describe('a release', () => {
       expect(blocks.length).toBe(4);
       symlinkSync(clone, path.join(output, 'source'));
       cpSync(file('.tgz'), path.join(output, 'again', path.basename(file('.tgz'))));
-      const env = { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}` };
+      const env = {
+        ...process.env,
+        PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
+      };
       const said: string[] = [];
       for (const { code } of blocks) {
         const script = `set -e\n${code.replaceAll('<version>', VERSION)}`;
@@ -182,7 +192,10 @@ describe('a release', () => {
     test('fails them if one byte of a file differs', () => {
       const tarball = readFileSync(file('.tgz'));
       expect(differences(tarball, tarball)).toEqual([]);
-      writeFileSync(path.join(output, 'SHA256SUMS'), `${'0'.repeat(64)}  ${path.basename(file('.tgz'))}\n`);
+      writeFileSync(
+        path.join(output, 'SHA256SUMS'),
+        `${'0'.repeat(64)}  ${path.basename(file('.tgz'))}\n`,
+      );
       expect(() =>
         execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: output, stdio: 'pipe' }),
       ).toThrow('Command failed');
@@ -219,14 +232,19 @@ describe('the example workflow', () => {
   const workflow = parse(text) as {
     readonly permissions: object;
     readonly jobs: {
-      readonly release: { readonly permissions: object; readonly steps: readonly { run?: string }[] };
+      readonly release: {
+        readonly permissions: object;
+        readonly steps: readonly { run?: string }[];
+      };
     };
   };
 
   test('may request an identity and make a release, nothing else; it runs no foreign action and holds no token', () => {
     expect(workflow.permissions).toEqual({});
     expect(workflow.jobs.release.permissions).toEqual({ contents: 'write', 'id-token': 'write' });
-    expect(workflow.jobs.release.steps.filter(({ run: script }) => script === undefined)).toEqual([]);
+    expect(workflow.jobs.release.steps.filter(({ run: script }) => script === undefined)).toEqual(
+      [],
+    );
     expect(text).not.toContain('secrets.');
   });
 

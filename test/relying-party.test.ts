@@ -17,7 +17,10 @@ beforeAll(async () => {
   portal = await startPortal();
   const port = await freePort();
   home = `http://localhost:${port}`;
-  const client = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });
+  const client = await registerClient(portal, {
+    name: 'Notebook',
+    redirectUris: [`${home}/callback`],
+  });
   clientSecret = client.secret;
   relyingParty = await startRelyingParty({
     port,
@@ -134,7 +137,7 @@ describe('the page that shows the last steps', () => {
     'GET /oauth/userinfo',
     'GET /api/notes',
   ];
-  const picture = (page: string) => /<svg class="picture"[^]*?<\/svg>/.exec(page)?.[0] ?? '';
+  const picture = (page: string) => /<svg\s+class="picture"[^]*?<\/svg>/.exec(page)?.[0] ?? '';
   const sentOf = (page: string) =>
     [...page.matchAll(/<dt>([^<]*)<\/dt>\s*<dd>([^<]*)<\/dd>/g)].map(
       ([, name = '', value = '']) => [name, value] as const,
@@ -145,7 +148,9 @@ describe('the page that shows the last steps', () => {
     const drawn = [...picture(page).matchAll(/class="label"[^>]*>([^<]*)</g)].map(([, label]) =>
       label?.trim(),
     );
-    const listed = [...page.matchAll(/<li>\s*<strong>([^<]*)<\/strong>/g)].map(([, label]) => label);
+    const listed = [...page.matchAll(/<li>\s*<strong>([^<]*)<\/strong>/g)].map(
+      ([, label]) => label,
+    );
     expect(drawn).toEqual(STEPS);
     expect(listed.slice(0, STEPS.length)).toEqual(STEPS);
   });
@@ -202,7 +207,9 @@ describe('the page that shows the last steps', () => {
   test('shows commands for the signed-in person, and no address in which a shell would see more', async () => {
     expect(await pageOf(await signedIn())).toContain(`npx portico account:deny ${ADA} notes:read`);
     for (const odd of ['x;reboot@example.com', '$(id)@example.com', 'a b@example.com', undefined])
-      expect(String(await toTryNext(home, odd))).toContain('account:deny ada@example.com notes:read');
+      expect(String(await toTryNext(home, odd))).toContain(
+        'account:deny ada@example.com notes:read',
+      );
   });
 });
 
@@ -218,7 +225,9 @@ describe('after sign-in', () => {
 
   test('a button that is pressed twice refreshes once, and access continues', async () => {
     const visitor = await signedIn();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => send(visitor, '/refresh', home)));
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => send(visitor, '/refresh', home)),
+    );
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
     expect(await pageOf(visitor)).toContain('UserInfo answers 200');
     expect((await send(visitor, '/refresh', home)).status).toBe(303);

@@ -43,7 +43,10 @@ beforeAll(async () => {
   await chmod(npx, 0o755);
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   const started = blocksIn('docs/getting-started.md');
-  await writeFile(path.join(folder, 'app.ts'), started.find(({ file }) => file === 'app.ts')?.code ?? '');
+  await writeFile(
+    path.join(folder, 'app.ts'),
+    started.find(({ file }) => file === 'app.ts')?.code ?? '',
+  );
   environment = {
     HOME: folder,
     APP_ENV: 'dev',
@@ -51,7 +54,8 @@ beforeAll(async () => {
     PUBLIC_URL: url,
     PATH: [path.join(folder, 'bin'), path.dirname(process.execPath), process.env['PATH']].join(':'),
   };
-  const commands = started.find(({ code }) => code.includes('db:migrate up'))?.code.split('\n') ?? [];
+  const commands =
+    started.find(({ code }) => code.includes('db:migrate up'))?.code.split('\n') ?? [];
   const upToServe = commands.filter((line) => !line.endsWith(' serve'));
   if (upToServe.length === commands.length) throw new Error('The page does not serve');
   printed = await shell(`{ ${upToServe.join('\n')}\n} 2>&1`);
@@ -69,7 +73,10 @@ afterAll(async () => {
 });
 
 async function shell(script: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('bash', ['-ec', script], { cwd: folder, env: environment });
+  const { stdout } = await promisify(execFile)('bash', ['-ec', script], {
+    cwd: folder,
+    env: environment,
+  });
   return stdout;
 }
 
@@ -91,10 +98,15 @@ const sectionOf = (text: string) => BLOCKS.findIndex(({ code }) => code.includes
 describe('docs/getting-started.md', () => {
   /** Ids, secrets and passwords differ in each run. */
   const withoutValues = (text: string) =>
-    text.replaceAll(/(?<=^(?:password|client id|client secret): +)\S+|(?<=signing key )\S+(?=\.)/gm, '…');
+    text.replaceAll(
+      /(?<=^(?:password|client id|client secret): +)\S+|(?<=signing key )\S+(?=\.)/gm,
+      '…',
+    );
 
   test('shows what its commands print', () => {
-    const shown = blocksIn('docs/getting-started.md').find(({ code }) => code.startsWith('Applied'));
+    const shown = blocksIn('docs/getting-started.md').find(({ code }) =>
+      code.startsWith('Applied'),
+    );
     const [beforeServing = ''] = shown?.code.split(/^(?=Listening)/m) ?? [];
     expect(withoutValues(printed)).toBe(withoutValues(beforeServing));
   });
@@ -113,7 +125,9 @@ describe('docs/requests.md', () => {
     const consent = await visitor.visit(
       locationOf(await visitor.submit(login, { identifier: EMAIL, password })).href,
     );
-    const { searchParams: answer } = locationOf(await visitor.submit(consent, { decision: 'allow' }));
+    const { searchParams: answer } = locationOf(
+      await visitor.submit(consent, { decision: 'allow' }),
+    );
     expect([answer.get('iss'), answer.get('code')]).toEqual([url, expect.any(String)]);
 
     const said = await run(BLOCKS.slice(code), (each) =>

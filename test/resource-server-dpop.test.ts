@@ -49,45 +49,53 @@ function keep(server: Server): void {
 /**
  * An API on one of the frameworks, below `/v1`; the port is chosen first, because a proof names it.
  */
-const GUARDED: readonly (readonly [string, (resource: ResourceServer, port: number) => Promise<unknown>])[] =
+const GUARDED: readonly (readonly [
+  string,
+  (resource: ResourceServer, port: number) => Promise<unknown>,
+])[] = [
   [
-    [
-      'Express',
-      async (resource, port) => {
-        const router = express.Router();
-        router.get('/notes', expressGuard(resource, SCOPE), (req, res) => void res.json(tokenOf(req)));
-        const server = express().use('/v1', router).listen(port, '127.0.0.1');
-        keep(server);
-        await once(server, 'listening');
-      },
-    ],
-    [
-      'Fastify',
-      async (resource, port) => {
-        const fastify = createFastify();
-        const handler = (request: object) => tokenOf(request);
-        await fastify.register(
-          async (below) => {
-            below.get('/notes', { onRequest: fastifyGuard(resource, SCOPE) }, handler);
-          },
-          { prefix: '/v1' },
-        );
-        opened.push(() => fastify.close());
-        await fastify.listen({ port, host: '127.0.0.1' });
-      },
-    ],
-    [
-      'Hono',
-      async (resource, port) => {
-        const below = new Hono();
-        below.get('/notes', honoGuard(resource, SCOPE), (context) => context.json(tokenOf(context.req.raw)));
-        const app = new Hono().route('/v1', below);
-        const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }) as Server;
-        keep(server);
-        if (!server.listening) await once(server, 'listening');
-      },
-    ],
-  ];
+    'Express',
+    async (resource, port) => {
+      const router = express.Router();
+      router.get(
+        '/notes',
+        expressGuard(resource, SCOPE),
+        (req, res) => void res.json(tokenOf(req)),
+      );
+      const server = express().use('/v1', router).listen(port, '127.0.0.1');
+      keep(server);
+      await once(server, 'listening');
+    },
+  ],
+  [
+    'Fastify',
+    async (resource, port) => {
+      const fastify = createFastify();
+      const handler = (request: object) => tokenOf(request);
+      await fastify.register(
+        async (below) => {
+          below.get('/notes', { onRequest: fastifyGuard(resource, SCOPE) }, handler);
+        },
+        { prefix: '/v1' },
+      );
+      opened.push(() => fastify.close());
+      await fastify.listen({ port, host: '127.0.0.1' });
+    },
+  ],
+  [
+    'Hono',
+    async (resource, port) => {
+      const below = new Hono();
+      below.get('/notes', honoGuard(resource, SCOPE), (context) =>
+        context.json(tokenOf(context.req.raw)),
+      );
+      const app = new Hono().route('/v1', below);
+      const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }) as Server;
+      keep(server);
+      if (!server.listening) await once(server, 'listening');
+    },
+  ],
+];
 
 describe('an API elsewhere accepts bound tokens', () => {
   let portal: RunningPortal;
@@ -102,7 +110,11 @@ describe('an API elsewhere accepts bound tokens', () => {
       scopes: [SCOPE],
       grants: ['client_credentials'],
     });
-    asker = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+    asker = await registerClient(portal, {
+      redirectUris: [],
+      scopes: [],
+      grants: ['introspection'],
+    });
     bound = await issue(`${portal.url}/oauth/token`);
   });
   afterAll(() => portal.close());
@@ -116,7 +128,9 @@ describe('an API elsewhere accepts bound tokens', () => {
       },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     });
-    const { access_token: token = '' } = (await response.json()) as Readonly<Record<string, string>>;
+    const { access_token: token = '' } = (await response.json()) as Readonly<
+      Record<string, string>
+    >;
     return token;
   }
 
@@ -137,7 +151,10 @@ describe('an API elsewhere accepts bound tokens', () => {
     ] as const;
 
   describe.each(GUARDED)('on %s', (_, start) => {
-    async function running(dpop: Partial<DpopOptions> | null, more: Partial<ResourceServerOptions> = {}) {
+    async function running(
+      dpop: Partial<DpopOptions> | null,
+      more: Partial<ResourceServerOptions> = {},
+    ) {
       const port = await freePort();
       const publicUrl = `http://localhost:${port}`;
       const resource = resourceServer({
@@ -175,7 +192,10 @@ describe('an API elsewhere accepts bound tokens', () => {
           401,
           'invalid_dpop_proof',
         ]);
-      expect(judged(await ask({ Authorization: `DPoP ${bound}` }))).toEqual([401, 'invalid_dpop_proof']);
+      expect(judged(await ask({ Authorization: `DPoP ${bound}` }))).toEqual([
+        401,
+        'invalid_dpop_proof',
+      ]);
       expect(judged(await ask(boundHeaders(newDpopKey(), 'GET', url, bound)))).toEqual([
         401,
         'invalid_token',
@@ -188,19 +208,25 @@ describe('an API elsewhere accepts bound tokens', () => {
 
     // @shows AS-12.17
     test('a bound one as Bearer is refused, with DPoP on or off; so is an unbound one in the scheme DPoP', async () => {
-      const { access_token: unbound } = await obtainTokens(portal, await registerClient(portal), ADA);
+      const { access_token: unbound } = await obtainTokens(
+        portal,
+        await registerClient(portal),
+        ADA,
+      );
       const [on, off] = [await running({}), await running(null)];
       const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
       expect(judged(await on.ask(bearer(bound)))).toEqual([401, 'invalid_token']);
-      expect(judged(await on.ask({ ...boundHeaders(key, 'GET', on.url, bound), ...bearer(bound) }))).toEqual([
-        401,
-        'invalid_token',
-      ]);
+      expect(
+        judged(await on.ask({ ...boundHeaders(key, 'GET', on.url, bound), ...bearer(bound) })),
+      ).toEqual([401, 'invalid_token']);
       expect(judged(await off.ask(bearer(bound)))).toEqual([401, 'invalid_token']);
       expect(judged(await off.ask(boundHeaders(key, 'GET', off.url, bound)))).toEqual([401, null]);
       expect((await off.ask({})).headers.get('www-authenticate')).toBe('Bearer realm="oauth"');
       expect((await on.ask(bearer(unbound))).status).toBe(200);
-      expect(judged(await on.ask(boundHeaders(key, 'GET', on.url, unbound)))).toEqual([401, 'invalid_token']);
+      expect(judged(await on.ask(boundHeaders(key, 'GET', on.url, unbound)))).toEqual([
+        401,
+        'invalid_token',
+      ]);
       const required = await running({ required: true });
       expect(judged(await required.ask(bearer(unbound)))).toEqual([401, 'invalid_token']);
       expect((await required.ask(boundHeaders(key, 'GET', required.url, bound))).status).toBe(200);
@@ -223,7 +249,9 @@ describe('an API elsewhere accepts bound tokens', () => {
       const own = 'https://api.example/shop/v1/notes';
       expect((await ask(boundHeaders(key, 'GET', own, bound))).status).toBe(200);
       expect((await ask(boundHeaders(key, 'GET', url, bound))).status).toBe(401);
-      expect((await ask(boundHeaders(key, 'GET', 'https://api.example/v1/notes', bound))).status).toBe(401);
+      expect(
+        (await ask(boundHeaders(key, 'GET', 'https://api.example/v1/notes', bound))).status,
+      ).toBe(401);
     });
   });
 
@@ -239,7 +267,8 @@ describe('an API elsewhere accepts bound tokens', () => {
 
   test('a shared record says whether a proof is new, for all processes of the API', async () => {
     const used = new Map<string, number>();
-    const claim = (hash: string, expiresAt: number) => !used.has(hash) && used.set(hash, expiresAt).has(hash);
+    const claim = (hash: string, expiresAt: number) =>
+      !used.has(hash) && used.set(hash, expiresAt).has(hash);
     const [one, two] = [0, 1].map(() => resourceServer({ dpop: { publicUrl, claim } }));
     const sent = proof();
     expect(statusOf(await use(one as ResourceServer, sent))).toBe(200);
@@ -248,7 +277,9 @@ describe('an API elsewhere accepts bound tokens', () => {
     expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(until).toBeGreaterThan(Date.now());
     // If it cannot be asked, no request is let in.
-    const away = resourceServer({ dpop: { publicUrl, claim: () => Promise.reject(new Error('away')) } });
+    const away = resourceServer({
+      dpop: { publicUrl, claim: () => Promise.reject(new Error('away')) },
+    });
     expect(statusOf(await use(away, proof()))).toBe(503);
   });
 
@@ -256,7 +287,9 @@ describe('an API elsewhere accepts bound tokens', () => {
     'a shared record that answers %j has not said that the proof is new',
     async (given) => {
       const claim = () => given as unknown as boolean;
-      expect(statusOf(await use(resourceServer({ dpop: { publicUrl, claim } }), proof()))).toBe(401);
+      expect(statusOf(await use(resourceServer({ dpop: { publicUrl, claim } }), proof()))).toBe(
+        401,
+      );
     },
   );
 
@@ -287,13 +320,14 @@ describe('an API elsewhere accepts bound tokens', () => {
       '',
     ]) {
       const request = { method: 'GET', target, dpop: proof() };
-      expect([target, statusOf(await resource.authorize(`DPoP ${bound}`, SCOPE, request))]).toEqual([
-        target,
-        401,
-      ]);
+      expect([target, statusOf(await resource.authorize(`DPoP ${bound}`, SCOPE, request))]).toEqual(
+        [target, 401],
+      );
     }
     expect(() => resourceServer({ dpop: { publicUrl: '/notes' } })).toThrow(TypeError);
-    expect(() => resourceServer({ dpop: { publicUrl: 'https://api.example/?a' } })).toThrow(TypeError);
+    expect(() => resourceServer({ dpop: { publicUrl: 'https://api.example/?a' } })).toThrow(
+      TypeError,
+    );
   });
 
   describe('an authorization server that says about a token', () => {
@@ -395,10 +429,14 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     proof_type: [sending('its typ is not dpop+jwt', () => proof({}, { typ: 'JWT' }))],
     proof_algorithm: [sending('its alg is not accepted here', () => proof({}, { alg: 'none' }))],
     proof_jti: [
-      sending('its jti is missing, or not a string of at most 255 characters', () => proof({ jti: 7 })),
+      sending('its jti is missing, or not a string of at most 255 characters', () =>
+        proof({ jti: 7 }),
+      ),
     ],
     proof_nonce: [
-      sending('its nonce is missing, or not a string of at most 255 characters', () => proof({ nonce: '' })),
+      sending('its nonce is missing, or not a string of at most 255 characters', () =>
+        proof({ nonce: '' }),
+      ),
     ],
     proof_method: [
       sending('its htm is another method', () => proof({ htm: 'POST' })),
@@ -411,8 +449,12 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
         proof({ htu: undefined }),
       ),
     ],
-    proof_without_time: [sending('its iat is missing, or no time', () => proof({ iat: undefined }))],
-    proof_from_the_future: [sending('its iat is in the future', () => proof({ iat: now() + 3600 }))],
+    proof_without_time: [
+      sending('its iat is missing, or no time', () => proof({ iat: undefined })),
+    ],
+    proof_from_the_future: [
+      sending('its iat is in the future', () => proof({ iat: now() + 3600 })),
+    ],
     proof_too_old: [sending('its iat is too long ago', () => proof({ iat: now() - 3600 }))],
     proof_expired: [sending('it has expired', () => proof({ exp: now() - 3600 }))],
     proof_not_yet_valid: [sending('its nbf is in the future', () => proof({ nbf: now() + 3600 }))],
@@ -430,7 +472,9 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
       ),
     ],
     proof_signature: [sending('its jwk did not sign it', () => proof({}, {}, newDpopKey()))],
-    proof_of_another_key: [{ title: 'the token has another', cnf: { jkt: 'x' }, told: INVALID_TOKEN }],
+    proof_of_another_key: [
+      { title: 'the token has another', cnf: { jkt: 'x' }, told: INVALID_TOKEN },
+    ],
     proof_used: [
       { title: 'a second time', times: 2 },
       { title: 'as the application says', options: { claim: () => false } },
@@ -459,7 +503,12 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
       },
     ],
     fault: [
-      { title: 'a header that is not a string', sent: { dpop: 7 as never }, detail: 'TypeError', told: AWAY },
+      {
+        title: 'a header that is not a string',
+        sent: { dpop: 7 as never },
+        detail: 'TypeError',
+        told: AWAY,
+      },
       {
         title: 'no path, and no proof',
         sent: { dpop: null, target: undefined as never },
@@ -470,11 +519,28 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
   };
 
   // @shows AS-12.19
-  test.each(Object.entries(ROWS).flatMap(([reason, rows]) => rows.map((row) => ({ reason, ...row }))))(
+  test.each(
+    Object.entries(ROWS).flatMap(([reason, rows]) => rows.map((row) => ({ reason, ...row }))),
+  )(
     '$reason: $title',
-    async ({ reason, cnf, scheme = 'DPoP', options, sent, dpop, detail = null, told, times = 1 }) => {
+    async ({
+      reason,
+      cnf,
+      scheme = 'DPoP',
+      options,
+      sent,
+      dpop,
+      detail = null,
+      told,
+      times = 1,
+    }) => {
       const bound = cnf === null ? {} : { cnf: cnf ?? { jkt: jktOf(key) } };
-      const body = JSON.stringify({ active: true, scope: SCOPE, client_id: 'the client', ...bound });
+      const body = JSON.stringify({
+        active: true,
+        scope: SCOPE,
+        client_id: 'the client',
+        ...bound,
+      });
       const server = createServer((_request, response) =>
         response.setHeader('Content-Type', 'application/json').end(body),
       ).listen(0, '127.0.0.1');
@@ -493,8 +559,19 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
       const request = { method: 'GET', target: '/notes', dpop: (dpop ?? proof)(), ...sent };
       let answer: object = {};
       for (let time = 1; time <= times; time += 1)
-        answer = await resource.authorize(`${scheme} ${TOKEN}`, SCOPE, sent === null ? undefined : request);
-      const refusal = { status: 401, error: 'invalid_dpop_proof', reason, detail, answered: null, ...told };
+        answer = await resource.authorize(
+          `${scheme} ${TOKEN}`,
+          SCOPE,
+          sent === null ? undefined : request,
+        );
+      const refusal = {
+        status: 401,
+        error: 'invalid_dpop_proof',
+        reason,
+        detail,
+        answered: null,
+        ...told,
+      };
       expect(heard).toEqual([
         { ...refusal, clientId: reason === 'fault' ? null : 'the client', scope: SCOPE },
       ]);
@@ -505,7 +582,8 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
         `${request.dpop ?? 'a proof'}.`,
         hashOf(TOKEN),
       ]);
-      for (const part of `${request.dpop}`.split('.')) if (part.length > 20) expectNothingOf(heard, [part]);
+      for (const part of `${request.dpop}`.split('.'))
+        if (part.length > 20) expectNothingOf(heard, [part]);
       expect(answer).toBeInstanceOf(Response);
       expect((answer as Response).status).toBe(refusal.status);
       expect(await (answer as Response).json()).toEqual({ error: refusal.error });

@@ -105,7 +105,9 @@ const GUARDED: readonly (readonly [string, (resource: ResourceServer) => Promise
     'Hono',
     async (resource) => {
       const app = new Hono();
-      app.get('/notes', honoGuard(resource, SCOPE), (context) => context.json(tokenOf(context.req.raw)));
+      app.get('/notes', honoGuard(resource, SCOPE), (context) =>
+        context.json(tokenOf(context.req.raw)),
+      );
       const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
       if (!server.listening) await once(server, 'listening');
       return keep(server);
@@ -134,7 +136,10 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const statusOf = async (...authorization: readonly string[]) => {
-      const asking = get(`${url}/notes`, { headers: { Authorization: [...authorization] }, agent: false });
+      const asking = get(`${url}/notes`, {
+        headers: { Authorization: [...authorization] },
+        agent: false,
+      });
       const [answer] = (await once(asking, 'response')) as [IncomingMessage];
       answer.resume();
       return answer.statusCode;
@@ -153,7 +158,10 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   test('401 without a token or with an invalid one, 403 with one that lacks the scope', async () => {
     const url = await start(resourceServer());
     const bare = await ask(url, null);
-    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="oauth"',
+    ]);
     const garbage = await ask(url, 'garbage');
     expect([garbage.status, await garbage.json()]).toEqual([401, { error: 'invalid_token' }]);
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -181,7 +189,9 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
 
   test('metadata without a URL is refused at the start, and no value ends its quotes', async () => {
     expect(() => resourceServer({ resourceMetadata: '/metadata' })).toThrow(TypeError);
-    const url = await start(resourceServer({ resourceMetadata: 'https://api.example/?a="b\\c\r\n' }));
+    const url = await start(
+      resourceServer({ resourceMetadata: 'https://api.example/?a="b\\c\r\n' }),
+    );
     const challenge = (await ask(url, null)).headers.get('www-authenticate') ?? '';
     expect(challenge).toBe(
       String.raw`Bearer realm="oauth", scope="notes:read", resource_metadata="https://api.example/?a=%22b\\c"`,
@@ -313,7 +323,9 @@ describe('the cache', () => {
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
         asked.push(new URLSearchParams(body).get('token') ?? '');
-        response.setHeader('Content-Type', 'application/json').end('{"active":true,"scope":"notes:read"}');
+        response
+          .setHeader('Content-Type', 'application/json')
+          .end('{"active":true,"scope":"notes:read"}');
       });
     });
     counting.listen(0, '127.0.0.1');
@@ -351,7 +363,9 @@ describe('a cached answer is used', () => {
       const end = async () => {
         const answer = await answers[Math.min(asked.length, answers.length - 1)];
         asked.push(new URLSearchParams(body).get('token') ?? '');
-        response.writeHead(typeof answer === 'number' ? answer : 200, { 'Content-Type': 'application/json' });
+        response.writeHead(typeof answer === 'number' ? answer : 200, {
+          'Content-Type': 'application/json',
+        });
         response.end(JSON.stringify(answer));
       };
       request.on('end', () => void end());
@@ -360,7 +374,12 @@ describe('a cached answer is used', () => {
     await once(server, 'listening');
     return { issuer: keep(server), asked };
   }
-  const usable = (members: object = {}) => ({ active: true, scope: SCOPE, client_id: 'app', ...members });
+  const usable = (members: object = {}) => ({
+    active: true,
+    scope: SCOPE,
+    client_id: 'app',
+    ...members,
+  });
   const NONE = { active: false };
   const use = async (resource: ResourceServer, token = 't', scope = SCOPE) => {
     const answer = await resource.authorize(`Bearer ${token}`, scope);
@@ -464,7 +483,9 @@ describe('a cached answer is used', () => {
   test('only if there was an answer: a failure is asked about again', async () => {
     const { issuer, asked } = await answering(500, { nothing: true }, usable());
     const resource = resourceServer({ issuer, cache: CACHE });
-    expect([await use(resource), await use(resource), await use(resource)]).toEqual([503, 503, 200]);
+    expect([await use(resource), await use(resource), await use(resource)]).toEqual([
+      503, 503, 200,
+    ]);
     expect([await use(resource), asked.length]).toEqual([200, 3]);
   });
 
@@ -567,7 +588,10 @@ describe('what an authorization server says about a token', () => {
     for (const repeated of [encodeURIComponent(clientSecret), basic, 'a-name']) {
       const issuer = await says({ active: true, scope: '', client_id: `<${repeated}>` });
       const onRefusal = ({ clientId }: Refusal) => void told.push(clientId);
-      await resourceServer({ issuer, clientId: 'app', clientSecret, onRefusal }).authorize('Bearer t', SCOPE);
+      await resourceServer({ issuer, clientId: 'app', clientSecret, onRefusal }).authorize(
+        'Bearer t',
+        SCOPE,
+      );
     }
     expect(told).toEqual([null, null, '<a-name>']);
   });
@@ -590,24 +614,27 @@ describe('what an authorization server says about a token', () => {
     });
   });
 
-  test.each(['', '/', '/base', '/base/'])('is requested below an issuer that ends in %j', async (end) => {
-    const asked: string[] = [];
-    const server = createServer(({ url, method, headers }, response) => {
-      asked.push(`${method} ${url} ${headers.authorization}`);
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"active":false}');
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const resource = resourceServer({
-      issuer: `${keep(server)}${end}`,
-      clientId: 'a b',
-      clientSecret: 'c:d',
-    });
-    await resource.authorize('Bearer t', SCOPE);
-    const credentials = Buffer.from('a+b:c%3Ad').toString('base64');
-    const below = end.startsWith('/base') ? '/base' : '';
-    expect(asked).toEqual([`POST ${below}/oauth/introspect Basic ${credentials}`]);
-  });
+  test.each(['', '/', '/base', '/base/'])(
+    'is requested below an issuer that ends in %j',
+    async (end) => {
+      const asked: string[] = [];
+      const server = createServer(({ url, method, headers }, response) => {
+        asked.push(`${method} ${url} ${headers.authorization}`);
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"active":false}');
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const resource = resourceServer({
+        issuer: `${keep(server)}${end}`,
+        clientId: 'a b',
+        clientSecret: 'c:d',
+      });
+      await resource.authorize('Bearer t', SCOPE);
+      const credentials = Buffer.from('a+b:c%3Ad').toString('base64');
+      const below = end.startsWith('/base') ? '/base' : '';
+      expect(asked).toEqual([`POST ${below}/oauth/introspect Basic ${credentials}`]);
+    },
+  );
 });
 
 describe('an API elsewhere learns of a refusal, which', () => {
@@ -623,7 +650,8 @@ describe('an API elsewhere learns of a refusal, which', () => {
     (body: string, status = 200, headers: Readonly<Record<string, string>> = {}): RequestListener =>
     (_, response) =>
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
-  const active = (members: object) => says(JSON.stringify({ active: true, scope: SCOPE, ...members }));
+  const active = (members: object) =>
+    says(JSON.stringify({ active: true, scope: SCOPE, ...members }));
 
   /** The clock of a request, which only the test moves. */
   function clock(): () => void {
@@ -644,8 +672,11 @@ describe('an API elsewhere learns of a refusal, which', () => {
     readonly told?: Partial<Refusal>;
   }
 
-  const issued = async (): Promise<string> => (await obtainTokens(portal, client, ADA)).access_token;
-  const answering = (answer: RequestListener) => async () => ({ issuer: await authorizationServer(answer) });
+  const issued = async (): Promise<string> =>
+    (await obtainTokens(portal, client, ADA)).access_token;
+  const answering = (answer: RequestListener) => async () => ({
+    issuer: await authorizationServer(answer),
+  });
   const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
   const UNKNOWN = 'a-token-that-nobody-knows';
 
@@ -656,16 +687,20 @@ describe('an API elsewhere learns of a refusal, which', () => {
       authorization,
       told: { error: null },
     })),
-    other_scheme: ['Basic YTpi', 'Bearers abc', 'abc', 'Basic YTpi, Bearer abc'].map((authorization) => ({
-      title: authorization,
-      authorization,
-      told: { error: null },
-    })),
-    malformed_token: ['Bearer', 'Bearer a b', 'Bearer a, Bearer b', 'Bearer \u00fc'].map((authorization) => ({
-      title: authorization,
-      authorization,
-      told: { error: null },
-    })),
+    other_scheme: ['Basic YTpi', 'Bearers abc', 'abc', 'Basic YTpi, Bearer abc'].map(
+      (authorization) => ({
+        title: authorization,
+        authorization,
+        told: { error: null },
+      }),
+    ),
+    malformed_token: ['Bearer', 'Bearer a b', 'Bearer a, Bearer b', 'Bearer \u00fc'].map(
+      (authorization) => ({
+        title: authorization,
+        authorization,
+        told: { error: null },
+      }),
+    ),
     dpop_not_taken: ['DPoP abc', 'DPoP'].map((authorization) => ({
       title: authorization,
       authorization,
@@ -707,7 +742,9 @@ describe('an API elsewhere learns of a refusal, which', () => {
     scope_missing: [
       {
         title: 'by the client',
-        options: answering(active({ scope: 'notes:write', client_id: 'https://app.example/client' })),
+        options: answering(
+          active({ scope: 'notes:write', client_id: 'https://app.example/client' }),
+        ),
         told: { status: 403, error: 'insufficient_scope', clientId: 'https://app.example/client' },
       },
       {
@@ -757,7 +794,9 @@ describe('an API elsewhere learns of a refusal, which', () => {
       },
       ...[400, 302, 403, 404, 429, 500, 503, 201].map((status) => ({
         title: `it answers ${status}`,
-        options: answering(says('{"active":true,"scope":"notes:read"}', status, { Location: '/elsewhere' })),
+        options: answering(
+          says('{"active":true,"scope":"notes:read"}', status, { Location: '/elsewhere' }),
+        ),
         told: { ...AWAY, answered: status },
       })),
     ],
@@ -795,7 +834,10 @@ describe('an API elsewhere learns of a refusal, which', () => {
   test.each(rows)('$reason: $title', async ({ reason, row }) => {
     const { options, authorization = `Bearer ${UNKNOWN}` } = row;
     const told: Refusal[] = [];
-    const changes = { ...(await options?.()), onRefusal: (refusal: Refusal) => void told.push(refusal) };
+    const changes = {
+      ...(await options?.()),
+      onRefusal: (refusal: Refusal) => void told.push(refusal),
+    };
     const answer = await resourceServer(changes).authorize(authorization, SCOPE);
     const refusal = {
       status: 401,
@@ -843,31 +885,42 @@ describe('an API elsewhere learns of a refusal, which', () => {
     ['an error', (said) => says(JSON.stringify({ error: said, error_description: said }), 400)],
     [
       'a challenge',
-      (said) => says(said, 401, { 'WWW-Authenticate': `Basic realm="${said.replaceAll('\n', ' ')}"` }),
+      (said) =>
+        says(said, 401, { 'WWW-Authenticate': `Basic realm="${said.replaceAll('\n', ' ')}"` }),
     ],
     ['a client id', (said) => active({ scope: '', client_id: said })],
     ['a client id with more', (said) => active({ scope: '', client_id: `of ${said}.` })],
-    ['everything', (said) => active({ scope: said, client_id: said, sub: said, username: said, jti: said })],
+    [
+      'everything',
+      (said) => active({ scope: said, client_id: said, sub: said, username: said, jti: said }),
+    ],
     ['a target', (said) => active({ aud: said, client_id: said })],
-    ['our credentials', () => active({ scope: '', client_id: btoa(`${asker.id}:${asker.secret}`) })],
+    [
+      'our credentials',
+      () => active({ scope: '', client_id: btoa(`${asker.id}:${asker.secret}`) }),
+    ],
     ['a confirmation', (said) => active({ cnf: { [said]: said }, client_id: said })],
     ['a scope that fails', (said) => active({ scope: { [said]: said }, client_id: said })],
     [
       'the type of a JWT',
-      (said) => says(`${said}.${said}.x`, 200, { 'Content-Type': 'application/token-introspection+jwt' }),
+      (said) =>
+        says(`${said}.${said}.x`, 200, { 'Content-Type': 'application/token-introspection+jwt' }),
     ],
-  ])('repeats nothing that was sent, even if the authorization server does: %s', async (_, answer) => {
-    for (const secret of [UNKNOWN, asker.secret]) {
-      const told: Refusal[] = [];
-      const issuer = await authorizationServer(answer(secret));
-      const onRefusal = (refusal: Refusal) => void told.push(refusal);
-      expect(
-        await resourceServer({ issuer, onRefusal }).authorize(`Bearer ${UNKNOWN}`, SCOPE),
-      ).toBeInstanceOf(Response);
-      expect(told).toHaveLength(1);
-      expectNothingOf(told, [UNKNOWN, asker.secret, btoa(`${asker.id}:${asker.secret}`)]);
-    }
-  });
+  ])(
+    'repeats nothing that was sent, even if the authorization server does: %s',
+    async (_, answer) => {
+      for (const secret of [UNKNOWN, asker.secret]) {
+        const told: Refusal[] = [];
+        const issuer = await authorizationServer(answer(secret));
+        const onRefusal = (refusal: Refusal) => void told.push(refusal);
+        expect(
+          await resourceServer({ issuer, onRefusal }).authorize(`Bearer ${UNKNOWN}`, SCOPE),
+        ).toBeInstanceOf(Response);
+        expect(told).toHaveLength(1);
+        expectNothingOf(told, [UNKNOWN, asker.secret, btoa(`${asker.id}:${asker.secret}`)]);
+      }
+    },
+  );
 
   test.each([7, {}, ['a'], 'a\nb', 'a\u2028', '', 'a'.repeat(2049)])(
     'has no invalid client id: %j',
@@ -876,7 +929,9 @@ describe('an API elsewhere learns of a refusal, which', () => {
       const issuer = await authorizationServer(active({ scope: '', client_id: clientId }));
       const onRefusal = (refusal: Refusal) => void told.push(refusal);
       await resourceServer({ issuer, onRefusal }).authorize('Bearer abc', SCOPE);
-      expect(told.map(({ reason, clientId: named }) => [reason, named])).toEqual([['scope_missing', null]]);
+      expect(told.map(({ reason, clientId: named }) => [reason, named])).toEqual([
+        ['scope_missing', null],
+      ]);
     },
   );
 
@@ -910,11 +965,14 @@ describe('an API elsewhere learns of a refusal, which', () => {
     },
   );
 
-  test.each([null, {}, 'console'])('needs a function to report to, or the start fails: %j', (it) => {
-    expect(() => resourceServer({ onRefusal: it as never })).toThrow(
-      new TypeError('onRefusal: must be a function'),
-    );
-  });
+  test.each([null, {}, 'console'])(
+    'needs a function to report to, or the start fails: %j',
+    (it) => {
+      expect(() => resourceServer({ onRefusal: it as never })).toThrow(
+        new TypeError('onRefusal: must be a function'),
+      );
+    },
+  );
 
   // @shows AS-12.19
   test.each<readonly [string, (refusal: Refusal) => unknown]>([

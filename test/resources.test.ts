@@ -80,7 +80,11 @@ const call = async (api: string, { access_token }: Pick<Tokens, 'access_token'>)
 /** The error with which a request for a code is refused at the redirect URI. */
 async function refusalOf(changes: Readonly<Record<string, string | undefined>>, repeated = '') {
   const visitor = await portal.signedIn(ADA);
-  const url = authorizationUrl(portal, client, { resource: reading, scope: 'notes:read', ...changes });
+  const url = authorizationUrl(portal, client, {
+    resource: reading,
+    scope: 'notes:read',
+    ...changes,
+  });
   return locationOf(await visitor.visit(`${url}${repeated}`)).searchParams.get('error');
 }
 
@@ -124,7 +128,10 @@ describe('a token is for one resource', () => {
   // @shows AS-12.30
   test('introspection names it, and an API elsewhere refuses it for another one', async () => {
     const [here, there] = [await tokensFor(writing), await tokensFor(ELSEWHERE)];
-    expect(await introspect(portal, here.access_token)).toMatchObject({ active: true, aud: writing });
+    expect(await introspect(portal, here.access_token)).toMatchObject({
+      active: true,
+      aud: writing,
+    });
     const introspecting = await registerClient(portal, {
       redirectUris: [],
       scopes: [],
@@ -159,7 +166,12 @@ describe('a token is for one resource', () => {
       redirect_uri: 'https://client.example/callback',
       code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
     };
-    const response = await requestWithProof(portal, client, tokenProof(key, issuer, Date.now()), form);
+    const response = await requestWithProof(
+      portal,
+      client,
+      tokenProof(key, issuer, Date.now()),
+      form,
+    );
     const { access_token } = (await response.json()) as Tokens;
     const statusAt = async (api: string) => {
       const ath = createHash('sha256').update(access_token).digest('base64url');
@@ -208,7 +220,9 @@ describe('a request names its resource exactly', () => {
 
   // @shows AS-7.31
   test('without a resource only a sign-in is possible, and that token reaches no resource', async () => {
-    expect(await refusalOf({ resource: undefined, scope: 'openid notes:read' })).toBe('invalid_scope');
+    expect(await refusalOf({ resource: undefined, scope: 'openid notes:read' })).toBe(
+      'invalid_scope',
+    );
     const tokens = await tokensFor(undefined, 'openid profile');
     expect(await introspect(portal, tokens.access_token)).not.toHaveProperty('aud');
     expect([await call(reading, tokens), await call(writing, tokens)]).toEqual([401, 401]);
@@ -243,8 +257,12 @@ describe('a request names its resource exactly', () => {
   test('the consent page shows the label of the resource, if it has one', async () => {
     const visitor = await portal.signedIn(ADA);
     const pageFor = async (resource: string) =>
-      (await visitor.visit(authorizationUrl(portal, client, { resource, scope: 'notes:read' }))).text();
-    expect(await pageFor(reading)).toContain('For use with <strong><bdi>Notes to read</bdi></strong>');
+      (
+        await visitor.visit(authorizationUrl(portal, client, { resource, scope: 'notes:read' }))
+      ).text();
+    expect(await pageFor(reading)).toContain(
+      'For use with <strong><bdi>Notes to read</bdi></strong>',
+    );
     expect(await pageFor(writing)).not.toContain('For use with');
   });
 });
@@ -266,7 +284,9 @@ describe('a grant keeps its resource', () => {
     const first = await tokensFor(reading);
     const refused = await refresh(portal, client, first.refresh_token, { resource: writing });
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_target']);
-    const wider = await refresh(portal, client, first.refresh_token, { scope: 'notes:read notes:write' });
+    const wider = await refresh(portal, client, first.refresh_token, {
+      scope: 'notes:read notes:write',
+    });
     expect([wider.status, await errorOf(wider)]).toEqual([400, 'invalid_scope']);
     const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
     expect([await call(reading, second), await call(writing, second)]).toEqual([200, 401]);
@@ -340,7 +360,8 @@ describe('each resource describes itself', () => {
 
   // @shows AS-12.32
   test('and names the document in its challenges, if it is told to', async () => {
-    const challengeOf = async (api: string) => (await fetch(`${api}/notes`)).headers.get('www-authenticate');
+    const challengeOf = async (api: string) =>
+      (await fetch(`${api}/notes`)).headers.get('www-authenticate');
     const named = `resource_metadata="${portal.url}/.well-known/oauth-protected-resource/reading"`;
     expect(await challengeOf(reading)).toContain(named);
     expect(await challengeOf(writing)).not.toContain('resource_metadata');
@@ -359,7 +380,11 @@ describe('a mistake stops the server at the start', () => {
 
   // @shows AS-2.35
   test.each([
-    ['https://a.example:443/x', { scopes: ['notes:read'] }, 'must be written as https://a.example/x'],
+    [
+      'https://a.example:443/x',
+      { scopes: ['notes:read'] },
+      'must be written as https://a.example/x',
+    ],
     ['https://A.example/x', { scopes: ['notes:read'] }, 'must be written as https://a.example/x'],
     ['https://a.example/x?y', { scopes: ['notes:read'] }, 'is not the URL of an API'],
     ['https://a.example/x#y', { scopes: ['notes:read'] }, 'is not the URL of an API'],
@@ -369,9 +394,17 @@ describe('a mistake stops the server at the start', () => {
     ['https://a.example/*', { scopes: ['notes:read'] }, 'must have no : or * in its path'],
     ['https://a.example/x', {}, 'list the scopes'],
     ['https://a.example/x', { scopes: [] }, 'must name at least one scope'],
-    ['https://a.example/x', { scopes: ['gone'] }, 'names gone, which is not in oauth_server:scopes'],
+    [
+      'https://a.example/x',
+      { scopes: ['gone'] },
+      'names gone, which is not in oauth_server:scopes',
+    ],
     ['https://a.example/x', { scopes: ['openid'] }, 'names openid, which every resource has'],
-    ['https://a.example/x', { scopes: ['notes:read'], challenge: true }, 'cannot publish the metadata'],
+    [
+      'https://a.example/x',
+      { scopes: ['notes:read'], challenge: true },
+      'cannot publish the metadata',
+    ],
   ])('%s with %j: %s', async (url, settings, message) => {
     expect(await refusalOfConfig({ resources: { [url]: settings } })).toContain(message);
   });
@@ -379,9 +412,9 @@ describe('a mistake stops the server at the start', () => {
   // @shows AS-2.35
   test('two that differ only in the slash at the end, and an audience that is none of them', async () => {
     const each = { scopes: ['notes:read'] };
-    expect(await refusalOfConfig({ resources: { [ELSEWHERE]: each, [`${ELSEWHERE}/`]: each } })).toContain(
-      'slash at the end',
-    );
+    expect(
+      await refusalOfConfig({ resources: { [ELSEWHERE]: each, [`${ELSEWHERE}/`]: each } }),
+    ).toContain('slash at the end');
     expect(
       await refusalOfConfig({ resources: { [ELSEWHERE]: each }, audience: 'https://b.example/' }),
     ).toContain('is not in oauth_server:resources');
@@ -389,6 +422,8 @@ describe('a mistake stops the server at the start', () => {
 
   // @shows AS-12.30
   test('server.resource() throws for a URL that is not configured', () => {
-    expect(() => portal.server.resource(`${reading}/`)).toThrow('add the URL to oauth_server:resources');
+    expect(() => portal.server.resource(`${reading}/`)).toThrow(
+      'add the URL to oauth_server:resources',
+    );
   });
 });

@@ -31,7 +31,11 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-function post(path: string, by: TestClient | null, form: Record<string, string>): Promise<Response> {
+function post(
+  path: string,
+  by: TestClient | null,
+  form: Record<string, string>,
+): Promise<Response> {
   const headers: Record<string, string> =
     by === null ? {} : { Authorization: `Basic ${btoa(`${by.id}:${by.secret}`)}` };
   return fetch(portal.url + path, { method: 'POST', headers, body: new URLSearchParams(form) });
@@ -47,7 +51,10 @@ async function introspect(token: string): Promise<Record<string, unknown>> {
 const opens = async (token: string) => (await callApi(portal, '/api/whoami', token)).status === 200;
 
 describe('POST /oauth/revoke', () => {
-  async function expectAccepted(by: TestClient | null, form: Record<string, string>): Promise<void> {
+  async function expectAccepted(
+    by: TestClient | null,
+    form: Record<string, string>,
+  ): Promise<void> {
     const response = await post('/oauth/revoke', by, form);
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await response.text()).toBe('');
@@ -121,9 +128,15 @@ describe('POST /oauth/revoke', () => {
   test('openid-client finds and uses it', async () => {
     const authentication = openid.ClientSecretBasic(client.secret);
     const execute = [openid.allowInsecureRequests];
-    const config = await openid.discovery(new URL(portal.url), client.id, undefined, authentication, {
-      execute,
-    });
+    const config = await openid.discovery(
+      new URL(portal.url),
+      client.id,
+      undefined,
+      authentication,
+      {
+        execute,
+      },
+    );
     const tokens = await obtainTokens(portal, client, ADA);
     await openid.tokenRevocation(config, tokens.refresh_token);
     expect(await opens(tokens.access_token)).toBe(false);
@@ -135,7 +148,9 @@ describe('POST /oauth/introspect', () => {
   test('tells a resource server elsewhere what a token allows, with the public subject', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const told = await introspect(tokens.access_token);
-    const { sub } = (await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as {
+    const { sub } = (await (
+      await callApi(portal, '/oauth/userinfo', tokens.access_token)
+    ).json()) as {
       sub: string;
     };
     expect(told).toEqual({
@@ -165,7 +180,9 @@ describe('POST /oauth/introspect', () => {
 
   // @shows AS-10.3, AS-10.4
   test('shows a demotion of the person on the next call', async () => {
-    const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
+    const { access_token } = await obtainTokens(portal, client, ADA, {
+      scope: 'notes:read notes:write',
+    });
     await portal.deny(ADA, 'notes.edit');
     try {
       expect((await introspect(access_token))['scope']).toBe('notes:read');
@@ -199,7 +216,9 @@ describe('POST /oauth/introspect', () => {
   test('is only for a confidential client with the right to it', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     expect((await post('/oauth/introspect', null, { token })).status).toBe(401);
-    expect((await post('/oauth/introspect', { ...api, secret: 'wrong' }, { token })).status).toBe(401);
+    expect((await post('/oauth/introspect', { ...api, secret: 'wrong' }, { token })).status).toBe(
+      401,
+    );
     const without = await post('/oauth/introspect', client, { token });
     expect(without.status).toBe(400);
     expect(await errorOf(without)).toBe('unauthorized_client');

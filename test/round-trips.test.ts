@@ -1,6 +1,15 @@
 // @engines servers: it counts what goes to a database server, and SQLite has none
 import { openDatabase, type OpenedDatabase } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import {
   ADA,
@@ -34,7 +43,8 @@ beforeEach(async () => {
 });
 
 type On = Pick<OpenedDatabase, 'execute'>;
-const insert = (id: number, on: On) => on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a']);
+const insert = (id: number, on: On) =>
+  on.execute('INSERT INTO things (id, name) VALUES (?, ?)', [id, 'a']);
 const find = async (id: number, on: On) =>
   (await on.execute('SELECT id, name FROM things WHERE id = ?', [id])).rows;
 
@@ -106,14 +116,20 @@ describe('round trips to the server', () => {
     // The first request learns which permissions to read in the same query, and prepares
     // statements.
     for (let time = 0; time < 2; time += 1) {
-      const consent = await counted('consent page', () => visitor.visit(authorizationUrl(portal, client)));
+      const consent = await counted('consent page', () =>
+        visitor.visit(authorizationUrl(portal, client)),
+      );
       const back = await counted('consent', () => visitor.submit(consent, { decision: 'allow' }));
       const code = locationOf(back).searchParams.get('code') ?? '';
       const exchanged = await counted('code', () => exchangeCode(portal, client, code));
       const first = (await exchanged.json()) as Tokens;
-      const refreshed = await counted('refresh', () => refresh(portal, client, first.refresh_token));
+      const refreshed = await counted('refresh', () =>
+        refresh(portal, client, first.refresh_token),
+      );
       const { access_token: token, refresh_token: last } = (await refreshed.json()) as Tokens;
-      expect((await counted('own API', () => callApi(portal, '/api/notes', token))).status).toBe(200);
+      expect((await counted('own API', () => callApi(portal, '/api/notes', token))).status).toBe(
+        200,
+      );
       for (const [name, each] of [
         ['revocation', token],
         ['revocation of what is gone', token],
@@ -158,7 +174,10 @@ describe('every transaction runs at READ COMMITTED', () => {
   test('from the first on a connection on, and on a replacement of the connection', async () => {
     const way = await openWay(store.url);
     for (const id of [1, 2]) {
-      expect(await seesOthers(way.database, id)).toEqual({ before: [], after: [{ id, name: 'a' }] });
+      expect(await seesOthers(way.database, id)).toEqual({
+        before: [],
+        after: [{ id, name: 'a' }],
+      });
     }
     await way.database
       .transaction(async (on) => on.execute('INSERT INTO nothing VALUES (1)'))
@@ -182,9 +201,15 @@ describe('every transaction runs at READ COMMITTED', () => {
   )('also after the application has run %s', async (statement) => {
     const way = await openWay(store.url);
     await way.database.execute(statement);
-    expect(await seesOthers(way.database, 5)).toEqual({ before: [], after: [{ id: 5, name: 'a' }] });
+    expect(await seesOthers(way.database, 5)).toEqual({
+      before: [],
+      after: [{ id: 5, name: 'a' }],
+    });
     await way.database.transaction((on) => on.execute(statement)).catch(() => {});
-    expect(await seesOthers(way.database, 6)).toEqual({ before: [], after: [{ id: 6, name: 'a' }] });
+    expect(await seesOthers(way.database, 6)).toEqual({
+      before: [],
+      after: [{ id: 6, name: 'a' }],
+    });
     await insert(7, way.database);
     expect(await find(7, other)).toHaveLength(1);
   });
@@ -243,5 +268,7 @@ test('a prepared statement returns the columns that exist now', async () => {
 
 test('a failed statement has its caller in the stack', async () => {
   const asking = other.execute('SELECT id FROM nothing');
-  await expect(asking).rejects.toMatchObject({ stack: expect.stringContaining('round-trips.test') });
+  await expect(asking).rejects.toMatchObject({
+    stack: expect.stringContaining('round-trips.test'),
+  });
 });

@@ -2,7 +2,12 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSERTION_TYPE, signed } from './support/assertions.ts';
-import { differencesAtOnce, differencesOf, firstDifferencesOf, isSlow } from './support/timing/ledgers.ts';
+import {
+  differencesAtOnce,
+  differencesOf,
+  firstDifferencesOf,
+  isSlow,
+} from './support/timing/ledgers.ts';
 import { ROWS } from './support/timing/rows.ts';
 import { startWorld, type World } from './support/timing/world.ts';
 
@@ -34,9 +39,12 @@ describe.each([
 const SLOW = ROWS.filter(isSlow);
 
 // @shows AS-9.3
-test.each(SLOW)('$name: the very first request of a process costs the same, whichever it is', async (row) => {
-  expect(await firstDifferencesOf(row)).toEqual([]);
-});
+test.each(SLOW)(
+  '$name: the very first request of a process costs the same, whichever it is',
+  async (row) => {
+    expect(await firstDifferencesOf(row)).toEqual([]);
+  },
+);
 
 // @shows AS-9.3
 test.each(SLOW)('$name: two at once cost the same', async (row) => {
@@ -82,18 +90,35 @@ describe('the keys that stand in for unknown clients', () => {
           scopes: ['notes:read'],
           grants: ['client_credentials'],
         });
-        const key = { algorithm, privateKey: createPrivateKey({ key: jwk, format: 'jwk' }), kid: '', jwk };
+        const key = {
+          algorithm,
+          privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
+          kid: '',
+          jwk,
+        };
         for (const id of [client.id, '0'.repeat(32)]) {
           const now = Math.floor(world.now / 1000);
-          const claims = { iss: id, sub: id, aud: world.url, iat: now, exp: now + 60, jti: randomUUID() };
+          const claims = {
+            iss: id,
+            sub: id,
+            aud: world.url,
+            iat: now,
+            exp: now + 60,
+            jti: randomUUID(),
+          };
           const form = {
             grant_type: 'client_credentials',
             client_assertion_type: ASSERTION_TYPE,
             client_assertion: signed(key, { alg: algorithm }, claims),
           };
           const body = new URLSearchParams(form);
-          const answer = await world.send(new Request(`${world.url}/oauth/token`, { method: 'POST', body }));
-          expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_client' }]);
+          const answer = await world.send(
+            new Request(`${world.url}/oauth/token`, { method: 'POST', body }),
+          );
+          expect([answer.status, await answer.json()]).toMatchObject([
+            401,
+            { error: 'invalid_client' },
+          ]);
         }
       } finally {
         await world.close();

@@ -7,14 +7,25 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import portal from '../examples/portal/app.ts';
 import { portico, ROOT, type ConsoleResult } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
-import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
+import {
+  ADA,
+  callApi,
+  obtainTokens,
+  refresh,
+  registerClient,
+  startPortal,
+} from './support/portal.ts';
 
 // @shows AS-4.3, AS-4.10, AS-20.1, AS-20.2
 test('a step of a later release keeps tokens and client secrets valid', async () => {
   const running = await startPortal();
   onTestFinished(() => running.close());
   const client = await registerClient(running);
-  const { access_token: token, refresh_token: refreshToken } = await obtainTokens(running, client, ADA);
+  const { access_token: token, refresh_token: refreshToken } = await obtainTokens(
+    running,
+    client,
+    ADA,
+  );
   const later: Migration = {
     name: 'oauth_server_0002_later',
     async up({ change, types }) {
@@ -22,7 +33,9 @@ test('a step of a later release keeps tokens and client secrets valid', async ()
         await change(`ALTER TABLE ${table} ADD COLUMN later ${types.identifier}`);
     },
   };
-  expect(await migrate(running.application.database, [...migrationsOf(portal), later])).toEqual([later.name]);
+  expect(await migrate(running.application.database, [...migrationsOf(portal), later])).toEqual([
+    later.name,
+  ]);
   expect((await callApi(running, '/oauth/userinfo', token)).status).toBe(200);
   expect((await refresh(running, client, refreshToken)).status).toBe(200);
 });
@@ -38,7 +51,8 @@ describe('applying the schema', () => {
     database = await createDatabase(folder);
     opened = openDatabase(database.url, { directory: folder });
     // Two SQLite connections on one thread would wait for each other forever.
-    other = opened.dialect === 'sqlite' ? opened : openDatabase(database.url, { directory: folder });
+    other =
+      opened.dialect === 'sqlite' ? opened : openDatabase(database.url, { directory: folder });
   });
   afterAll(async () => {
     await opened.close();
@@ -56,18 +70,25 @@ describe('applying the schema', () => {
       });
     const results = await Promise.all([up(), up(), up()]);
     // A step that takes longer than five seconds is reported while it runs.
-    const said = ({ stderr }: ConsoleResult) => stderr.replaceAll(/^Applying the schema\b.*\n/gm, '');
+    const said = ({ stderr }: ConsoleResult) =>
+      stderr.replaceAll(/^Applying the schema\b.*\n/gm, '');
     expect(results.map((result) => ({ code: result.code, said: said(result) }))).toEqual(
       Array.from({ length: 3 }, () => ({ code: 0, said: '' })),
     );
-    const applied = results.map(({ stdout }) => (JSON.parse(stdout) as { applied: string[] }).applied);
+    const applied = results.map(
+      ({ stdout }) => (JSON.parse(stdout) as { applied: string[] }).applied,
+    );
     const all = migrationsOf(portal).map(({ name }) => name);
     expect(applied.flat().toSorted()).toEqual(all.toSorted());
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   });
 
   test('a step may take longer than any request, and waiting for it even longer', async () => {
-    const pause = { sqlite: 'SELECT 1', postgres: 'SELECT pg_sleep(11)', mysql: 'SELECT SLEEP(11)' } as const;
+    const pause = {
+      sqlite: 'SELECT 1',
+      postgres: 'SELECT pg_sleep(11)',
+      mysql: 'SELECT SLEEP(11)',
+    } as const;
     const step: Migration = {
       name: 'test_0000_slow',
       async up(schema) {

@@ -30,7 +30,11 @@ const OFFERED = {
   cnf: { jkt: 'forged' },
 };
 const SCOPES = {
-  'team:read': { label: 'See your team', permission: 'notes.read', claims: ['roles', 'tenant_id', 'email'] },
+  'team:read': {
+    label: 'See your team',
+    permission: 'notes.read',
+    claims: ['roles', 'tenant_id', 'email'],
+  },
   'plan:read': {
     label: 'See your plan',
     permission: 'notes.read',
@@ -45,10 +49,14 @@ let client: TestClient;
 
 beforeAll(async () => {
   portal = await startPortal({
-    config: { oauth_server: { scopes: SCOPES, claims: () => ({ ...OFFERED, phone_number: '123' }) } },
+    config: {
+      oauth_server: { scopes: SCOPES, claims: () => ({ ...OFFERED, phone_number: '123' }) },
+    },
   });
   await portal.grant(ADA, 'notes.read');
-  client = await registerClient(portal, { scopes: ['openid', 'notes:read', ...Object.keys(SCOPES)] });
+  client = await registerClient(portal, {
+    scopes: ['openid', 'notes:read', ...Object.keys(SCOPES)],
+  });
 });
 afterAll(() => portal.close());
 
@@ -123,7 +131,9 @@ describe('claims of a scope of oauth_server:scopes', () => {
         expect(found).not.toHaveProperty('tenant_id');
       }
       const log = await readFile(path.join(other.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
-      expect(log.match(/The claim roles is dropped: its text is not well-formed Unicode/g)).toHaveLength(1);
+      expect(
+        log.match(/The claim roles is dropped: its text is not well-formed Unicode/g),
+      ).toHaveLength(1);
       expect(log.match(/The claim tenant_id is dropped: its text/g)).toHaveLength(1);
     } finally {
       await other.close();
@@ -133,10 +143,17 @@ describe('claims of a scope of oauth_server:scopes', () => {
   // @shows AS-3.8
   test('are all in the metadata, once each', async () => {
     const response = await fetch(`${portal.url}/.well-known/openid-configuration`);
-    const { claims_supported: claims } = (await response.json()) as { claims_supported: readonly string[] };
+    const { claims_supported: claims } = (await response.json()) as {
+      claims_supported: readonly string[];
+    };
     expect(claims).toEqual([...new Set(claims)]);
     expect(claims).toEqual(
-      expect.arrayContaining(['roles', 'tenant_id', 'https://portal.example/plan', 'never_offered']),
+      expect.arrayContaining([
+        'roles',
+        'tenant_id',
+        'https://portal.example/plan',
+        'never_offered',
+      ]),
     );
     expect(claims).not.toContain('cost_centre');
   });

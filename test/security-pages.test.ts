@@ -29,13 +29,17 @@ interface Promised {
 }
 
 /** The rows of the tables whose last column proves a promise. */
-function promises(page: string, text = readFileSync(path.join(ROOT, page), 'utf8')): readonly Promised[] {
+function promises(
+  page: string,
+  text = readFileSync(path.join(ROOT, page), 'utf8'),
+): readonly Promised[] {
   let isPromise = false;
   return text.split('\n').flatMap((line, at) => {
     if (!line.startsWith('|')) isPromise = false;
     if (/\| Shown by +\|$/.test(line)) isPromise = true;
     const cells = line.split(' | ');
-    if (!isPromise || cells.length < 3 || /Shown by +\|$/.test(line) || line.startsWith('| -')) return [];
+    if (!isPromise || cells.length < 3 || /Shown by +\|$/.test(line) || line.startsWith('| -'))
+      return [];
     const rules = [...(cells.at(-2) ?? '').matchAll(RULE)].map(([, id = '']) => id);
     const tests = [...(cells.at(-1) ?? '').matchAll(TEST)].map(([, file = '']) => file);
     return [{ where: `${page}:${at + 1}`, rules, tests }];
@@ -93,7 +97,9 @@ describe('a row', () => {
     ['without a test', '[AS-8.3](x) | of course', 'no test'],
     ['without a rule', 'one of ours | [consent](../test/consent.test.ts)', 'no rule'],
   ])('%s is reported', (_, cells, problem) => {
-    expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(`page:3: ${problem}`);
+    expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(
+      `page:3: ${problem}`,
+    );
   });
 });
 

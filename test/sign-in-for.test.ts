@@ -39,7 +39,8 @@ type Changes = Readonly<Record<string, string | undefined>>;
 const signInPage = (changes: Changes = {}, visitor = portal.visitor(), of = client) =>
   visitor.visit(authorizationUrl(portal, of, changes));
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
-const identifierOn = (html: string) => /<input id="identifier"[^>]* value="([^"]*)"/.exec(html)?.[1];
+const identifierOn = (html: string) =>
+  /<input id="identifier"[^>]* value="([^"]*)"/.exec(html)?.[1];
 
 describe('the sign-in page of the kit', () => {
   // @shows AS-39.1
@@ -57,20 +58,22 @@ describe('the sign-in page of the kit', () => {
     expect(identifierOn(html)).toBe(ADA);
   });
 
-  test.each(['/login', '/login?return_to=/notes', '/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dx'])(
-    'names no application at %s',
-    async (path) => {
-      const visitor = portal.visitor();
-      await signInPage({}, visitor);
-      expect(textOf(await (await visitor.get(path)).text())).not.toContain('to continue to');
-    },
-  );
+  test.each([
+    '/login',
+    '/login?return_to=/notes',
+    '/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dx',
+  ])('names no application at %s', async (path) => {
+    const visitor = portal.visitor();
+    await signInPage({}, visitor);
+    expect(textOf(await (await visitor.get(path)).text())).not.toContain('to continue to');
+  });
 
   // @shows AS-39.1
   test('names it only in the browser of the request, for its last request, while that waits', async () => {
     const visitor = portal.visitor();
     const page = await signInPage({}, visitor);
-    const says = async (at: Visitor) => (await (await at.get(page.url)).text()).includes('to continue to');
+    const says = async (at: Visitor) =>
+      (await (await at.get(page.url)).text()).includes('to continue to');
     expect(await says(visitor)).toBe(true);
     expect(await says(portal.visitor())).toBe(false);
     const other = portal.visitor();
@@ -95,12 +98,18 @@ describe('the sign-in page of the kit', () => {
     });
     const { client_id: id } = (await registered.json()) as { readonly client_id: string };
     const asks = { redirect_uri: 'https://notes.example/callback', scope: undefined };
-    const ofRegistered = await (await signInPage(asks, portal.visitor(), { id, secret: '' })).text();
-    expect(textOf(ofRegistered)).toContain('to continue to notes.example, which Portal has not verified');
+    const ofRegistered = await (
+      await signInPage(asks, portal.visitor(), { id, secret: '' })
+    ).text();
+    expect(textOf(ofRegistered)).toContain(
+      'to continue to notes.example, which Portal has not verified',
+    );
     expect(ofRegistered).not.toContain('Your bank');
     const document = { id: 'https://pages.example/client.json', secret: '' };
     const ofDocument = await (await signInPage(asks, portal.visitor(), document)).text();
-    expect(textOf(ofDocument)).toContain('to continue to pages.example, which Portal has not verified');
+    expect(textOf(ofDocument)).toContain(
+      'to continue to pages.example, which Portal has not verified',
+    );
   });
 
   // @shows AS-39.3
@@ -128,7 +137,9 @@ describe('the sign-in page of the kit', () => {
           headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
           body: url.searchParams,
         });
-        const { request_uri: uri = '' } = (await pushed.json()) as { readonly request_uri?: string };
+        const { request_uri: uri = '' } = (await pushed.json()) as {
+          readonly request_uri?: string;
+        };
         const query = new URLSearchParams({ client_id: client.id, request_uri: uri });
         return portal.visitor().visit(`/oauth/authorize?${query}`);
       },
@@ -161,7 +172,10 @@ describe('the sign-in page of the kit', () => {
     const page = async (hint: string) =>
       (await (await signInPage({ login_hint: hint })).text())
         .replaceAll(hint, 'hint')
-        .replaceAll(/nonce="[^"]*"|name="_csrf" value="[^"]*"|request_id%3D[\w-]*|request_id=[\w-]*/g, '');
+        .replaceAll(
+          /nonce="[^"]*"|name="_csrf" value="[^"]*"|request_id%3D[\w-]*|request_id=[\w-]*/g,
+          '',
+        );
     expect(await page(ADA)).toBe(await page('nobody@example.com'));
   });
 });
@@ -192,7 +206,9 @@ describe('a sign-in page of the application itself', () => {
   type Server = ReturnType<typeof serverOf>;
 
   async function asked(server: Server, changes: Changes = {}) {
-    const { search } = new URL(authorizationUrl(portal, client, { scope: 'notes:read', ...changes }));
+    const { search } = new URL(
+      authorizationUrl(portal, client, { scope: 'notes:read', ...changes }),
+    );
     return load(server, `/id/oauth/authorize${search}`);
   }
   async function load(server: Server, at: string, cookie = '') {
@@ -200,11 +216,15 @@ describe('a sign-in page of the application itself', () => {
     const request = new Request(new URL(at, server.issuer), { headers: { cookie } });
     const response = (await endpoint?.handle(request)) ?? Response.error();
     // The other server tells browsers apart.
-    const cookies = response.headers.getSetCookie().filter((cookie) => !cookie.includes('portico_browser'));
-    const [, returnTo = ''] = /[?&]return_to=([^&]*)/.exec(response.headers.get('location') ?? '') ?? [];
+    const cookies = response.headers
+      .getSetCookie()
+      .filter((cookie) => !cookie.includes('portico_browser'));
+    const [, returnTo = ''] =
+      /[?&]return_to=([^&]*)/.exec(response.headers.get('location') ?? '') ?? [];
     return { status: response.status, cookies, returnTo: decodeURIComponent(returnTo) };
   }
-  const sentBack = (cookies: readonly string[]) => cookies.map((cookie) => cookie.split(';')[0]).join('; ');
+  const sentBack = (cookies: readonly string[]) =>
+    cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
   // @shows AS-39.4
   test('learns who waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
@@ -241,17 +261,18 @@ describe('a sign-in page of the application itself', () => {
         .split('; ')
         .find((each) => each.includes('sign_in'))
         ?.split('=') ?? [];
-    const withCookies = (sent: string) => server.waitingFor({ headers: { cookie: sent } }, returnTo);
+    const withCookies = (sent: string) =>
+      server.waitingFor({ headers: { cookie: sent } }, returnTo);
     expect(await withCookies(`x${name}=${value}`)).toBeNull();
     expect(await withCookies(`${name}=x; ${name}=${value}`)).toEqual(expected);
     const plain = await asked(server);
-    expect(await server.waitingFor({ headers: { cookie: sentBack(plain.cookies) } }, plain.returnTo)).toEqual(
-      {
-        ...expected,
-        loginHint: null,
-        uiLocales: [],
-      },
-    );
+    expect(
+      await server.waitingFor({ headers: { cookie: sentBack(plain.cookies) } }, plain.returnTo),
+    ).toEqual({
+      ...expected,
+      loginHint: null,
+      uiLocales: [],
+    });
     expect(await server.waitingFor({ headers: {} }, returnTo)).toBeNull();
     expect(
       await server.waitingFor({ headers: { cookie: cookie.replaceAll(/.$/g, '') } }, returnTo),
@@ -280,9 +301,13 @@ describe('a sign-in page of the application itself', () => {
     expect(tells).toMatch(
       /^__Secure-portico_sign_in%2Fid=\d+\.[\w-]+; Path=\/id\/sign-in; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/,
     );
-    expect(Buffer.from(tells.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('Notebook');
+    expect(Buffer.from(tells.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain(
+      'Notebook',
+    );
     expect((await asked(serverOf({ tellsWhoWaits: false }))).cookies).toHaveLength(1);
-    expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(1);
+    expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(
+      1,
+    );
     // Nor does a page elsewhere, with an invalid address or one that ends a cookie's path.
     for (const loginUrl of ['https://', '/sign;in']) {
       const { status, cookies: sent } = await asked(serverOf({ loginUrl: () => loginUrl }));
@@ -292,9 +317,9 @@ describe('a sign-in page of the application itself', () => {
     expect(overHttp).toMatch(
       /^portico_sign_in%2Fid=\d+\.[\w-]+; Path=\/id\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600$/,
     );
-    await expect(serverOf({ tellsWhoWaits: false }).waitingFor({ headers: {} }, '/')).rejects.toThrow(
-      'waitingFor() needs tellsWhoWaits: true in the host',
-    );
+    await expect(
+      serverOf({ tellsWhoWaits: false }).waitingFor({ headers: {} }, '/'),
+    ).rejects.toThrow('waitingFor() needs tellsWhoWaits: true in the host');
   });
 
   test('shows no removed client to a person who returns without being signed in', async () => {
@@ -306,7 +331,9 @@ describe('a sign-in page of the application itself', () => {
     const [waits = ''] = cookies;
     const back = () => load(server, returnTo, waits.split(';')[0]);
     expect((await back()).cookies).toEqual([expect.stringContaining('portico_sign_in')]);
-    await portal.application.database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [own.id]);
+    await portal.application.database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [
+      own.id,
+    ]);
     expect(await back()).toMatchObject({ status: 302, cookies: [] });
   });
 });

@@ -28,7 +28,9 @@ beforeAll(async () => {
     config: { trusted_proxies: 1 },
   });
   for (const event of [Event.SIGN_IN_FAILED, Event.SIGN_IN_SLOWED]) {
-    portal.application.events.on(event, (failed: FailedSignIn) => events.push({ event, ...failed }));
+    portal.application.events.on(event, (failed: FailedSignIn) =>
+      events.push({ event, ...failed }),
+    );
   }
 });
 afterAll(() => portal.close());
@@ -41,7 +43,8 @@ beforeEach(() => {
 
 const sessions = async () =>
   (await portal.application.database.execute('SELECT id_hash FROM host_sessions')).rows.length;
-const logOf = ({ env }: RunningPortal) => readFile(path.join(env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+const logOf = ({ env }: RunningPortal) =>
+  readFile(path.join(env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
 
 interface Attempt {
   readonly identifier?: string;
@@ -79,7 +82,9 @@ describe('the sign-in page', () => {
       expect(new URL(page.url).pathname).toBe('/login');
       const identifier = `nobody-${count}@example.com`;
       expect((await visitor.submit(page, { identifier, password: 'wrong' })).status).toBe(401);
-      expect((await visitor.post('/login', { identifier: ADA, password: 'wrong' })).status).toBe(403);
+      expect((await visitor.post('/login', { identifier: ADA, password: 'wrong' })).status).toBe(
+        403,
+      );
       expect((await visitor.get('/')).status).toBe(200);
     }
     expect(await sessions()).toBe(before);
@@ -187,7 +192,8 @@ test('a hasher in JavaScript that returns neither true nor false lets no person 
       return (await signIn(visitor, await visitor.get('/login'), ADA)).status;
     };
     expect(await attempt()).toBe(303);
-    for (given of ['false', 1, [], { ok: false }]) expect([given, await attempt()]).toEqual([given, 401]);
+    for (given of ['false', 1, [], { ok: false }])
+      expect([given, await attempt()]).toEqual([given, 401]);
   } finally {
     await own.close();
   }
@@ -211,7 +217,9 @@ test('an empty password is always wrong, even if an account has its hash, and co
     const visitor = own.visitor();
     const cost = async (password: string) => {
       const before = verified;
-      expect((await signIn(visitor, await visitor.get('/login'), email, password)).status).toBe(401);
+      expect((await signIn(visitor, await visitor.get('/login'), email, password)).status).toBe(
+        401,
+      );
       return verified - before;
     };
     expect([await cost(''), await cost('wrong')]).toEqual([1, 1]);
@@ -284,7 +292,8 @@ describe('guessing passwords', () => {
       expect(await status(tryToSignIn(PASSWORD))).toBe(429);
       expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(303);
       await guess(3, { identifier: 'one@example.com' });
-      for (let count = 0; count < 45; count += 1) await tryToSignIn('wrong', { identifier: `${count}@x` });
+      for (let count = 0; count < 45; count += 1)
+        await tryToSignIn('wrong', { identifier: `${count}@x` });
       expect(await status(tryToSignIn(PASSWORD, { identifier: GRACE }))).toBe(429);
       expect(await status(tryToSignIn(PASSWORD, { visitor }))).toBe(303);
     });
@@ -304,7 +313,8 @@ describe('guessing passwords', () => {
       };
       try {
         for (const identifier of [ADA, GRACE]) {
-          for (let count = 0; count < 5; count += 1) await signIn(identifier, 'wrong', portal.visitor());
+          for (let count = 0; count < 5; count += 1)
+            await signIn(identifier, 'wrong', portal.visitor());
           expect(await signIn(identifier, PASSWORD, portal.visitor())).toBe(429);
           expect(await signIn(identifier, PASSWORD, visitor)).toBe(303);
         }
@@ -325,7 +335,10 @@ describe('guessing passwords', () => {
     test.each<[string, () => Promise<Visitor>]>([
       ['of another account', () => portal.signedIn(GRACE)],
       ['that was made up', withCookie((known) => known.replace(/-.{43}/, `-${'A'.repeat(43)}`))],
-      ['of another time', withCookie((known) => known.replace(/^\d+/, (at) => String(Number(at) - 1)))],
+      [
+        'of another time',
+        withCookie((known) => known.replace(/^\d+/, (at) => String(Number(at) - 1))),
+      ],
       [
         'of half a year ago',
         async () => {
@@ -346,14 +359,21 @@ describe('guessing passwords', () => {
   test('is slowed down for an unknown account, and for every spelling of a name alike', async () => {
     await guess(5, { identifier: 'nobody@example.com' });
     expect(await status(tryToSignIn('wrong', { identifier: 'nobody@example.com' }))).toBe(429);
-    for (const identifier of [ADA, ADA.toUpperCase(), ` ${ADA}`, `${ADA}\t`, ADA.replace('a', 'ａ')])
+    for (const identifier of [
+      ADA,
+      ADA.toUpperCase(),
+      ` ${ADA}`,
+      `${ADA}\t`,
+      ADA.replace('a', 'ａ'),
+    ])
       await guess(1, { identifier });
     expect(await status(tryToSignIn('wrong', { identifier: ADA }))).toBe(429);
   });
 
   // @shows AS-17.2
   test('at many accounts from one network is slowed down', async () => {
-    for (let count = 0; count < 50; count += 1) await guess(1, { identifier: `person-${count}@example.com` });
+    for (let count = 0; count < 50; count += 1)
+      await guess(1, { identifier: `person-${count}@example.com` });
     expect(await status(tryToSignIn('wrong', { identifier: 'person-51@example.com' }))).toBe(429);
     expect(await status(tryToSignIn('wrong', { from: '198.51.100.2' }))).toBe(401);
   });
@@ -376,10 +396,9 @@ describe('guessing passwords', () => {
     ]);
     const lines = (await logOf(portal)).split('\n').filter((line) => line.includes(`"${address}"`));
     expect(lines).toHaveLength(7);
-    expect(lines.slice(-2).map((line) => (JSON.parse(line) as { requestId?: string }).requestId)).toEqual([
-      named,
-      slowed,
-    ]);
+    expect(
+      lines.slice(-2).map((line) => (JSON.parse(line) as { requestId?: string }).requestId),
+    ).toEqual([named, slowed]);
     expect(lines.filter((line) => line.includes(`"id":"${person?.id ?? ''}"`))).toHaveLength(5);
     for (const word of [typed, 'wrong 0', ADA]) expect(lines.join('\n')).not.toContain(word);
   });
@@ -390,7 +409,11 @@ describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
   test('from one network blocks no other network, and logs one line a second', async () => {
     // The worst case: no part of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
-    const flooded = await startPortal({ passwordHasher, random: () => 0, config: { trusted_proxies: 1 } });
+    const flooded = await startPortal({
+      passwordHasher,
+      random: () => 0,
+      config: { trusted_proxies: 1 },
+    });
     try {
       const visitor = flooded.visitor();
       const { fields } = formOf(await (await visitor.get('/login')).text());
@@ -422,8 +445,13 @@ describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
       await full.promise;
       const signIns: number[] = [];
       for (let batch = 1; batch <= SCALE.floodedSignIns; batch += 1) {
-        const addresses = Array.from({ length: 5 }, (_, index) => `198.51.100.${10 * batch + index}`);
-        signIns.push(...(await Promise.all(addresses.map((from) => status(signIn(PASSWORD, from))))));
+        const addresses = Array.from(
+          { length: 5 },
+          (_, index) => `198.51.100.${10 * batch + index}`,
+        );
+        signIns.push(
+          ...(await Promise.all(addresses.map((from) => status(signIn(PASSWORD, from))))),
+        );
       }
       flooding.abort();
       await Promise.all(flood);
@@ -484,7 +512,11 @@ describe('a person with an id that the store cannot keep', () => {
   ])('gets no account: the %s is refused', async (what, changed) => {
     const accounts = accountsOf(portal.application);
     const eve = { email: 'eve@example.com', name: 'Eve', password: PASSWORD, ...changed };
-    await expect(accounts.create(eve)).rejects.toThrow(`The account's ${what} must be well-formed Unicode`);
-    expect((await accounts.list()).map(({ email }) => email)).not.toContain('eve\uFFFD@example.com');
+    await expect(accounts.create(eve)).rejects.toThrow(
+      `The account's ${what} must be well-formed Unicode`,
+    );
+    expect((await accounts.list()).map(({ email }) => email)).not.toContain(
+      'eve\uFFFD@example.com',
+    );
   });
 });

@@ -3,7 +3,13 @@ import { hash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  jwtVerify,
+  type JSONWebKeySet,
+} from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { examine, setUpServer, type SigningAlgorithm } from 'portico';
@@ -39,7 +45,8 @@ async function withPortal(options: PortalOptions, use: (portal: RunningPortal) =
 
 const text = async (portal: RunningPortal, document: string) =>
   (await fetch(`${portal.url}/.well-known/${document}`)).text();
-const keySet = async (portal: RunningPortal) => JSON.parse(await text(portal, 'jwks.json')) as JSONWebKeySet;
+const keySet = async (portal: RunningPortal) =>
+  JSON.parse(await text(portal, 'jwks.json')) as JSONWebKeySet;
 const kids = async (portal: RunningPortal) => (await keySet(portal)).keys.map(({ kid }) => kid);
 const supported = async (portal: RunningPortal) =>
   (
@@ -51,7 +58,10 @@ const logOf = (portal: RunningPortal) =>
   readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
 
 /** The key files of an algorithm. */
-async function filesOf(portal: RunningPortal, algorithm: SigningAlgorithm): Promise<readonly string[]> {
+async function filesOf(
+  portal: RunningPortal,
+  algorithm: SigningAlgorithm,
+): Promise<readonly string[]> {
   const directory = portal.server.config.key_path;
   return (await readdir(directory))
     .filter((name) => name.endsWith(`.${algorithm}.json`))
@@ -105,7 +115,9 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
       nonce: expectedNonce,
     });
     const visitor = await portal.signedIn(ADA);
-    const callback = locationOf(await visitor.submit(await visitor.get(url.href), { decision: 'allow' }));
+    const callback = locationOf(
+      await visitor.submit(await visitor.get(url.href), { decision: 'allow' }),
+    );
     return openid.authorizationCodeGrant(config, callback, {
       pkceCodeVerifier,
       expectedState,
@@ -129,7 +141,10 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   test('gets ID tokens that oauth4webapi verifies with the key set', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true } as const;
     const issuer = new URL(portal.url);
-    const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+    const as = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, insecure),
+    );
     const own: oauth.Client = { client_id: client.id, id_token_signed_response_alg: algorithm };
     const tokens = await obtainTokens(portal, client, ADA);
     const response = await oauth.refreshTokenGrantRequest(
@@ -193,18 +208,24 @@ describe('registering for an algorithm', () => {
   afterAll(() => portal.close());
 
   // @shows AS-13.16
-  test.each(OTHERS)('%s without a key is refused, and the refusal names the command', async (algorithm) => {
-    const before = await portal.server.clients.list();
-    await expect(register(portal, algorithm)).rejects.toThrow(
-      `The server has no signing key for ${algorithm}; run npx portico oauth:keys:generate --alg ${algorithm} first`,
-    );
-    expect(await portal.server.clients.list()).toEqual(before);
-  });
+  test.each(OTHERS)(
+    '%s without a key is refused, and the refusal names the command',
+    async (algorithm) => {
+      const before = await portal.server.clients.list();
+      await expect(register(portal, algorithm)).rejects.toThrow(
+        `The server has no signing key for ${algorithm}; run npx portico oauth:keys:generate --alg ${algorithm} first`,
+      );
+      expect(await portal.server.clients.list()).toEqual(before);
+    },
+  );
 
   // @shows AS-13.16
-  test.each(['none', 'HS256', 'PS256', 'es256', '', 'toString'])('%j is refused', async (algorithm) => {
-    await expect(register(portal, algorithm)).rejects.toThrow('it is one of RS256, ES256, EdDSA');
-  });
+  test.each(['none', 'HS256', 'PS256', 'es256', '', 'toString'])(
+    '%j is refused',
+    async (algorithm) => {
+      await expect(register(portal, algorithm)).rejects.toThrow('it is one of RS256, ES256, EdDSA');
+    },
+  );
 
   // @shows AS-13.16
   test.each([
@@ -227,7 +248,9 @@ describe('registering for an algorithm', () => {
 
   test('a key for another algorithm is not made', async () => {
     const files = await readdir(portal.server.config.key_path);
-    await expect(portal.server.keys.generate('PS256' as SigningAlgorithm)).rejects.toThrow(RangeError);
+    await expect(portal.server.keys.generate('PS256' as SigningAlgorithm)).rejects.toThrow(
+      RangeError,
+    );
     expect(await readdir(portal.server.config.key_path)).toEqual(files);
   });
 });
@@ -248,7 +271,9 @@ describe('a client whose algorithm has no key any more', () => {
       expect(await logOf(portal)).toContain(
         `there is no signing key for ES256 in ${portal.server.config.key_path}; run oauth:keys:generate --alg ES256`,
       );
-      expect((await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).id_token).toBeUndefined();
+      expect(
+        (await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).id_token,
+      ).toBeUndefined();
       expect(headerOf(await obtainTokens(portal, plain, ADA)).alg).toBe('RS256');
     });
   });
@@ -380,7 +405,11 @@ describe('the keys of several algorithms', () => {
         for (let round = 0; round < 10; round += 1) {
           for (const algorithm of OTHERS) {
             // As if unchanged for an hour: otherwise the directory is read at each request.
-            await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
+            await utimes(
+              directory,
+              new Date(Date.now() - 3_600_000),
+              new Date(Date.now() - 3_600_000),
+            );
             const rotated = async () => {
               await one.server.keys.generate(algorithm);
               return (await one.server.keys.active(algorithm))?.kid;
@@ -403,21 +432,33 @@ describe('the keys of several algorithms', () => {
     await withPortal({ signingKey: false }, async (portal) => {
       await portal.server.keys.generate('ES256');
       expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(true);
-      expect((await portal.server.keys.all()).map(({ algorithm }) => algorithm)).toEqual(['RS256', 'ES256']);
-      expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(false);
+      expect((await portal.server.keys.all()).map(({ algorithm }) => algorithm)).toEqual([
+        'RS256',
+        'ES256',
+      ]);
+      expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(
+        false,
+      );
     });
   });
 });
 
 describe('a key file that was made by hand', () => {
   /** Writes a key as such a file, and removes the generated one. */
-  async function madeByHand(portal: RunningPortal, name: string, made: SigningAlgorithm, changes: object) {
+  async function madeByHand(
+    portal: RunningPortal,
+    name: string,
+    made: SigningAlgorithm,
+    changes: object,
+  ) {
     const directory = portal.server.config.key_path;
     const { kid } = await portal.server.keys.generate(made);
     const file = (await readdir(directory)).find((each) => each.includes(kid)) ?? '';
     const content = JSON.parse(await readFile(path.join(directory, file), 'utf8')) as object;
     await rm(path.join(directory, file));
-    await writeFile(path.join(directory, name), JSON.stringify({ ...content, ...changes }), { mode: 0o600 });
+    await writeFile(path.join(directory, name), JSON.stringify({ ...content, ...changes }), {
+      mode: 0o600,
+    });
   }
 
   // @shows AS-5.14, AS-11.9
@@ -433,7 +474,11 @@ describe('a key file that was made by hand', () => {
       const newest = await keys.generate('ES256');
       await writeFile(path.join(config.key_path, '1002-four.txt'), 'no key');
       clock.advance(10_000_000);
-      expect((await keys.prune(3600)).toSorted()).toEqual(['/../../beside', '2024-01', 'four.ES256']);
+      expect((await keys.prune(3600)).toSorted()).toEqual([
+        '/../../beside',
+        '2024-01',
+        'four.ES256',
+      ]);
       expect(await readFile(beside, 'utf8')).toBe('{}');
       expect((await readdir(config.key_path)).length).toBe(3);
       expect(await kids(portal)).toHaveLength(2);
@@ -518,7 +563,9 @@ describe('discovery', () => {
       const before = await text(portal, 'openid-configuration');
       expect(before).toContain('"ES256"');
       await rm(portal.server.config.key_path, { recursive: true });
-      await expect.poll(async () => (await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(503);
+      await expect
+        .poll(async () => (await fetch(`${portal.url}/.well-known/jwks.json`)).status)
+        .toBe(503);
       expect(await text(portal, 'openid-configuration')).toBe(before);
     });
   });
@@ -578,7 +625,9 @@ describe('with keys of RS256 alone', () => {
       });
       await withPortal({ signingKey: false }, async (keyless) => {
         const own = await registerClient(keyless);
-        const refused = locationOf(await (await keyless.signedIn(ADA)).get(authorizationUrl(keyless, own)));
+        const refused = locationOf(
+          await (await keyless.signedIn(ADA)).get(authorizationUrl(keyless, own)),
+        );
         expect(refused.search).toBe(
           `?error=invalid_scope&error_description=${encodeURIComponent(
             'The scope openid cannot be granted: the server has no signing key.',

@@ -22,8 +22,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 function buildSite(): void {
   const npm = { cwd: ROOT, stdio: 'inherit' } as const;
   if (!existsSync(path.join(SITE, 'node_modules')))
-    spawnSync('npm', ['ci', '--prefix', 'tools/site', '--no-audit', '--no-fund', '--ignore-scripts'], npm);
-  const { status, stderr } = spawnSync(process.execPath, [path.join(SITE, 'build.ts')], { encoding: 'utf8' });
+    spawnSync(
+      'npm',
+      ['ci', '--prefix', 'tools/site', '--no-audit', '--no-fund', '--ignore-scripts'],
+      npm,
+    );
+  const { status, stderr } = spawnSync(process.execPath, [path.join(SITE, 'build.ts')], {
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`The site cannot be built:\n${stderr}`);
 }
 
@@ -45,7 +51,9 @@ function serve(): Promise<Server> {
     const file = path.join(BUILT, path.extname(named) === '' ? `${named}.html` : named);
     readFile(file).then(
       (body) =>
-        response.writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'text/plain' }).end(body),
+        response
+          .writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'text/plain' })
+          .end(body),
       () => response.writeHead(404).end(),
     );
   });
@@ -93,7 +101,9 @@ describe('the built site', () => {
         if (/^(?:[a-z]+:|$)/.test(href)) return [];
         const [to = '', anchor] = decodeURIComponent(href).split('#');
         const joined =
-          to === '' ? file : path.join(to.startsWith('/') ? '' : path.dirname(file), to.replace(/^\//, ''));
+          to === ''
+            ? file
+            : path.join(to.startsWith('/') ? '' : path.dirname(file), to.replace(/^\//, ''));
         const found = [joined, `${joined}.html`, path.join(joined, 'index.html')].find((each) =>
           built.has(each),
         );
@@ -110,7 +120,9 @@ describe('the built site', () => {
   test('loads nothing from elsewhere', () => {
     const html = [...pages()].flatMap(([file, text]) =>
       [
-        ...text.matchAll(/<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)="((?:https?:)?\/\/[^"]+)"/g),
+        ...text.matchAll(
+          /<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)="((?:https?:)?\/\/[^"]+)"/g,
+        ),
       ].map(([, from]) => `${file}: ${from}`),
     );
     const styles = globSync('**/*.css', { cwd: BUILT }).flatMap((file) =>
@@ -149,7 +161,9 @@ describe('the search of the built site', () => {
 
   test('leaves out the changelog and the decisions', async () => {
     const search = await searchOfSite(SITE);
-    const found = ['changelog', 'decision', 'context consequences'].flatMap((words) => search(words));
+    const found = ['changelog', 'decision', 'context consequences'].flatMap((words) =>
+      search(words),
+    );
     expect(found.filter((id) => /^\/(?:changelog|decisions)\b/.test(id))).toEqual([]);
   });
 
@@ -174,7 +188,8 @@ describe('the site in a real Chromium', () => {
   afterAll(() => browser.close());
   afterEach(async () => {
     await context?.close();
-    if (complaints.length > 0) throw new Error(`The page said, or asked for:\n${complaints.join('\n')}`);
+    if (complaints.length > 0)
+      throw new Error(`The page said, or asked for:\n${complaints.join('\n')}`);
   });
 
   async function open(at: string, options: { width?: number; dark?: boolean } = {}): Promise<Page> {
@@ -200,8 +215,11 @@ describe('the site in a real Chromium', () => {
 
   /** The appearance switch gets its name when the page's script has taken over. */
   const hasComeAlive = () =>
-    [...document.querySelectorAll<HTMLElement>('.VPSwitchAppearance')].every(({ title }) => title !== '');
-  const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    [...document.querySelectorAll<HTMLElement>('.VPSwitchAppearance')].every(
+      ({ title }) => title !== '',
+    );
+  const background = (page: Page) =>
+    page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
   test.each(LOOKS.slice(0, SCALE.sitePages))(
     '%s, %i wide, dark: %s: WCAG 2.2 AA, and no sideways scrolling',
@@ -215,7 +233,9 @@ describe('the site in a real Chromium', () => {
         (
           globalThis as unknown as {
             axe: {
-              run(options: unknown): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+              run(
+                options: unknown,
+              ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
             };
           }
         ).axe
@@ -234,7 +254,9 @@ describe('the site in a real Chromium', () => {
     await first.waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL((at) => at.pathname !== '/');
-    await expect.poll(() => page.getByRole('main').first().innerText(), SOON).toMatch(/refresh token/i);
+    await expect
+      .poll(() => page.getByRole('main').first().innerText(), SOON)
+      .toMatch(/refresh token/i);
   });
 
   test('finds the page for a question, not the changelog', async () => {
@@ -268,12 +290,15 @@ describe('the site in a real Chromium', () => {
     const list = await (await fetch(`${url}/llms.txt`)).text();
     const places = [...list.matchAll(/\]\((\/[^)]+)\)/g)].map(([, place = '']) => place);
     expect(places).toContain('/llms-full.txt');
-    const statuses = await Promise.all(places.map(async (place) => (await fetch(url + place)).status));
+    const statuses = await Promise.all(
+      places.map(async (place) => (await fetch(url + place)).status),
+    );
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
     expect(places.length).toBeGreaterThan(80);
   });
 
-  const openTab = (page: Page) => page.locator('.frameworks details[open] > summary').allInnerTexts();
+  const openTab = (page: Page) =>
+    page.locator('.frameworks details[open] > summary').allInnerTexts();
 
   test('shows one framework at a time, and remembers the choice', async () => {
     const page = await open('/mounting/');

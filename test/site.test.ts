@@ -23,9 +23,9 @@ interface Marked {
   readonly lexer: (markdown: string) => readonly Token[];
   readonly walkTokens: (tokens: readonly Token[], visit: (token: Token) => void) => void;
 }
-const { marked } = createRequire(path.join(ROOT, 'node_modules/@arethetypeswrong/cli/package.json'))(
-  'marked',
-) as {
+const { marked } = createRequire(
+  path.join(ROOT, 'node_modules/@arethetypeswrong/cli/package.json'),
+)('marked') as {
   readonly marked: Marked;
 };
 
@@ -52,8 +52,12 @@ describe('the site of the pages', () => {
   });
 
   test('has a sidebar that leads to its pages, each once', () => {
-    const links = Object.values(site.sidebar).map((topics) => topics.flatMap(({ items }) => items ?? []));
-    const places = new Set(site.pages.map(({ place }) => `/${place.replace(/(?:index)?\.md$/, '')}`));
+    const links = Object.values(site.sidebar).map((topics) =>
+      topics.flatMap(({ items }) => items ?? []),
+    );
+    const places = new Set(
+      site.pages.map(({ place }) => `/${place.replace(/(?:index)?\.md$/, '')}`),
+    );
     for (const each of links) {
       const found = each.map(({ link = '' }) => link);
       expect(found.filter((link) => !places.has(link))).toEqual([]);
@@ -95,10 +99,12 @@ describe('the plain text of the site, for language models', () => {
     const linked = (site.sidebar['/'] ?? []).flatMap(({ items: pages = [] }) => pages);
     expect(items.length).toBe(linked.length);
     expect(items.filter(([, place = '']) => !files.has(place))).toEqual([]);
-    expect(items.filter(([, , sentence = '']) => !/[.?]$/.test(sentence)).map(([line]) => line)).toEqual([]);
-    expect(list.split('\n').filter((line) => line.startsWith('- ') && !/\]\(\/docs\//.test(line))).toEqual(
-      [],
-    );
+    expect(
+      items.filter(([, , sentence = '']) => !/[.?]$/.test(sentence)).map(([line]) => line),
+    ).toEqual([]);
+    expect(
+      list.split('\n').filter((line) => line.startsWith('- ') && !/\]\(\/docs\//.test(line)),
+    ).toEqual([]);
   });
 
   test('has all guides in one file, without the changelog and the decisions', () => {
@@ -147,9 +153,9 @@ describe('a page of the site', () => {
     const page = pageAt('readme.md');
     expect(page).not.toContain('declare const users');
     expect(page).toContain('const host: Host<Request>');
-    expect(site.pages.filter(({ markdown }) => /^<!-- (?:ts|of|checked|unchecked)/m.test(markdown))).toEqual(
-      [],
-    );
+    expect(
+      site.pages.filter(({ markdown }) => /^<!-- (?:ts|of|checked|unchecked)/m.test(markdown)),
+    ).toEqual([]);
   });
 
   test('is not a template: braces of a page are braces', () => {

@@ -26,16 +26,22 @@ const MOST_BYTES: Readonly<Record<PathName, number>> = {
 
 describe('a call leaves nothing in a small heap: MCP as JSON, streaming and with a caller who disconnects; registration, consent with a document, challenges, repeated refreshes, signing clients, and operator commands', () => {
   // @shows MCP-8.12
-  test.each(SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const))(
-    '%s',
-    async (mount, paths) => {
-      // In MiB. With Next and its page renderer, 50 are in use before the first call.
-      const grown = await soak({ mount, paths, calls: SCALE.soakedCalls, heap: mount === 'Next' ? 80 : 64 });
-      expect([...grown.keys()]).toEqual(paths);
-      const leaking = [...grown].filter(([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path]);
-      expect(leaking).toEqual([]);
-    },
-  );
+  test.each(
+    SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const),
+  )('%s', async (mount, paths) => {
+    // In MiB. With Next and its page renderer, 50 are in use before the first call.
+    const grown = await soak({
+      mount,
+      paths,
+      calls: SCALE.soakedCalls,
+      heap: mount === 'Next' ? 80 : 64,
+    });
+    expect([...grown.keys()]).toEqual(paths);
+    const leaking = [...grown].filter(
+      ([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path],
+    );
+    expect(leaking).toEqual([]);
+  });
 });
 
 /** What a mount's own code answers, streams and cancels: in each mount. */

@@ -12,12 +12,19 @@ describe('npm start', () => {
   let env: Record<string, string>;
   beforeAll(async () => {
     storage = await mkdtemp(path.join(tmpdir(), 'portico-start-'));
-    env = { STORAGE_DIR: storage, PORT: String(await freePort()), RP_PORT: String(await freePort()) };
+    env = {
+      STORAGE_DIR: storage,
+      PORT: String(await freePort()),
+      RP_PORT: String(await freePort()),
+    };
   });
   afterAll(() => rm(storage, { recursive: true, force: true }));
 
   async function startBoth(more: Record<string, string> = {}): Promise<RunningProcess> {
-    const started = start([path.join(ROOT, 'examples', 'start.ts')], { cwd: ROOT, env: { ...env, ...more } });
+    const started = start([path.join(ROOT, 'examples', 'start.ts')], {
+      cwd: ROOT,
+      env: { ...env, ...more },
+    });
     await started.says('Ctrl+C');
     return started;
   }
@@ -57,7 +64,10 @@ describe('npm start', () => {
     const signIn = await relyingParty.post('/sign-in', {});
     const portal = createVisitor(`http://localhost:${env['PORT']}`);
     const login = await portal.visit(signIn.headers.get('location') ?? '');
-    const back = await portal.submit(login, { identifier: 'grace@example.com', password: 'portico' });
+    const back = await portal.submit(login, {
+      identifier: 'grace@example.com',
+      password: 'portico',
+    });
     const consent = await portal.visit(back.headers.get('location') ?? '');
     expect(await consent.clone().text()).toContain('Notebook');
     const answer = await portal.submit(consent, { decision: 'allow' });

@@ -63,7 +63,9 @@ async function holdAgainstModel(name: string, settings: Settings): Promise<Count
     unbiased: true,
     ...once,
   });
-  process.stdout.write(`${details.numRuns} runs of "${name}", seed ${seed}: ${JSON.stringify(counts)}\n`);
+  process.stdout.write(
+    `${details.numRuns} runs of "${name}", seed ${seed}: ${JSON.stringify(counts)}\n`,
+  );
   if (!failed) return counts;
   const { counterexamplePath: path, counterexample, errorInstance, numShrinks } = details;
   const [, replay = ''] = /replayPath="([^"]*)"/.exec(fc.stringify(counterexample?.[1])) ?? [];
@@ -81,7 +83,10 @@ describe.each<[string, Settings]>([
     'an access token that outlives the refresh token',
     { code: 60, access: 20_000, refresh: 9000, consent: 600 },
   ],
-  ['a window for refreshing again', { code: 60, access: 3600, refresh: 9000, consent: 600, retry: 30 }],
+  [
+    'a window for refreshing again',
+    { code: 60, access: 3600, refresh: 9000, consent: 600, retry: 30 },
+  ],
 ])('%s', (name, settings) => {
   // @shows AS-5.1, AS-5.2, AS-5.4, AS-5.5, AS-5.6, AS-5.7, AS-5.8, AS-5.9, AS-5.10, AS-5.11, AS-5.15, AS-5.16, AS-5.17, AS-5.18, AS-6.16, AS-8.7, AS-8.9, AS-9.6, AS-9.8, AS-10.1, AS-10.2, AS-10.3, AS-10.4, AS-10.5, AS-12.4, AS-18.1, AS-18.2, AS-18.3, AS-18.8, AS-18.9, AS-18.24, AS-22.7, AS-24.4, AS-30.3, AS-30.4, AS-30.5, AS-31.1, AS-31.5, AS-31.6, AS-31.8
   test('whatever clients, people and operators do in any order, at once and with a failing store: the answers and the valid tokens follow the rules', async () => {

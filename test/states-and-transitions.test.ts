@@ -39,9 +39,14 @@ const bodyOf = async (response: Response) => (await response.json()) as Tokens;
 const opens = async (tokens: Tokens, path = '/api/notes') =>
   (await callApi(portal, path, tokens.access_token)).status;
 const credentials = (secret: string) =>
-  requestToken(portal, { ...client, secret }, { grant_type: 'refresh_token', refresh_token: 'none' });
+  requestToken(
+    portal,
+    { ...client, secret },
+    { grant_type: 'refresh_token', refresh_token: 'none' },
+  );
 /** Whether a secret authenticates: then the grant is refused, not the client. */
-const accepts = async (secret: string) => (await errorOf(await credentials(secret))) === 'invalid_grant';
+const accepts = async (secret: string) =>
+  (await errorOf(await credentials(secret))) === 'invalid_grant';
 
 describe('States and transitions', () => {
   // @shows AS-5.1
@@ -56,7 +61,9 @@ describe('States and transitions', () => {
 
     const visitor = await portal.signedIn(ADA);
     const withoutOpenid = await obtainCode(portal, client, visitor, { scope: 'notes:read' });
-    expect(await bodyOf(await exchangeCode(portal, client, withoutOpenid))).not.toHaveProperty('id_token');
+    expect(await bodyOf(await exchangeCode(portal, client, withoutOpenid))).not.toHaveProperty(
+      'id_token',
+    );
 
     const late = await code();
     clock.advance(61);
@@ -69,10 +76,14 @@ describe('States and transitions', () => {
     // @shows AS-5.2
     [
       'redirect URI',
-      (issued) => exchangeCode(portal, client, issued, { redirect_uri: 'https://client.example/callbacK' }),
+      (issued) =>
+        exchangeCode(portal, client, issued, { redirect_uri: 'https://client.example/callbacK' }),
     ],
     // @shows AS-5.2, RFC9700-4.2.4c
-    ['PKCE verifier', (issued) => exchangeCode(portal, client, issued, { code_verifier: 'x'.repeat(43) })],
+    [
+      'PKCE verifier',
+      (issued) => exchangeCode(portal, client, issued, { code_verifier: 'x'.repeat(43) }),
+    ],
     [
       'client (one without the grant)',
       async (issued) => {
@@ -154,7 +165,9 @@ describe('States and transitions', () => {
     await portal.suspend(ADA);
     try {
       expect(await errorOf(await exchangeCode(portal, client, issued))).toBe('invalid_grant');
-      expect(await errorOf(await refresh(portal, client, tokens.refresh_token))).toBe('invalid_grant');
+      expect(await errorOf(await refresh(portal, client, tokens.refresh_token))).toBe(
+        'invalid_grant',
+      );
       expect(await opens(tokens, '/oauth/userinfo')).toBe(401);
       expect(await opens(tokens)).toBe(401);
       expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
@@ -293,12 +306,14 @@ describe('Errors', () => {
   // @shows AS-10.2, AS-15.9
   test('public client given the introspection grant: refused at registration and at the endpoint', async () => {
     const registration = registerClient(portal, { public: true, grants: ['introspection'] });
-    await expect(registration).rejects.toThrow('A public client cannot have the grant introspection');
+    await expect(registration).rejects.toThrow(
+      'A public client cannot have the grant introspection',
+    );
     const open = await registerClient(portal, { public: true });
-    await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
-      'authorization_code introspection',
-      open.id,
-    ]);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET grants = ? WHERE client_id = ?',
+      ['authorization_code introspection', open.id],
+    );
     const response = await fetch(`${portal.url}/oauth/introspect`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: open.id, token: 'any' }),
@@ -359,7 +374,10 @@ describe('Errors, with an audience', () => {
       const application = await registerClient(confined);
       let tokens = await obtainTokens(confined, application, ADA, { resource: audience });
       const { database } = confined.application;
-      await database.execute('UPDATE oauth_clients SET name = ?, redirect_uris = ?', ['Renamed', '[]']);
+      await database.execute('UPDATE oauth_clients SET name = ?, redirect_uris = ?', [
+        'Renamed',
+        '[]',
+      ]);
       await confined.server.clients.rotateSecret(application.id);
       for (let round = 0; round < 3; round += 1) {
         tokens = await bodyOf(await refresh(confined, application, tokens.refresh_token));

@@ -31,7 +31,9 @@ beforeAll(async () => {
 afterAll(() => portal.close());
 
 /** A client that no person has allowed anything. */
-async function newClient(scopes = ['openid', 'profile', 'notes:read', 'notes:write']): Promise<void> {
+async function newClient(
+  scopes = ['openid', 'profile', 'notes:read', 'notes:write'],
+): Promise<void> {
   client = await registerClient(portal, { scopes });
 }
 
@@ -56,7 +58,9 @@ describe('what was granted before stays granted', () => {
     const second = await ask('notes:write');
     expect(scopesOf(second)).toEqual(['notes:read', 'notes:write']);
     expect([await read(second), await write(second)]).toEqual([200, 201]);
-    const refreshed = (await (await refresh(portal, client, second.refresh_token)).json()) as Tokens;
+    const refreshed = (await (
+      await refresh(portal, client, second.refresh_token)
+    ).json()) as Tokens;
     expect([await read(refreshed), await write(refreshed)]).toEqual([200, 201]);
     const old = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
     expect([await read(old), await write(old)]).toEqual([200, 403]);
@@ -89,7 +93,9 @@ describe('nothing else is added', () => {
   async function revoke({ refresh_token: token }: Tokens): Promise<void> {
     const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
     const body = new URLSearchParams({ token });
-    expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body })).status).toBe(200);
+    expect(
+      (await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body })).status,
+    ).toBe(200);
   }
 
   // @shows AS-8.18
@@ -114,7 +120,9 @@ describe('nothing else is added', () => {
     await portal.grant(ADA, 'notes:read');
     await portal.deny(ADA, 'notes.edit');
     const visitor = await portal.signedIn(ADA);
-    const answer = locationOf(await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' })));
+    const answer = locationOf(
+      await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' })),
+    );
     expect(answer.searchParams.get('error')).toBe('access_denied');
   });
 
@@ -132,7 +140,9 @@ describe('nothing else is added', () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await revoke(before);
-    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code');
+    const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get(
+      'code',
+    );
     const tokens = (await (await exchangeCode(portal, client, code ?? '')).json()) as Tokens;
     expect(scopesOf(tokens)).toEqual(['notes:write']);
   });

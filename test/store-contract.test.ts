@@ -100,7 +100,9 @@ function familyOf(client: Client, of: Family['person']): Family {
 const person = () => ({ provider: 'accounts', id: name('person') });
 
 /** An authorization with its code, as after consent. */
-async function authorization(changes: Partial<Family> = {}): Promise<{ family: Family; code: StoredGrant }> {
+async function authorization(
+  changes: Partial<Family> = {},
+): Promise<{ family: Family; code: StoredGrant }> {
   const client = changes.clientId === undefined ? await newClient() : clientNamed(changes.clientId);
   const family: Family = {
     id: name('family'),
@@ -125,13 +127,24 @@ async function authorization(changes: Partial<Family> = {}): Promise<{ family: F
 }
 
 function newAccessToken(expiresAt = NOW + HOUR): NewAccessToken {
-  return { id: name('access'), hash: name('hash'), scopes: ['openid'], expiresAt, thumbprint: null };
+  return {
+    id: name('access'),
+    hash: name('hash'),
+    scopes: ['openid'],
+    expiresAt,
+    thumbprint: null,
+  };
 }
 
 function tokens(changes: Partial<NewTokens> = {}): NewTokens {
   return {
     accessToken: newAccessToken(),
-    refreshToken: { hash: name('refresh'), markHash: 'mark', expiresAt: NOW + 10 * HOUR, thumbprint: null },
+    refreshToken: {
+      hash: name('refresh'),
+      markHash: 'mark',
+      expiresAt: NOW + 10 * HOUR,
+      thumbprint: null,
+    },
     ...changes,
   };
 }
@@ -157,7 +170,9 @@ describe('the schema', () => {
   // @shows AS-4.4, AS-4.8, AS-4.11, AS-20.1
   test('has tables with the prefix oauth_ and no others; families are in one of them, signing keys in none', async () => {
     const { rows } = await database.execute<{ name: string }>(TABLES[database.dialect]);
-    const names = rows.map(({ name: table }) => table).filter((table) => table !== 'portico_migrations');
+    const names = rows
+      .map(({ name: table }) => table)
+      .filter((table) => table !== 'portico_migrations');
     expect(names.toSorted()).toEqual([
       'oauth_access_tokens',
       'oauth_audit',
@@ -199,14 +214,21 @@ test('a store that is opened later finds the rows of the first: a use, a token a
   const { family, code } = await authorization();
   const [first, second] = [tokens(), tokens()];
   await store.codes.spendCode(code, first, NOW);
-  await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW, 'an answer');
+  await store.refreshTokens.rotateRefreshToken(
+    await refreshTokenOf(first, family),
+    second,
+    NOW,
+    'an answer',
+  );
   const later = new Store(database, () => true);
   expect(await later.singleUses.claimSingleUse(use)).toBe(false);
   expect(await later.expired.pruneSingleUses(NOW - HOUR, 10)).toBe(0);
   expect(await later.expired.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
   expect(await later.singleUses.claimSingleUse(use)).toBe(true);
   expect(await later.expired.pruneSingleUses(NOW - HOUR + 1, 10)).toBe(1);
-  expect(await later.refreshTokens.findKeptAnswer(family.id)).toMatchObject({ sealed: 'an answer' });
+  expect(await later.refreshTokens.findKeptAnswer(family.id)).toMatchObject({
+    sealed: 'an answer',
+  });
   expect(await later.accessTokens.findAccessToken(second.accessToken, NOW)).toMatchObject({
     subject: 'subject',
   });
@@ -219,7 +241,12 @@ describe('clients', () => {
     const two = await newClient({ id: 'some-client' });
     expect(await other.clients.findClient(one.id)).toEqual(one);
     expect(await other.clients.findClient(two.id)).toEqual(two);
-    for (const id of ['SOME-CLIENT', 'Some-Client ', ' Some-Client', 'Some-Client\0'.slice(0, 10)]) {
+    for (const id of [
+      'SOME-CLIENT',
+      'Some-Client ',
+      ' Some-Client',
+      'Some-Client\0'.slice(0, 10),
+    ]) {
       expect(await store.clients.findClient(id)).toBeNull();
     }
   });
@@ -252,17 +279,23 @@ describe('clients', () => {
       applicationType: 'web',
       registeredBy: 'operator',
     });
-    const listed = (await store.clients.listClients()).filter((each) => [id, earlier].includes(each.id));
-    expect(new Set(listed.map((each) => each.idTokenSignedResponseAlg))).toEqual(new Set(['EdDSA', 'RS256']));
+    const listed = (await store.clients.listClients()).filter((each) =>
+      [id, earlier].includes(each.id),
+    );
+    expect(new Set(listed.map((each) => each.idTokenSignedResponseAlg))).toEqual(
+      new Set(['EdDSA', 'RS256']),
+    );
   });
 
   // @shows AS-30.2, AS-30.6
   test('change only from the state that was read: one of several changes wins, even if they differ in case or a space', async () => {
     const read = await newClient({ name: 'An application' });
-    const changes = ['an application', 'An application ', 'Another', 'AN APPLICATION'].map((each) => ({
-      ...read,
-      name: each,
-    }));
+    const changes = ['an application', 'An application ', 'Another', 'AN APPLICATION'].map(
+      (each) => ({
+        ...read,
+        name: each,
+      }),
+    );
     const made = await many(changes.length, (each, index) =>
       each.clients.updateClient(read, changes[index] ?? read),
     );
@@ -296,7 +329,9 @@ describe('clients', () => {
       expect(await store.clients.updateClient(client, { ...client, name: 'Another' })).toBe(false);
       expect(await store.clients.findClient(client.id)).toEqual(client);
     }
-    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(
+      false,
+    );
   });
 
   // @shows AS-30.8
@@ -346,7 +381,9 @@ describe('clients', () => {
     });
     expect(await rotate('fourth', null, NOW + HOUR)).toBe(true);
     expect(await rotate('fifth', null, null)).toBe(true);
-    expect(await other.clients.findClient(expiring.id)).toMatchObject({ previousSecretExpiresAt: null });
+    expect(await other.clients.findClient(expiring.id)).toMatchObject({
+      previousSecretExpiresAt: null,
+    });
     const open = await newClient({ public: true, secretHash: null });
     expect(await store.clients.rotateSecret(open.id, 'x', null)).toBe(false);
     expect(await store.clients.rotateSecret('nobody', 'x', null)).toBe(false);
@@ -397,7 +434,8 @@ describe('clients', () => {
     });
     const pushed = waiting(client.id);
     const anothers = waiting(client.id.replace('_', '-'));
-    for (const each of [pushed, anothers]) await store.waitingRequests.keepWaitingRequest(each, null, NOW);
+    for (const each of [pushed, anothers])
+      await store.waitingRequests.keepWaitingRequest(each, null, NOW);
     const unblocked = await many(6, (each) =>
       each.documentClients.unblockDocumentClient(client.id, NOW + 10),
     );
@@ -427,11 +465,13 @@ describe('clients', () => {
     /** The store's conclusion about a commit without an answer. */
     const settled = (id: string) => {
       const asks: OpenedDatabase['transaction'] = async (work, committed) =>
-        committed === undefined ? database.transaction(work) : (committed(database, true as never) as never);
-      return new Store({ ...database, transaction: asks }, () => true).documentClients.unblockDocumentClient(
-        id,
-        NOW,
-      );
+        committed === undefined
+          ? database.transaction(work)
+          : (committed(database, true as never) as never);
+      return new Store(
+        { ...database, transaction: asks },
+        () => true,
+      ).documentClients.unblockDocumentClient(id, NOW);
     };
     const client = documentClient();
     await store.documentClients.keepDocumentClient(client, NOW + HOUR);
@@ -465,7 +505,9 @@ describe('clients', () => {
       const own = newAccessToken();
       await store.accessTokens.issueClientToken(client.id, null, own, NOW);
       const allowed = { ...idle.family, id: name('family') };
-      const asked = requestOf(client, { asked: { person: allowed.person, scopes: allowed.scopes } });
+      const asked = requestOf(client, {
+        asked: { person: allowed.person, scopes: allowed.scopes },
+      });
       await store.consentRequests.insertConsentRequest(asked);
       expect(await lives(ofIdle)).toBe(true);
       await store.clients.revokeClient(client.id, NOW);
@@ -490,19 +532,24 @@ describe('clients', () => {
       await Promise.all(under);
 
       expect(await other.clients.findClient(client.id)).toMatchObject({ revokedAt: null });
-      for (const issued of [before, ofIdle, byCode, byRefresh]) expect(await lives(issued)).toBe(false);
+      for (const issued of [before, ofIdle, byCode, byRefresh])
+        expect(await lives(issued)).toBe(false);
       expect(await other.accessTokens.findAccessToken(own, NOW)).toMatchObject({ dead: 'unknown' });
       const late = tokens();
       const found = await store.codes.findCode({ id: allowed.id, hash: code.hash });
       const current = await Promise.all(
         [byCode, byRefresh, before].map((issued) =>
-          refreshTokenOf(issued, issued === byCode ? exchanged.family : refreshed.family).catch(() => null),
+          refreshTokenOf(issued, issued === byCode ? exchanged.family : refreshed.family).catch(
+            () => null,
+          ),
         ),
       );
       const uses = [
         found === null ? null : await store.codes.spendCode(found, late, NOW),
         ...(await Promise.all(
-          current.map(async (each) => each && other.refreshTokens.rotateRefreshToken(each, late, NOW)),
+          current.map(
+            async (each) => each && other.refreshTokens.rotateRefreshToken(each, late, NOW),
+          ),
         )),
       ];
       expect(uses.filter((each) => each?.issued !== false && each !== null)).toEqual([]);
@@ -523,9 +570,13 @@ describe('clients', () => {
       person: null,
       subject: null,
     });
-    expect(await many(6, (each) => each.clients.revokeClient(family.clientId, NOW))).toSatisfy(onlyOne);
+    expect(await many(6, (each) => each.clients.revokeClient(family.clientId, NOW))).toSatisfy(
+      onlyOne,
+    );
     expect(await lives(issued)).toBe(false);
-    expect(await other.accessTokens.findAccessToken(own, NOW)).toMatchObject({ dead: 'client revoked' });
+    expect(await other.accessTokens.findAccessToken(own, NOW)).toMatchObject({
+      dead: 'client revoked',
+    });
   });
 });
 
@@ -548,8 +599,9 @@ describe('clients that register themselves', () => {
   };
   const unusedNow = async () => {
     const all = await store.clients.listClients();
-    return all.filter(({ registeredBy, usedAt }) => registeredBy === 'registration' && usedAt === null)
-      .length;
+    return all.filter(
+      ({ registeredBy, usedAt }) => registeredBy === 'registration' && usedAt === null,
+    ).length;
   };
 
   // @shows AS-18.6, AS-22.6
@@ -578,9 +630,15 @@ describe('clients that register themselves', () => {
     });
     const full = { ...limits, unused };
     expect(
-      await store.registrations.registerClient(registrationOf({ client: first }), full, NOW - 2 * HOUR),
+      await store.registrations.registerClient(
+        registrationOf({ client: first }),
+        full,
+        NOW - 2 * HOUR,
+      ),
     ).toBeNull();
-    const answers = await many(12, (each) => each.registrations.registerClient(registrationOf(), full, NOW));
+    const answers = await many(12, (each) =>
+      each.registrations.registerClient(registrationOf(), full, NOW),
+    );
     // Three besides the first, and one in its place.
     expect(answers.filter((answer) => answer === null)).toHaveLength(4);
     expect(await store.clients.findClient(first.id)).toBeNull();
@@ -601,10 +659,15 @@ describe('clients that register themselves', () => {
     );
     expect(answers.filter((answer) => answer === null)).toHaveLength(3);
     expect(answers.filter((answer) => answer?.reason === 'token')).toHaveLength(9);
-    expect(await other.initialAccessTokens.findInitialAccessToken(hash)).toMatchObject({ id, usesLeft: 0 });
+    expect(await other.initialAccessTokens.findInitialAccessToken(hash)).toMatchObject({
+      id,
+      usesLeft: 0,
+    });
     const expired = await initialToken(3, NOW);
     const late = registrationOf({ initialTokenHash: expired.hash });
-    expect(await store.registrations.registerClient(late, limits, NOW)).toEqual({ reason: 'token' });
+    expect(await store.registrations.registerClient(late, limits, NOW)).toEqual({
+      reason: 'token',
+    });
     expect(await store.clients.findClient(late.client.id)).toBeNull();
   });
 
@@ -614,14 +677,22 @@ describe('clients that register themselves', () => {
     const none = { ...limits, unused: 0 };
     const stranger = registrationOf();
     await store.registrations.registerClient(stranger, limits, NOW - 2 * HOUR);
-    expect(await store.registrations.registerClient(registrationOf(), none, NOW - HOUR)).toMatchObject({
+    expect(
+      await store.registrations.registerClient(registrationOf(), none, NOW - HOUR),
+    ).toMatchObject({
       reason: 'all',
     });
     expect(
-      await store.registrations.registerClient(registrationOf({ initialTokenHash: hash }), none, NOW),
+      await store.registrations.registerClient(
+        registrationOf({ initialTokenHash: hash }),
+        none,
+        NOW,
+      ),
     ).toBeNull();
     expect(await store.clients.findClient(stranger.client.id)).not.toBeNull();
-    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toMatchObject({ usesLeft: 0 });
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toMatchObject({
+      usesLeft: 0,
+    });
   });
 
   // @shows AS-22.8
@@ -630,10 +701,12 @@ describe('clients that register themselves', () => {
     await store.registrations.registerClient(registration, limits, NOW);
     const { client, tokenHash } = registration;
     expect(await other.registrations.findRegistrationHash(client.id)).toBe(tokenHash);
-    expect(await store.registrations.updateRegistration({ ...client, name: 'Other' }, 'another')).toBe(false);
-    expect(await other.registrations.updateRegistration({ ...client, name: 'Renamed' }, tokenHash)).toBe(
-      true,
-    );
+    expect(
+      await store.registrations.updateRegistration({ ...client, name: 'Other' }, 'another'),
+    ).toBe(false);
+    expect(
+      await other.registrations.updateRegistration({ ...client, name: 'Renamed' }, tokenHash),
+    ).toBe(true);
     expect(await store.clients.findClient(client.id)).toEqual({ ...client, name: 'Renamed' });
     const [, replaced] = await Promise.all([
       store.clients.revokeClient(client.id, NOW),
@@ -643,7 +716,9 @@ describe('clients that register themselves', () => {
     expect((await store.clients.findClient(client.id))?.name).toBe(
       replaced ? 'At the same moment' : 'Renamed',
     );
-    expect(await store.registrations.updateRegistration({ ...client, name: 'After' }, tokenHash)).toBe(false);
+    expect(
+      await store.registrations.updateRegistration({ ...client, name: 'After' }, tokenHash),
+    ).toBe(false);
     expect(await store.registrations.findRegistrationHash((await newClient()).id)).toBeNull();
   });
 
@@ -659,7 +734,11 @@ describe('clients that register themselves', () => {
     ]);
     const kept = await store.clients.findClient(client.id);
     expect(kept?.redirectUris).toEqual((replaced ? elsewhere : client).redirectUris);
-    const third = { ...client, name: 'Third', redirectUris: ['https://Elsewhere.example/callback'] };
+    const third = {
+      ...client,
+      name: 'Third',
+      redirectUris: ['https://Elsewhere.example/callback'],
+    };
     expect(await other.registrations.updateRegistration(third, tokenHash)).toBe(false);
     const renamed = { ...client, name: 'Renamed', redirectUris: kept?.redirectUris ?? [] };
     expect(await other.registrations.updateRegistration(renamed, tokenHash)).toBe(true);
@@ -696,8 +775,11 @@ describe('clients that register themselves', () => {
       expect([null, NOW + 3 * HOUR]).toContain(found === null ? null : found.usedAt);
     }
     expect(await store.clients.findClient(operators.id)).not.toBeNull();
-    while ((await store.expired.pruneRegistrations({ ...before, unusedBefore: NOW + 4 * HOUR }, 7)).more);
-    for (const { client } of registrations) expect(await store.clients.findClient(client.id)).toBeNull();
+    while (
+      (await store.expired.pruneRegistrations({ ...before, unusedBefore: NOW + 4 * HOUR }, 7)).more
+    );
+    for (const { client } of registrations)
+      expect(await store.clients.findClient(client.id)).toBeNull();
   });
 });
 
@@ -709,7 +791,9 @@ describe('an invalid access token has its reason', () => {
     expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
     await store.codes.spendCode(code, issued, NOW);
     const garbled = { ...token, hash: name('hash') };
-    expect(await store.accessTokens.findAccessToken(garbled, NOW)).toMatchObject({ dead: 'unknown' });
+    expect(await store.accessTokens.findAccessToken(garbled, NOW)).toMatchObject({
+      dead: 'unknown',
+    });
     expect(await store.accessTokens.findAccessToken({ ...token, id: '' }, NOW)).toMatchObject({
       dead: 'unknown',
     });
@@ -719,9 +803,15 @@ describe('an invalid access token has its reason', () => {
     await store.authorizations.revokeFamily(code.family.id, NOW);
     const { id: familyId, clientId } = code.family;
     const dead = 'authorization revoked';
-    expect(await store.accessTokens.findAccessToken(token, NOW)).toEqual({ dead, clientId, familyId });
+    expect(await store.accessTokens.findAccessToken(token, NOW)).toEqual({
+      dead,
+      clientId,
+      familyId,
+    });
     await store.clients.revokeClient(code.family.clientId, NOW);
-    expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'client revoked' });
+    expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({
+      dead: 'client revoked',
+    });
   });
 });
 
@@ -738,7 +828,9 @@ test('an access token ends when its client loses the grant that issued it', asyn
     database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, id]);
   await change(service.id, 'authorization_code');
   await change(family.clientId, 'refresh_token client_credentials');
-  expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'grant removed' });
+  expect(await store.accessTokens.findAccessToken(token, NOW)).toMatchObject({
+    dead: 'grant removed',
+  });
   expect(await store.accessTokens.findAccessToken(issued.accessToken, NOW)).toMatchObject({
     dead: 'grant removed',
   });
@@ -779,7 +871,9 @@ describe('consent', () => {
   test('is kept once under one id, and replaced only as it was read', async () => {
     const asked = { person: person(), scopes: ['openid', 'notes:read'] };
     const request = requestOf(await newClient(), { asked });
-    expect(await many(6, (each) => each.consentRequests.insertConsentRequest(request))).toSatisfy(onlyOne);
+    expect(await many(6, (each) => each.consentRequests.insertConsentRequest(request))).toSatisfy(
+      onlyOne,
+    );
     expect(await other.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
     expect(
       await many(6, (each) => each.consentRequests.presentConsentRequest(request, ['openid'], NOW)),
@@ -787,7 +881,9 @@ describe('consent', () => {
     expect(await other.consentRequests.findConsentRequest(request.idHash)).toMatchObject({
       asked: { scopes: ['openid'] },
     });
-    expect(await store.consentRequests.presentConsentRequest(request, ['notes:read'], NOW)).toBe(false);
+    expect(await store.consentRequests.presentConsentRequest(request, ['notes:read'], NOW)).toBe(
+      false,
+    );
   });
 
   test('that has ended is not replaced, and its outcome stays', async () => {
@@ -796,7 +892,9 @@ describe('consent', () => {
     await other.consentRequests.voidConsentRequest(request.idHash);
     expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW)).toBe(false);
     expect(await store.consentRequests.answerConsent(request, null, YES)).toBe(false);
-    expect(await store.consentRequests.findConsentRequest(request.idHash)).toMatchObject({ outcome: 'void' });
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toMatchObject({
+      outcome: 'void',
+    });
 
     const denied = requestOf(await newClient());
     await store.consentRequests.insertConsentRequest(denied);
@@ -836,9 +934,9 @@ describe('consent', () => {
     const parameters = { redirectUri: '', codeChallenge: '', nonce: null };
     const code = { hash: name('code'), expiresAt: NOW + HOUR, parameters };
     const taken = { ...family, person: asked.person };
-    await expect(store.consentRequests.answerConsent(request, { family: taken, code }, YES)).rejects.toThrow(
-      /unique|duplicate/i,
-    );
+    await expect(
+      store.consentRequests.answerConsent(request, { family: taken, code }, YES),
+    ).rejects.toThrow(/unique|duplicate/i);
     expect(await other.consentRequests.findConsentRequest(idHash)).toMatchObject({ outcome: null });
     expect(await other.authorizations.listAuthorizations(asked.person, NOW)).toEqual([]);
   });
@@ -858,7 +956,9 @@ describe('a use with an outcome that the store could not report', () => {
     const [first, second] = [tokens(), tokens()];
     losing.loses = 'before it took effect';
     await expect(lossyStore.codes.spendCode(code, first, NOW)).rejects.toThrow('The store is away');
-    expect(await store.codes.findCode({ id: family.id, hash: code.hash })).toMatchObject({ used: false });
+    expect(await store.codes.findCode({ id: family.id, hash: code.hash })).toMatchObject({
+      used: false,
+    });
     // The same statement, though it arrives only now.
     await expect(store.codes.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
     losing.loses = 'after it took effect';
@@ -971,7 +1071,11 @@ describe('refresh tokens and families', () => {
     const { family, first } = await started();
     const [second, third] = [tokens(), tokens()];
     expect(
-      await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(first, family), second, NOW),
+      await store.refreshTokens.rotateRefreshToken(
+        await refreshTokenOf(first, family),
+        second,
+        NOW,
+      ),
     ).toEqual({
       issued: true,
     });
@@ -982,7 +1086,11 @@ describe('refresh tokens and families', () => {
       NOW,
     );
     expect(replay).toEqual({ issued: false, refusal: 'used' });
-    expect([await lives(first), await lives(second), await lives(third)]).toEqual([false, false, false]);
+    expect([await lives(first), await lives(second), await lives(third)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
     const after = await store.refreshTokens.rotateRefreshToken(
       await refreshTokenOf(second, family),
       tokens(),
@@ -991,14 +1099,18 @@ describe('refresh tokens and families', () => {
     expect(after).toEqual({ issued: false, refusal: 'revoked' });
   });
 
-  const rowsIn = async (table: string) => (await database.execute(`SELECT 1 FROM ${table}`)).rows.length;
+  const rowsIn = async (table: string) =>
+    (await database.execute(`SELECT 1 FROM ${table}`)).rows.length;
 
   // @shows AS-18.11
   test('with the mark of their family do not grow with use, and each used one ends the family', async () => {
     for (const replayed of [0, 1, 7]) {
       const { family, first } = await started();
       const issued = [first];
-      const rows = { families: await rowsIn('oauth_families'), access: await rowsIn('oauth_access_tokens') };
+      const rows = {
+        families: await rowsIn('oauth_families'),
+        access: await rowsIn('oauth_access_tokens'),
+      };
       for (let count = 0; count < 8; count += 1) {
         const token = await refreshTokenOf(issued.at(-1) ?? first, family);
         expect(token).toMatchObject({ used: false });
@@ -1050,7 +1162,11 @@ describe('refresh tokens and families', () => {
       expect(outcomes.toSpliced(used, 1)).toEqual(Array.from({ length: 5 }, () => taken));
       for (const [index, each] of offered.entries()) expect(await lives(each)).toBe(index === used);
       const { hash: currentHash = '', expiresAt = 0 } = offered[used]?.refreshToken ?? {};
-      const kept = { sealed: `answer ${used}`, usedAt: NOW + used, generation: token.generation + 1 };
+      const kept = {
+        sealed: `answer ${used}`,
+        usedAt: NOW + used,
+        generation: token.generation + 1,
+      };
       expect(await other.refreshTokens.findKeptAnswer(family.id)).toEqual({
         ...kept,
         currentHash,
@@ -1072,7 +1188,10 @@ describe('refresh tokens and families', () => {
     expect(await find(family.id, 'mark')).toMatchObject({ used: true });
     // Its code was not exchanged: it has no mark, so no token belongs to it.
     expect(await find((await authorization()).family.id, 'mark')).toBeNull();
-    expect(await refreshTokenOf(first, family)).toMatchObject({ used: false, family: { id: family.id } });
+    expect(await refreshTokenOf(first, family)).toMatchObject({
+      used: false,
+      family: { id: family.id },
+    });
   });
 
   test('a current token is not a replay, even if a caller reports it as one', async () => {
@@ -1099,7 +1218,9 @@ describe('refresh tokens and families', () => {
   // @shows AS-18.3
   test('are revoked once', async () => {
     const { family } = await started();
-    expect(await many(6, (each) => each.authorizations.revokeFamily(family.id, NOW))).toSatisfy(onlyOne);
+    expect(await many(6, (each) => each.authorizations.revokeFamily(family.id, NOW))).toSatisfy(
+      onlyOne,
+    );
   });
 
   test('an access token is revoked by its own client, alone', async () => {
@@ -1144,14 +1265,18 @@ describe('refresh tokens and families', () => {
     for (const end of ended) {
       const { family, first } = await started();
       await end(family);
-      expect(await store.accessTokens.revokeAccessToken(first.accessToken, family.clientId, NOW)).toBeNull();
+      expect(
+        await store.accessTokens.revokeAccessToken(first.accessToken, family.clientId, NOW),
+      ).toBeNull();
       expect(await other.accessTokens.findAccessToken(first.accessToken, NOW)).toMatchObject({
         dead: 'unknown',
       });
     }
     const { family, first } = await started();
     const { accessToken: token } = first;
-    expect(await store.accessTokens.revokeAccessToken(token, family.clientId, token.expiresAt)).toBeNull();
+    expect(
+      await store.accessTokens.revokeAccessToken(token, family.clientId, token.expiresAt),
+    ).toBeNull();
     // By the clock of another process it would still be valid.
     expect(await other.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
   });
@@ -1159,7 +1284,10 @@ describe('refresh tokens and families', () => {
   // @shows AS-18.4
   test('an access token lives until its last millisecond', async () => {
     const { first } = await started();
-    expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([true, false]);
+    expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test("a person's authorizations are the living ones, oldest first", async () => {
@@ -1169,15 +1297,18 @@ describe('refresh tokens and families', () => {
       const { family } = await authorization({ person: who });
       ids.push(family.id);
     }
-    await database.execute('UPDATE oauth_families SET created_at = ? WHERE id = ?', [NOW - 1, ids[3] ?? '']);
+    await database.execute('UPDATE oauth_families SET created_at = ? WHERE id = ?', [
+      NOW - 1,
+      ids[3] ?? '',
+    ]);
     await store.authorizations.revokeFamily(ids[0] ?? '', NOW);
     const list = async (now: number) =>
       (await other.authorizations.listAuthorizations(who, now)).map(({ family }) => family.id);
     expect(await list(NOW)).toEqual([ids[3], ids[1], ids[2]]);
     expect(await list(NOW + HOUR)).toEqual([]);
-    expect(await other.authorizations.listAuthorizations({ ...who, id: who.id.toUpperCase() }, NOW)).toEqual(
-      [],
-    );
+    expect(
+      await other.authorizations.listAuthorizations({ ...who, id: who.id.toUpperCase() }, NOW),
+    ).toEqual([]);
   });
 });
 
@@ -1209,8 +1340,12 @@ describe('requests that wait for sign-in', () => {
   test('wait until they are ended or have expired', async () => {
     const request = waiting('a', 100);
     expect(await keep(request)).toBe(true);
-    expect(await other.waitingRequests.findWaitingRequest(request.secretHash, NOW)).toBe(request.parameters);
-    expect(await other.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    expect(await other.waitingRequests.findWaitingRequest(request.secretHash, NOW)).toBe(
+      request.parameters,
+    );
+    expect(
+      await other.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR),
+    ).toBeNull();
     await other.waitingRequests.endWaitingRequest(request.secretHash);
     expect(await waits(request)).toBe(false);
     expect(await store.waitingRequests.findWaitingRequest('budget', NOW)).toBeNull();
@@ -1259,7 +1394,9 @@ describe('requests that wait for sign-in', () => {
 
 describe('the keys of the cookies', () => {
   test('are made once per period, by the first process, and the oldest are removed', async () => {
-    const keys = await many(8, (each, index) => each.cookieKeys.cookieKey(600, `key-${index}`, 599));
+    const keys = await many(8, (each, index) =>
+      each.cookieKeys.cookieKey(600, `key-${index}`, 599),
+    );
     expect(new Set(keys).size).toBe(1);
     expect(await other.cookieKeys.findCookieKey(600)).toBe(keys[0]);
     expect(await store.cookieKeys.findCookieKey(601)).toBeNull();
@@ -1310,9 +1447,14 @@ describe('pruning', () => {
       consentRequests: 0,
       more: false,
     });
-    expect(await store.expired.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toMatchObject({ removed: 4 });
+    expect(await store.expired.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toMatchObject({
+      removed: 4,
+    });
     expect(await store.codes.findCode(offered)).toMatchObject({ used: true });
-    expect(await store.expired.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toEqual({ removed: 3, last: null });
+    expect(await store.expired.pruneAccessTokens('', NOW + 5 * HOUR, 4)).toEqual({
+      removed: 3,
+      last: null,
+    });
     expect(await store.expired.prune(NOW + 11 * HOUR, 4)).toMatchObject({ families: 1 });
     expect(await store.codes.findCode(offered)).toBeNull();
   });
@@ -1337,12 +1479,19 @@ describe('pruning', () => {
   test('removes an access token in the moment after its last, and says where it stopped if more may follow', async () => {
     const { id: clientId } = await newClient();
     const issued = [newAccessToken(NOW), newAccessToken(NOW + 1), newAccessToken(NOW)];
-    for (const token of issued) await store.accessTokens.issueClientToken(clientId, null, token, NOW);
+    for (const token of issued)
+      await store.accessTokens.issueClientToken(clientId, null, token, NOW);
     const ids = issued.map(({ id }) => id).toSorted();
     expect(await store.expired.pruneAccessTokens('', NOW, 10)).toEqual({ removed: 0, last: null });
     expect(await store.expired.pruneAccessTokens('', NOW, 3)).toEqual({ removed: 0, last: ids[2] });
-    expect(await store.expired.pruneAccessTokens(ids[2] ?? '', NOW, 3)).toEqual({ removed: 0, last: null });
-    expect(await store.expired.pruneAccessTokens('', NOW + 1, 10)).toEqual({ removed: 2, last: null });
+    expect(await store.expired.pruneAccessTokens(ids[2] ?? '', NOW, 3)).toEqual({
+      removed: 0,
+      last: null,
+    });
+    expect(await store.expired.pruneAccessTokens('', NOW + 1, 10)).toEqual({
+      removed: 2,
+      last: null,
+    });
   });
 
   // @shows AS-18.7

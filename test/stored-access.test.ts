@@ -1,7 +1,10 @@
 import type { OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../packages/portico/src/auditing/kept-audit.ts';
-import type { AuthorizationFilter, HeldRange } from '../packages/portico/src/store/authorization-search.ts';
+import type {
+  AuthorizationFilter,
+  HeldRange,
+} from '../packages/portico/src/store/authorization-search.ts';
 import { AuditRecords } from '../packages/portico/src/features/audit/table.ts';
 import { countRows } from '../packages/portico/src/store/sql/counting.ts';
 import { Store } from '../packages/portico/src/store/store.ts';
@@ -61,7 +64,11 @@ async function fresh(): Promise<void> {
 
 const ALL: HeldRange = { below: null, above: null, limit: 100, examine: 100 };
 async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange> = {}) {
-  const { items, next } = await store.authorizationSearch.findHeld(filter, { ...ALL, ...range }, NOW);
+  const { items, next } = await store.authorizationSearch.findHeld(
+    filter,
+    { ...ALL, ...range },
+    NOW,
+  );
   return [...items.map(({ id }) => id), next];
 }
 
@@ -69,7 +76,11 @@ describe('active access', () => {
   test('is found with everything that is known about it', async () => {
     await fresh();
     await client('earlier', { registered_by: null });
-    await family('1', { audience: 'https://api.example/', used_at: NOW + 1, refresh_generation: 1 });
+    await family('1', {
+      audience: 'https://api.example/',
+      used_at: NOW + 1,
+      refresh_generation: 1,
+    });
     await family('2', { client_id: 'diary', refresh_generation: 1, scope: '' });
     await family('3', { client_id: 'earlier', created_at: NOW - 1 });
     const same = { subject: 'a subject', person: ADA, createdAt: NOW, expiresAt: NOW + HOUR };
@@ -177,15 +188,18 @@ describe('active access', () => {
   test('is found by the id of the authorization, whether it lives or not', async () => {
     await fresh();
     await family('1', { revoked_at: NOW, client_id: 'nobody', user_id: 'grace' });
-    expect(await store.authorizations.findHolder('1')).toEqual({ clientId: 'nobody', person: GRACE });
+    expect(await store.authorizations.findHolder('1')).toEqual({
+      clientId: 'nobody',
+      person: GRACE,
+    });
     expect(await store.authorizations.findHolder('2')).toBeNull();
   });
 });
 
 const revokedAt = async () =>
-  (await rowsOf<{ revoked_at: number | null }>('SELECT revoked_at FROM oauth_families ORDER BY id')).map(
-    (row) => row.revoked_at,
-  );
+  (
+    await rowsOf<{ revoked_at: number | null }>('SELECT revoked_at FROM oauth_families ORDER BY id')
+  ).map((row) => row.revoked_at);
 
 /**
  * A server that takes over may not have a revocation yet, so it is written again unchanged: that
@@ -272,10 +286,22 @@ describe('everything that a person has allowed', () => {
     for (const id of ['1', '2', '3']) await family(id);
     await family('4', { user_id: 'grace' });
     await family('5', { user_provider: 'others' });
-    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 2, more: true });
-    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 1, more: true });
-    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({ removed: 0, more: false });
-    expect(await rowsOf('SELECT id FROM oauth_families ORDER BY id')).toEqual([{ id: '4' }, { id: '5' }]);
+    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({
+      removed: 2,
+      more: true,
+    });
+    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({
+      removed: 1,
+      more: true,
+    });
+    expect(await store.authorizations.removeFamiliesOfPerson(ADA, 2)).toEqual({
+      removed: 0,
+      more: false,
+    });
+    expect(await rowsOf('SELECT id FROM oauth_families ORDER BY id')).toEqual([
+      { id: '4' },
+      { id: '5' },
+    ]);
   });
 
   const request = (idHash: string, changes: Row = {}) =>
@@ -397,7 +423,10 @@ describe('a restored backup', () => {
     await fresh();
     for (const id of ['1', '2', '4', '5']) await family(id, { user_id: `person ${id}` });
     await family('3', { revoked_at: NOW - 1 });
-    expect(await store.everythingIssued.revokeFamilies('', '4', NOW, 2)).toEqual({ ended: 2, last: '2' });
+    expect(await store.everythingIssued.revokeFamilies('', '4', NOW, 2)).toEqual({
+      ended: 2,
+      last: '2',
+    });
     expect(await store.everythingIssued.revokeFamilies('2', '4', NOW + 1, 2)).toEqual({
       ended: 1,
       last: '4',
@@ -413,14 +442,20 @@ describe('a restored backup', () => {
     });
     expect(watched.writes).toEqual(confirmations(1));
     watched.writes.length = 0;
-    expect(await store.everythingIssued.revokeFamilies('', '4', NOW + 2, 3)).toEqual({ ended: 0, last: '3' });
+    expect(await store.everythingIssued.revokeFamilies('', '4', NOW + 2, 3)).toEqual({
+      ended: 0,
+      last: '3',
+    });
     expect(watched.writes).toEqual([]);
     expect(await revokedAt()).toEqual([NOW, NOW, NOW - 1, NOW + 1, null]);
     watched.meanwhile = {
       before: /^UPDATE oauth_families/,
       act: () => database.execute("UPDATE oauth_families SET revoked_at = 1 WHERE id = '5'"),
     };
-    expect(await store.everythingIssued.revokeFamilies('', '5', NOW, 9)).toEqual({ ended: 0, last: null });
+    expect(await store.everythingIssued.revokeFamilies('', '5', NOW, 9)).toEqual({
+      ended: 0,
+      last: null,
+    });
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
@@ -430,9 +465,18 @@ describe('a restored backup', () => {
     await token('2', { family_id: 'a family' });
     await token('3', { secret_hash: '' });
     await token('4b');
-    expect(await store.everythingIssued.removeClientTokens('', '5', 3)).toEqual({ ended: 1, last: '3' });
-    expect(await store.everythingIssued.removeClientTokens('3', '5', 9)).toEqual({ ended: 3, last: null });
-    expect(await store.everythingIssued.removeClientTokens('', '5', 2)).toEqual({ ended: 0, last: '3' });
+    expect(await store.everythingIssued.removeClientTokens('', '5', 3)).toEqual({
+      ended: 1,
+      last: '3',
+    });
+    expect(await store.everythingIssued.removeClientTokens('3', '5', 9)).toEqual({
+      ended: 3,
+      last: null,
+    });
+    expect(await store.everythingIssued.removeClientTokens('', '5', 2)).toEqual({
+      ended: 0,
+      last: '3',
+    });
     expect(await rowsOf('SELECT id FROM oauth_access_tokens ORDER BY id')).toEqual([
       { id: '2' },
       { id: '3' },
@@ -475,7 +519,13 @@ describe('the kept audit', () => {
     details: { tool: 'a tool', uses: 2, at: null },
     ...changes,
   });
-  const BARE = { clientId: null, person: null, address: null, requestId: null, authorization: null };
+  const BARE = {
+    clientId: null,
+    person: null,
+    address: null,
+    requestId: null,
+    authorization: null,
+  };
   const EVERY = { from: '', before: 'g' };
   const kept = async (...records: readonly AuditRecord[]) => {
     await emptied('oauth_audit');
@@ -496,12 +546,21 @@ describe('the kept audit', () => {
     expect(await table.newest(null, EVERY, 2)).toEqual(records.toReversed().slice(0, 2));
     expect(await table.read(['1', '3'])).toEqual([records[2], records[0]]);
     expect(await table.read([])).toEqual([]);
-    expect(await table.newest(null, { from: '2', before: '4' }, 9)).toEqual([records[2], records[1]]);
+    expect(await table.newest(null, { from: '2', before: '4' }, 9)).toEqual([
+      records[2],
+      records[1],
+    ]);
     expect(await table.keys({ type: 'person_erased' }, EVERY, 9)).toEqual([
       { id: '2', type: 'person_erased', clientId: null, authorization: null, person: null },
     ]);
     expect(await table.keys({ type: 'tool_called' }, EVERY, 1)).toEqual([
-      { id: '4', type: 'tool_called', clientId: 'notes', authorization: 'authorization', person: ADA },
+      {
+        id: '4',
+        type: 'tool_called',
+        clientId: 'notes',
+        authorization: 'authorization',
+        person: ADA,
+      },
     ]);
   });
 
@@ -525,7 +584,12 @@ describe('the kept audit', () => {
       expect((await table.keys(axis, EVERY, 9)).map(({ id }) => id)).toEqual(ids);
     }
     const reach = (depth: number, range = EVERY) => table.reach({ person: ADA }, range, depth);
-    expect([await reach(1), await reach(2), await reach(3), await reach(4)]).toEqual(['3', '2', '1', null]);
+    expect([await reach(1), await reach(2), await reach(3), await reach(4)]).toEqual([
+      '3',
+      '2',
+      '1',
+      null,
+    ]);
     expect(await reach(1, { from: '', before: '3' })).toBe('2');
     expect(await reach(2, { from: '2', before: 'g' })).toBe('2');
     expect(await reach(3, { from: '2', before: 'g' })).toBeNull();
@@ -566,7 +630,9 @@ describe('the kept audit', () => {
 
   test('says whether an error is about the store', async () => {
     const table = new AuditRecords(database);
-    expect(table.isUnavailable(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(true);
+    expect(table.isUnavailable(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(
+      true,
+    );
     expect(table.isUnavailable(new Error('a fault'))).toBe(false);
   });
 });
@@ -587,7 +653,9 @@ describe('with any number of rows', () => {
         const numbered = sql.replaceAll('?', () => `$${(number += 1)}`);
         await connection.execute(`PREPARE asked AS ${numbered}`);
         const given = Array.from({ length: values }, () => 'NULL').join(', ');
-        const { rows } = await connection.execute<Record<string, string>>(`EXPLAIN EXECUTE asked (${given})`);
+        const { rows } = await connection.execute<Record<string, string>>(
+          `EXPLAIN EXECUTE asked (${given})`,
+        );
         await connection.execute('DEALLOCATE asked');
         found.push(rows.map((row) => Object.values(row).join()).join('\n'));
       }

@@ -197,7 +197,8 @@ describe('a statement', () => {
   });
 
   test('writes a revocation again only on PostgreSQL: its standbys may not have it', async () => {
-    const confirm = (on: Database) => confirmRevocation(on, 'things', 'id = ? AND name = ?', ['a', 'b']);
+    const confirm = (on: Database) =>
+      confirmRevocation(on, 'things', 'id = ? AND name = ?', ['a', 'b']);
     const { told, postgres } = toldPostgres();
     await confirm(postgres);
     const sql = 'UPDATE things SET revoked_at = revoked_at WHERE id = ? AND name = ?';
@@ -253,7 +254,11 @@ describe('the row of an authorization', () => {
   });
 
   test('has a code, which is used if its parameters are gone or it has another', async () => {
-    const parameters = { redirectUri: 'https://client.example/cb', codeChallenge: 'c\0', nonce: null };
+    const parameters = {
+      redirectUri: 'https://client.example/cb',
+      codeChallenge: 'c\0',
+      nonce: null,
+    };
     const unspent = {
       code_hash: 'code',
       code_parameters: JSON.stringify(parameters),
@@ -261,7 +266,12 @@ describe('the row of an authorization', () => {
     };
     const common = { hash: 'code', family: FOUND };
     const row = await grant(unspent);
-    expect(toCode(row, offered('code'))).toEqual({ ...common, used: false, expiresAt: NOW + 1, parameters });
+    expect(toCode(row, offered('code'))).toEqual({
+      ...common,
+      used: false,
+      expiresAt: NOW + 1,
+      parameters,
+    });
     const used = { ...common, used: true, parameters: null };
     expect(toCode(row, offered('other'))).toEqual({ ...used, hash: 'other', expiresAt: NOW + 1 });
     const spent = await grant({ ...unspent, code_parameters: null, code_expires_at: null });
@@ -296,7 +306,8 @@ describe('the row of an authorization', () => {
 
   test('identifies holders of its refresh tokens by the mark: without a mark there are none', async () => {
     const [marked, unmarked] = [await grant({ refresh_mark_hash: 'mark' }), await grant()];
-    const holds = (row: GrantRow, markHash: string | null) => hasMark(row, { ...offered('any'), markHash });
+    const holds = (row: GrantRow, markHash: string | null) =>
+      hasMark(row, { ...offered('any'), markHash });
     expect(holds(marked, 'mark')).toBe(true);
     expect(holds(marked, 'another')).toBe(false);
     expect(holds(marked, null)).toBe(false);
@@ -358,11 +369,23 @@ describe('issued tokens', () => {
     refreshToken: Partial<NewRefreshToken> | null = null,
     expiresAt = NOW + HOUR,
   ): NewTokens => ({
-    accessToken: { id: 'token', hash: 'hash', scopes: [], expiresAt, thumbprint: 'of the access token' },
+    accessToken: {
+      id: 'token',
+      hash: 'hash',
+      scopes: [],
+      expiresAt,
+      thumbprint: 'of the access token',
+    },
     refreshToken:
       refreshToken === null
         ? null
-        : { hash: 'refresh', markHash: 'mark', expiresAt: NOW + 2 * HOUR, thumbprint: null, ...refreshToken },
+        : {
+            hash: 'refresh',
+            markHash: 'mark',
+            expiresAt: NOW + 2 * HOUR,
+            thumbprint: null,
+            ...refreshToken,
+          },
   });
 
   /** The row after issuing. */
@@ -385,7 +408,12 @@ describe('issued tokens', () => {
       thumbprint: null,
       used_at: NOW,
     });
-    const none = { refresh_hash: null, refresh_mark_hash: null, refresh_expires_at: null, thumbprint: null };
+    const none = {
+      refresh_hash: null,
+      refresh_mark_hash: null,
+      refresh_expires_at: null,
+      thumbprint: null,
+    };
     const earlier = {
       ...none,
       refresh_hash: 'x',
@@ -393,14 +421,21 @@ describe('issued tokens', () => {
       refresh_generation: 1,
       thumbprint: 'key',
     };
-    expect(await after(tokens(), earlier)).toMatchObject({ ...none, refresh_generation: 2, used_at: NOW });
+    expect(await after(tokens(), earlier)).toMatchObject({
+      ...none,
+      refresh_generation: 2,
+      used_at: NOW,
+    });
   });
 
   test('are valid only with the key to which they were bound, and a late binding is recorded', async () => {
     const bound = async (refreshToken: Partial<NewRefreshToken>) => {
       await after(tokens(refreshToken));
       const [row] = await rowsOf<GrantRow>(`SELECT ${GRANT_COLUMNS} FROM oauth_families f`);
-      const { thumbprint, isBoundLate } = toRefreshToken(row as GrantRow, offered('refresh')).family;
+      const { thumbprint, isBoundLate } = toRefreshToken(
+        row as GrantRow,
+        offered('refresh'),
+      ).family;
       return [thumbprint, isBoundLate];
     };
     expect(await bound({ thumbprint: 'key' })).toEqual(['key', false]);

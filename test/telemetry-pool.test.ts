@@ -6,7 +6,10 @@ import { record } from './support/telemetry.ts';
 // @shows AS-28.3
 test('the connections of a database server are reported as used, idle and waited for', async () => {
   const recording = record();
-  const portal = await startPortal({ telemetry: recording.telemetry, config: { database_pool_size: 4 } });
+  const portal = await startPortal({
+    telemetry: recording.telemetry,
+    config: { database_pool_size: 4 },
+  });
   onTestFinished(() => portal.close());
   const { database } = portal.application;
   const count = (state: string) =>

@@ -29,14 +29,20 @@ async function measured(options: PortalOptions = {}) {
 }
 
 const SYSTEMS = { sqlite: 'sqlite', postgres: 'postgresql', mysql: 'mysql' } as const;
-const SERVICE = { grants: ['client_credentials'], scopes: ['notes:read'], redirectUris: [] } as const;
+const SERVICE = {
+  grants: ['client_credentials'],
+  scopes: ['notes:read'],
+  redirectUris: [],
+} as const;
 
 // @shows AS-28.2
 test('every operation of the store is measured by its name and its engine, also a failed one', async () => {
   const { portal, recording } = await measured();
   const system = SYSTEMS[portal.application.database.dialect];
   const client = await registerClient(portal, SERVICE);
-  expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(200);
+  expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(
+    200,
+  );
   const of = (name: string, more = {}) =>
     recording.value('db.client.operation.duration', {
       'db.operation.name': name,
@@ -45,7 +51,9 @@ test('every operation of the store is measured by its name and its engine, also 
     });
   expect([await of('insertClient'), await of('issueClientToken')]).toEqual([1, 1]);
   await portal.application.database.execute('DROP TABLE oauth_access_tokens');
-  expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(500);
+  expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(
+    500,
+  );
   expect(await of('issueClientToken', { 'error.type': 'fault' })).toBe(1);
   const [span] = recording.spans().filter(({ attributes }) => attributes['error.type'] === 'fault');
   expect(span?.events).toEqual([]);
@@ -58,8 +66,12 @@ test('the living clients and authorizations are counted at a collection, and rar
   const revoked = await registerClient(portal);
   await portal.server.clients.revoke(revoked.id);
   for (const person of [ADA, GRACE, ADA]) {
-    const code = await obtainCode(portal, client, await portal.signedIn(person), { prompt: 'consent' });
-    const { refresh_token: token } = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+    const code = await obtainCode(portal, client, await portal.signedIn(person), {
+      prompt: 'consent',
+    });
+    const { refresh_token: token } = (await (
+      await exchangeCode(portal, client, code)
+    ).json()) as Tokens;
     if (person !== GRACE) continue;
     const body = new URLSearchParams({ token, client_id: client.id, client_secret: client.secret });
     expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', body })).status).toBe(200);
@@ -79,7 +91,8 @@ test('removed rows are counted by their kind', async () => {
   await exchangeCode(portal, client, code);
   clock.advance(90 * 24 * 3600);
   const { families, accessTokens, consentRequests } = await portal.server.prune();
-  const removed = (rows: string) => recording.value('portico.store.rows.removed', { 'portico.rows': rows });
+  const removed = (rows: string) =>
+    recording.value('portico.store.rows.removed', { 'portico.rows': rows });
   expect([families, accessTokens]).toEqual([1, 1]);
   expect(await removed('authorizations')).toBe(families);
   expect(await removed('access_tokens')).toBe(accessTokens);
@@ -104,7 +117,11 @@ test('without its store and its keys a server reports what it still knows', asyn
     clients: () => Promise.reject(away),
   };
   other.telemetry.observe(gone);
-  const told = (await other.series()).map(({ metric, attributes, value }) => [metric, attributes, value]);
+  const told = (await other.series()).map(({ metric, attributes, value }) => [
+    metric,
+    attributes,
+    value,
+  ]);
   expect(told).toEqual([
     ['portico.store.retries', { 'portico.retried': 'statement' }, 3],
     ['portico.store.retries', { 'portico.retried': 'transaction' }, 5],

@@ -72,7 +72,8 @@ describe('a request', () => {
     const [grant] = spans.filter(({ name }) => name === 'grant client_credentials');
     const [find] = spans.filter(({ name }) => name === 'findClient');
     const [issue] = spans.filter(({ name }) => name === 'issueClientToken');
-    if (!endpoint || !grant || !find || !issue) throw new Error(spans.map(({ name }) => name).join());
+    if (!endpoint || !grant || !find || !issue)
+      throw new Error(spans.map(({ name }) => name).join());
     expect([endpoint.kind, grant.kind, issue.kind]).toEqual([
       SpanKind.SERVER,
       SpanKind.INTERNAL,
@@ -130,11 +131,14 @@ describe('a request', () => {
       ],
     });
     expect((await fetch(`${portal.url}/traced`)).status).toBe(401);
-    expect((await fetch(`${portal.url}/traced`, { headers: { Authorization: 'Bearer wrong' } })).status).toBe(
-      401,
-    );
+    expect(
+      (await fetch(`${portal.url}/traced`, { headers: { Authorization: 'Bearer wrong' } })).status,
+    ).toBe(401);
     const of = (reason: string) =>
-      recording.value('portico.refusals', { 'portico.endpoint': 'token()', 'portico.reason': reason });
+      recording.value('portico.refusals', {
+        'portico.endpoint': 'token()',
+        'portico.reason': reason,
+      });
     expect([await of('missing_token'), await of('invalid_token')]).toEqual([1, 1]);
   });
 
@@ -145,7 +149,10 @@ describe('a request', () => {
     });
     const visitor = await portal.signedIn(ADA);
     for (const { path, methods } of portal.server.endpoints) {
-      for (const method of [...methods, ...(methods.some((each) => each === 'GET') ? ['HEAD'] : [])]) {
+      for (const method of [
+        ...methods,
+        ...(methods.some((each) => each === 'GET') ? ['HEAD'] : []),
+      ]) {
         const body = method === 'POST' ? { body: new URLSearchParams() } : {};
         await fetch(`${portal.url}${path}?secret=planted`, { method, redirect: 'manual', ...body });
       }
@@ -184,7 +191,11 @@ describe('a request', () => {
       redirectUris: [],
     });
     recording.forgetSpans();
-    const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: client.secret };
+    const form = {
+      grant_type: 'client_credentials',
+      client_id: client.id,
+      client_secret: client.secret,
+    };
     const response = await fetch(`${running.url}/oauth/token`, {
       method: 'POST',
       headers: { traceparent: CALLER },
@@ -209,7 +220,9 @@ describe('a request', () => {
       }),
     ).toBe(1);
     expect(
-      await recording.value('http.server.request.duration', { 'portico.endpoint': 'mcp_server_rpc' }),
+      await recording.value('http.server.request.duration', {
+        'portico.endpoint': 'mcp_server_rpc',
+      }),
     ).toBe(1);
     expect(await recording.value('portico.tokens.issued')).toBe(1);
     expect((await recording.everything()).includes(access_token)).toBe(false);
@@ -227,9 +240,14 @@ describe('the counters', () => {
     const code = await obtainCode(portal, client, visitor);
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
-    expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(200);
+    expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(
+      200,
+    );
     const issued = (grant: string, kind: string) =>
-      recording.value('portico.tokens.issued', { 'portico.grant_type': grant, 'portico.token_kind': kind });
+      recording.value('portico.tokens.issued', {
+        'portico.grant_type': grant,
+        'portico.token_kind': kind,
+      });
     for (const grant of ['authorization_code', 'refresh_token']) {
       for (const kind of ['access_token', 'refresh_token', 'id_token'])
         expect(await issued(grant, kind)).toBe(1);
@@ -249,24 +267,34 @@ describe('the counters', () => {
     const other = await obtainCode(portal, client, visitor);
     await exchangeCode(portal, client, other);
     expect((await exchangeCode(portal, client, other)).status).toBe(400);
-    expect(await recording.value('portico.replays', { 'portico.replayed': 'refresh_token' })).toBe(1);
+    expect(await recording.value('portico.replays', { 'portico.replayed': 'refresh_token' })).toBe(
+      1,
+    );
     expect(await recording.value('portico.replays', { 'portico.replayed': 'code' })).toBe(1);
 
     expect(
-      (await requestToken(portal, { ...client, secret: 'wrong' }, { grant_type: 'refresh_token' })).status,
+      (await requestToken(portal, { ...client, secret: 'wrong' }, { grant_type: 'refresh_token' }))
+        .status,
     ).toBe(401);
     expect((await requestToken(portal, client, { grant_type: 'sung' })).status).toBe(400);
     const stranger = { id: 'nobody', secret: '' };
     expect((await fetch(authorizationUrl(portal, stranger))).status).toBe(400);
-    await fetch(authorizationUrl(portal, client, { scope: 'unknown:scope' }), { redirect: 'manual' });
+    await fetch(authorizationUrl(portal, client, { scope: 'unknown:scope' }), {
+      redirect: 'manual',
+    });
     const refused = (endpoint: string, reason: string) =>
-      recording.value('portico.refusals', { 'portico.endpoint': endpoint, 'portico.reason': reason });
+      recording.value('portico.refusals', {
+        'portico.endpoint': endpoint,
+        'portico.reason': reason,
+      });
     expect(await refused('oauth_server_token', 'invalid_grant')).toBe(3);
     expect(await refused('oauth_server_token', 'invalid_client')).toBe(1);
     expect(await refused('oauth_server_token', 'unsupported_grant_type')).toBe(1);
     expect(await refused('oauth_server_authorize', 'not_redirected')).toBe(1);
     expect(await refused('oauth_server_authorize', 'invalid_scope')).toBe(1);
-    expect(await recording.value('portico.grant.duration', { 'error.type': 'invalid_grant' })).toBe(3);
+    expect(await recording.value('portico.grant.duration', { 'error.type': 'invalid_grant' })).toBe(
+      3,
+    );
   });
 
   // @shows AS-28.3
@@ -277,7 +305,8 @@ describe('the counters', () => {
       passwordHasher: {
         hash: async (password) => password,
         async verify(password, hash) {
-          if (isAway) throw Object.assign(new Error('too many'), { code: 'PORTICO_OVERLOADED', status: 503 });
+          if (isAway)
+            throw Object.assign(new Error('too many'), { code: 'PORTICO_OVERLOADED', status: 503 });
           return password === hash;
         },
       },
@@ -286,7 +315,11 @@ describe('the counters', () => {
     let last = 401;
     for (let tries = 0; tries < 200 && last !== 429; tries += 1)
       last = (
-        await requestToken(portal, { ...client, secret: `wrong${tries}` }, { grant_type: 'refresh_token' })
+        await requestToken(
+          portal,
+          { ...client, secret: `wrong${tries}` },
+          { grant_type: 'refresh_token' },
+        )
       ).status;
     expect(last).toBe(429);
     const of = { 'portico.endpoint': 'oauth_server_token' };
@@ -326,17 +359,24 @@ describe('the counters', () => {
           },
           body: new URLSearchParams({ grant_type: odd, scope: odd }),
         }),
-        at(`/oauth/authorize?client_id=${header}&redirect_uri=${header}&scope=${header}&error=${header}`),
-        at('/oauth/userinfo', { headers: { Authorization: `Bearer ${header}`, traceparent: header } }),
+        at(
+          `/oauth/authorize?client_id=${header}&redirect_uri=${header}&scope=${header}&error=${header}`,
+        ),
+        at('/oauth/userinfo', {
+          headers: { Authorization: `Bearer ${header}`, traceparent: header },
+        }),
         at('/oauth/introspect', { method: 'POST', body: form }),
         at('/oauth/revoke', { method: 'POST', body: form, headers: { 'X-Request-Id': header } }),
         at(`/oauth/${header}`, { method: 'POST', body: form }),
-        at('/.well-known/jwks.json', { method: `X${header.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 20)}` }),
+        at('/.well-known/jwks.json', {
+          method: `X${header.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 20)}`,
+        }),
       ]);
       for (const response of sent) await response.arrayBuffer();
     };
     // Until the guesses are slowed down, too.
-    for (let index = 0; index < 20; index += 1) await send(`first-${index}-${ODD.repeat(index % 5)}`);
+    for (let index = 0; index < 20; index += 1)
+      await send(`first-${index}-${ODD.repeat(index % 5)}`);
     const kinds = (all: readonly Series[]) =>
       all.map(({ metric, attributes }) => `${metric} ${JSON.stringify(attributes)}`).toSorted();
     const before = kinds(await recording.series());
@@ -383,7 +423,9 @@ describe('the counters', () => {
     await portal.server.prune();
     const applications = portal.server.endpoints.find(({ path }) => path === '/oauth/applications');
     // Outside of the kit, the signed-in person is unknown.
-    const response = await applications?.handle(new Request('https://portal.example/oauth/applications'));
+    const response = await applications?.handle(
+      new Request('https://portal.example/oauth/applications'),
+    );
     expect(response?.status).toBe(500);
     const all = await recording.series();
     const [request] = all.filter(({ metric }) => metric === 'http.server.request.duration');
@@ -420,7 +462,11 @@ describe('the counters', () => {
     const { portal, recording } = await measured({
       config: {
         log: { level: 'error' },
-        oauth_server: { registration: 'open', pushed_authorization_requests: 'accept', dpop: 'accept' },
+        oauth_server: {
+          registration: 'open',
+          pushed_authorization_requests: 'accept',
+          dpop: 'accept',
+        },
       },
     });
     const odd = (index: number) => `odd${index}`;
@@ -447,7 +493,9 @@ describe('the counters', () => {
         for (const method of methods) {
           const body = method === 'POST' ? { body: new URLSearchParams(form) } : {};
           const url = `${portal.url}${path}?${new URLSearchParams(form)}`;
-          const response = await portal.application.fetch(new Request(url, { method, headers, ...body }));
+          const response = await portal.application.fetch(
+            new Request(url, { method, headers, ...body }),
+          );
           await response.arrayBuffer();
         }
       }
@@ -455,11 +503,17 @@ describe('the counters', () => {
       await portal.application.fetch(
         new Request(`${portal.url}/oauth/register`, {
           ...registration,
-          body: JSON.stringify({ redirect_uris: ['https://a.example/'], scope: value, grant_types: [value] }),
+          body: JSON.stringify({
+            redirect_uris: ['https://a.example/'],
+            scope: value,
+            grant_types: [value],
+          }),
         }),
       );
     }
-    const labels = (await recording.series()).flatMap(({ attributes }) => Object.values(attributes));
+    const labels = (await recording.series()).flatMap(({ attributes }) =>
+      Object.values(attributes),
+    );
     expect(labels.length).toBeGreaterThan(50);
     for (const label of labels) expect(String(label)).not.toContain('odd');
   });
@@ -477,7 +531,9 @@ test('no export contains a secret, a token, a code or a cookie', async () => {
   const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
   const bearer = { Authorization: `Bearer ${second.access_token}` };
   expect((await fetch(`${portal.url}/oauth/userinfo`, { headers: bearer })).status).toBe(200);
-  const basic = { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` };
+  const basic = {
+    Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+  };
   for (const path of ['introspect', 'revoke']) {
     const body = new URLSearchParams({ token: second.access_token });
     expect(
@@ -486,7 +542,14 @@ test('no export contains a secret, a token, a code or a cookie', async () => {
   }
   await refresh(portal, client, first.refresh_token);
   const exported = await recording.everything();
-  const bearable = [code, client.secret, VERIFIER, basic.Authorization.slice(6), 'the-state', 'the-nonce'];
+  const bearable = [
+    code,
+    client.secret,
+    VERIFIER,
+    basic.Authorization.slice(6),
+    'the-state',
+    'the-nonce',
+  ];
   for (const { access_token, refresh_token, id_token } of [first, second])
     bearable.push(access_token, refresh_token, id_token);
   const cookies = visitor
@@ -509,9 +572,16 @@ describe('a broken telemetry changes no answer', () => {
   const rejecting = async () => {
     throw new Error('telemetry broke');
   };
-  const every = (broken: () => unknown): Telemetry => new Proxy({}, { get: () => broken }) as Telemetry;
-  const withTask = (run: (work: () => unknown) => unknown, end: () => unknown = () => {}): Telemetry =>
-    new Proxy({}, { get: (_, name) => (name === 'begin' ? () => ({ run, end }) : () => {}) }) as Telemetry;
+  const every = (broken: () => unknown): Telemetry =>
+    new Proxy({}, { get: () => broken }) as Telemetry;
+  const withTask = (
+    run: (work: () => unknown) => unknown,
+    end: () => unknown = () => {},
+  ): Telemetry =>
+    new Proxy(
+      {},
+      { get: (_, name) => (name === 'begin' ? () => ({ run, end }) : () => {}) },
+    ) as Telemetry;
 
   // @shows AS-28.6
   test.each<[string, Telemetry]>([

@@ -81,7 +81,9 @@ describe('a test file', () => {
 
 describe('Vitest', () => {
   /** The files that Vitest would run with this repository's configuration. */
-  function listed(env: Readonly<Record<string, string>> = {}): ReadonlyMap<string, readonly string[]> {
+  function listed(
+    env: Readonly<Record<string, string>> = {},
+  ): ReadonlyMap<string, readonly string[]> {
     const vitest = path.join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
@@ -93,7 +95,10 @@ describe('Vitest', () => {
       },
     );
     expect([status, stderr]).toEqual([0, '']);
-    const found = JSON.parse(stdout) as readonly { readonly file: string; readonly projectName: string }[];
+    const found = JSON.parse(stdout) as readonly {
+      readonly file: string;
+      readonly projectName: string;
+    }[];
     const engines = new Map<string, string[]>();
     for (const { file, projectName } of found) {
       const name = path.relative(ROOT, file);

@@ -16,11 +16,24 @@ import { startWorld, type World } from './support/timing/world.ts';
  */
 
 /** For as long as it takes to see it, which is at once unless the machine is busy. */
-const UNTIL_SEEN = ['--pairs', '200', '--precision', '0', '--milliseconds', '300000', '--until-beyond'];
+const UNTIL_SEEN = [
+  '--pairs',
+  '200',
+  '--precision',
+  '0',
+  '--milliseconds',
+  '300000',
+  '--until-beyond',
+];
 
 async function find(fault: Fault, ...more: readonly string[]): Promise<unknown> {
   const script = path.join(ROOT, 'tools', 'scripts', 'timing.ts');
-  const { stdout } = await promisify(execFile)(process.execPath, [script, '--plant', fault.name, ...more]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    script,
+    '--plant',
+    fault.name,
+    ...more,
+  ]);
   return JSON.parse(stdout) as unknown;
 }
 
@@ -40,7 +53,10 @@ describe('the time of an answer does not reveal', () => {
   test.each(ROWS.map((row) => [row.name, ...row.classes, row] as const))(
     '%s: %s, or %s',
     async (_name, _one, _other, row) => {
-      const found = await measureIn(isImported(row) ? taking : other, row, { pairs: 200, rounds: 3 });
+      const found = await measureIn(isImported(row) ? taking : other, row, {
+        pairs: 200,
+        rounds: 3,
+      });
       expect(found).toMatchObject({ isBeyond: false });
     },
   );
@@ -51,8 +67,11 @@ describe('a deliberate mistake is found', () => {
     expect(await find(fault, '--ledger')).not.toEqual([]);
   });
 
-  test.each(FAULTS.filter(({ inTime }) => inTime === 'yes'))('by measuring: $name', async (fault) => {
-    const found = (await find(fault, ...UNTIL_SEEN)) as Measured;
-    expect(found).toMatchObject({ isBeyond: true });
-  });
+  test.each(FAULTS.filter(({ inTime }) => inTime === 'yes'))(
+    'by measuring: $name',
+    async (fault) => {
+      const found = (await find(fault, ...UNTIL_SEEN)) as Measured;
+      expect(found).toMatchObject({ isBeyond: true });
+    },
+  );
 });

@@ -29,7 +29,11 @@ afterAll(() => portal.close());
 
 function writeNote(accessToken: string): Promise<Response> {
   const headers = { 'Content-Type': 'application/json' };
-  return callApi(portal, '/api/notes', accessToken, { method: 'POST', headers, body: '{"text":"Hello"}' });
+  return callApi(portal, '/api/notes', accessToken, {
+    method: 'POST',
+    headers,
+    body: '{"text":"Hello"}',
+  });
 }
 
 async function expect401(response: Response, error: string | null): Promise<void> {
@@ -163,7 +167,9 @@ describe('a scope that the server no longer offers', () => {
     });
     const issued = await requestToken(portal, service, { grant_type: 'client_credentials' });
     const { access_token } = (await issued.json()) as Tokens;
-    expect(await introspect(portal, access_token)).toMatchObject({ scope: 'notes:read notes:write' });
+    expect(await introspect(portal, access_token)).toMatchObject({
+      scope: 'notes:read notes:write',
+    });
     const { database } = portal.application;
     // As if this scope was configured when the token was issued, and no longer is.
     for (const table of ['oauth_access_tokens', 'oauth_clients'])
@@ -250,7 +256,9 @@ describe('token() never leads to a session', () => {
   // @shows AS-12.6, AS-14.6
   test('a valid session cookie with an invalid bearer token is not a token', async () => {
     const visitor = await portal.signedIn(ADA);
-    const response = await visitor.get('/api/notes', { Authorization: 'Bearer expired-or-invented' });
+    const response = await visitor.get('/api/notes', {
+      Authorization: 'Bearer expired-or-invented',
+    });
     await expect401(response, 'invalid_token');
   });
   // @shows AS-12.6
@@ -302,10 +310,13 @@ describe('token() in the wrong place', () => {
     async (method) => {
       const { access_token } = await obtainTokens(portal, client, ADA);
       for (const headers of [{}, { Authorization: `Bearer ${access_token}` }]) {
-        const asked = portal.server.withToken(new Request(`${portal.url}/x`, { headers }), async () => {
-          token()[method]('notes:raed');
-          return new Response('let through');
-        });
+        const asked = portal.server.withToken(
+          new Request(`${portal.url}/x`, { headers }),
+          async () => {
+            token()[method]('notes:raed');
+            return new Response('let through');
+          },
+        );
         await expect(asked).rejects.toThrow(
           "The scope 'notes:raed' is asked of token(), but is not in oauth_server:scopes",
         );
@@ -321,7 +332,11 @@ describe('token() in the wrong place', () => {
     ]);
     const names = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
-        const answer = await callApi(portal, '/api/whoami', (index % 2 === 0 ? ada : grace).access_token);
+        const answer = await callApi(
+          portal,
+          '/api/whoami',
+          (index % 2 === 0 ? ada : grace).access_token,
+        );
         return ((await answer.json()) as { name: string }).name;
       }),
     );

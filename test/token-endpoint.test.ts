@@ -35,7 +35,10 @@ async function tokensOf(response: Response): Promise<Tokens> {
 }
 
 async function expectError(response: Response, error: string, status = 400): Promise<void> {
-  const body = (await response.json()) as { readonly error: string; readonly error_description: string };
+  const body = (await response.json()) as {
+    readonly error: string;
+    readonly error_description: string;
+  };
   expect(body.error).toBe(error);
   // RFC 6749 section 5.2: printable ASCII without quotes and backslashes.
   expect(body.error_description).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
@@ -105,8 +108,14 @@ describe('the authorization code grant', () => {
       [other, REDIRECT_URI],
     ] as const) {
       const issued = await obtainCode(portal, own, visitor, { redirect_uri: asked });
-      await expectError(await exchangeCode(portal, own, issued, { redirect_uri: offered }), 'invalid_grant');
-      await expectError(await exchangeCode(portal, own, issued, { redirect_uri: asked }), 'invalid_grant');
+      await expectError(
+        await exchangeCode(portal, own, issued, { redirect_uri: offered }),
+        'invalid_grant',
+      );
+      await expectError(
+        await exchangeCode(portal, own, issued, { redirect_uri: asked }),
+        'invalid_grant',
+      );
     }
   });
 
@@ -115,13 +124,16 @@ describe('the authorization code grant', () => {
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
     ['of other characters', 'v!'.repeat(30)],
-  ])('a verifier %s is invalid, even for its own challenge (RFC 7636 section 4.1)', async (_, verifier) => {
-    const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const visitor = await portal.signedIn(ADA);
-    const issued = await obtainCode(portal, client, visitor, { code_challenge: challenge });
-    const response = await exchangeCode(portal, client, issued, { code_verifier: verifier });
-    await expectError(response, 'invalid_grant');
-  });
+  ])(
+    'a verifier %s is invalid, even for its own challenge (RFC 7636 section 4.1)',
+    async (_, verifier) => {
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      const visitor = await portal.signedIn(ADA);
+      const issued = await obtainCode(portal, client, visitor, { code_challenge: challenge });
+      const response = await exchangeCode(portal, client, issued, { code_verifier: verifier });
+      await expectError(response, 'invalid_grant');
+    },
+  );
 
   // @shows RFC6749-4.1.2c, RFC9700-4.5, OIDC-3.1.3.2
   test('wrong client: the exchange fails, and the code is never accepted again', async () => {
@@ -141,7 +153,10 @@ describe('the authorization code grant', () => {
     'grant_type',
   ])('without %s: invalid_request, and the code can still be exchanged', async (name) => {
     const issued = await code();
-    await expectError(await exchangeCode(portal, client, issued, { [name]: '' }), 'invalid_request');
+    await expectError(
+      await exchangeCode(portal, client, issued, { [name]: '' }),
+      'invalid_request',
+    );
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
@@ -207,10 +222,16 @@ describe('the authorization code grant', () => {
     const stranger = await registerClient(portal, { public: true });
     for (let round = 0; round < 20; round += 1) {
       const issued = await code();
-      const offers = [exchangeCode(portal, client, issued), offer(stranger, issued), offer(stranger, issued)];
+      const offers = [
+        exchangeCode(portal, client, issued),
+        offer(stranger, issued),
+        offer(stranger, issued),
+      ];
       const responses = await Promise.all(round % 2 === 0 ? offers : offers.toReversed());
       const answered = responses.filter((response) => response.status === 200);
-      const living = answered.map(async (response) => opens((await tokensOf(response)).access_token));
+      const living = answered.map(async (response) =>
+        opens((await tokensOf(response)).access_token),
+      );
       expect(await Promise.all(living)).not.toContain(false);
     }
   });
@@ -250,7 +271,9 @@ describe('the authorization code grant', () => {
   test('a client that is not registered for refresh_token gets none', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const issued = await obtainCode(portal, own, await portal.signedIn(ADA));
-    expect(await tokensOf(await exchangeCode(portal, own, issued))).not.toHaveProperty('refresh_token');
+    expect(await tokensOf(await exchangeCode(portal, own, issued))).not.toHaveProperty(
+      'refresh_token',
+    );
   });
 
   test('a client that is not registered for the grant gets that error, and its code is spent', async () => {
@@ -266,9 +289,13 @@ describe('the authorization code grant', () => {
 
   test('a failure on the server side spends nothing', async () => {
     const issued = await code();
-    await portal.application.database.execute('ALTER TABLE oauth_access_tokens RENAME TO moved_away');
+    await portal.application.database.execute(
+      'ALTER TABLE oauth_access_tokens RENAME TO moved_away',
+    );
     const failed = await exchangeCode(portal, client, issued);
-    await portal.application.database.execute('ALTER TABLE moved_away RENAME TO oauth_access_tokens');
+    await portal.application.database.execute(
+      'ALTER TABLE moved_away RENAME TO oauth_access_tokens',
+    );
     expect(failed.status).toBe(500);
     expect(await failed.json()).toEqual({
       error: 'server_error',
@@ -309,7 +336,8 @@ describe('the refresh token grant', () => {
   // @shows AS-18.11
   test('with constant refreshes the family does not grow, and each of its tokens is still recognized as used', async () => {
     const rows = async () => {
-      return (await portal.application.database.execute('SELECT 1 FROM oauth_families')).rows.length;
+      return (await portal.application.database.execute('SELECT 1 FROM oauth_families')).rows
+        .length;
     };
     const issued = [await obtainTokens(portal, client, ADA)];
     const before = await rows();
@@ -319,9 +347,15 @@ describe('the refresh token grant', () => {
     }
     expect(await rows()).toEqual(before);
     expect(new Set(issued.map((tokens) => tokens.refresh_token)).size).toBe(31);
-    await expectError(await refresh(portal, client, issued[0]?.refresh_token ?? ''), 'invalid_grant');
+    await expectError(
+      await refresh(portal, client, issued[0]?.refresh_token ?? ''),
+      'invalid_grant',
+    );
     expect(await opens(issued.at(-1)?.access_token ?? '')).toBe(false);
-    await expectError(await refresh(portal, client, issued.at(-1)?.refresh_token ?? ''), 'invalid_grant');
+    await expectError(
+      await refresh(portal, client, issued.at(-1)?.refresh_token ?? ''),
+      'invalid_grant',
+    );
   });
 
   // @shows AS-18.11
@@ -345,13 +379,20 @@ describe('the refresh token grant', () => {
       [`${family}\0`, shared, own],
       ['\0', shared, own],
     ].map((parts) => parts.join('.'));
-    for (const offered of unknown) await expectError(await refresh(portal, client, offered), 'invalid_grant');
+    for (const offered of unknown)
+      await expectError(await refresh(portal, client, offered), 'invalid_grant');
     const other = await registerClient(portal);
-    await expectError(await refresh(portal, other, `${family}.${shared}.${turned(own)}`), 'invalid_grant');
+    await expectError(
+      await refresh(portal, other, `${family}.${shared}.${turned(own)}`),
+      'invalid_grant',
+    );
     expect(await opens(tokens.access_token)).toBe(true);
     const next = await tokensOf(await refresh(portal, client, token));
     for (const garbled of [turned(own), '', 'x', own.slice(1)]) {
-      await expectError(await refresh(portal, client, `${family}.${shared}.${garbled}`), 'invalid_grant');
+      await expectError(
+        await refresh(portal, client, `${family}.${shared}.${garbled}`),
+        'invalid_grant',
+      );
       expect(await opens(next.access_token)).toBe(false);
     }
   });
@@ -368,7 +409,9 @@ describe('the refresh token grant', () => {
   test('of many simultaneous uses exactly one succeeds, and the whole family ends', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
-      const attempts = Array.from({ length: round % 2 === 0 ? 2 : 8 }, () => refresh(portal, client, token));
+      const attempts = Array.from({ length: round % 2 === 0 ? 2 : 8 }, () =>
+        refresh(portal, client, token),
+      );
       const responses = await Promise.all(attempts);
       const answered = responses.filter((response) => response.status === 200);
       expect(answered.length).toBe(1);
@@ -405,7 +448,9 @@ describe('the refresh token grant', () => {
   // @shows RFC6749-6b, RFC9700-4.14.2a
   test('a scope beyond the grant is invalid_scope, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
-    const wider = await refresh(portal, client, tokens.refresh_token, { scope: 'notes:read notes:write' });
+    const wider = await refresh(portal, client, tokens.refresh_token, {
+      scope: 'notes:read notes:write',
+    });
     await expectError(wider, 'invalid_scope');
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
@@ -461,7 +506,10 @@ describe('the refresh token grant', () => {
       'notes:read notes:write',
     ]);
     const register = (scope: string) =>
-      database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+      database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [
+        scope,
+        client.id,
+      ]);
     await register('notes:read notes:gone');
     const successor = await tokensOf(await refresh(portal, client, tokens.refresh_token));
     expect(successor.scope).toBe('notes:read');
@@ -477,13 +525,18 @@ describe('the scopes for which the client is registered now', () => {
     const issued = await obtainCode(portal, client, await portal.signedIn(ADA));
     const { database } = portal.application;
     const register = (scope: string) =>
-      database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+      database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [
+        scope,
+        client.id,
+      ]);
     await register('');
     await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_scope');
     await expectError(await exchangeCode(portal, client, issued), 'invalid_scope');
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(403);
     await register('notes:read');
-    expect((await tokensOf(await refresh(portal, client, tokens.refresh_token))).scope).toBe('notes:read');
+    expect((await tokensOf(await refresh(portal, client, tokens.refresh_token))).scope).toBe(
+      'notes:read',
+    );
     expect((await tokensOf(await exchangeCode(portal, client, issued))).scope).toBe('notes:read');
   });
 });
@@ -501,7 +554,9 @@ describe('the client credentials grant', () => {
 
   // @shows AS-1.2, AS-6.3, AS-9.8, RFC6749-4.4.3
   test('gives an access token, and no refresh token', async () => {
-    const tokens = await tokensOf(await requestToken(portal, service, { ...grant, scope: 'notes:read' }));
+    const tokens = await tokensOf(
+      await requestToken(portal, service, { ...grant, scope: 'notes:read' }),
+    );
     expect(tokens).toEqual({
       access_token: expect.stringMatching(/^[0-9a-f]{32}\.[\w-]{43}$/) as string,
       token_type: 'Bearer',
@@ -512,13 +567,18 @@ describe('the client credentials grant', () => {
 
   // @shows AS-9.8, RFC6749-3.3c, RFC6749-4.4.2
   test('without a scope gives all scopes of the client', async () => {
-    expect((await tokensOf(await requestToken(portal, service, grant))).scope).toBe('notes:read notes:write');
+    expect((await tokensOf(await requestToken(portal, service, grant))).scope).toBe(
+      'notes:read notes:write',
+    );
   });
 
   // @shows RFC6749-4.4.2, RFC6749-5.2c
-  test.each(['openid', 'profile', 'unknown', 'notes:read openid'])('refuses the scope %s', async (scope) => {
-    await expectError(await requestToken(portal, service, { ...grant, scope }), 'invalid_scope');
-  });
+  test.each(['openid', 'profile', 'unknown', 'notes:read openid'])(
+    'refuses the scope %s',
+    async (scope) => {
+      await expectError(await requestToken(portal, service, { ...grant, scope }), 'invalid_scope');
+    },
+  );
 
   // @shows AS-9.8
   test('gives no scope about a person, even to a client that has some for people', async () => {
@@ -616,24 +676,31 @@ describe('client authentication', () => {
   });
 
   // @shows RFC6749-5.2b
-  test.each(['Basic', 'Basic !!!', 'Basic bm9jb2xvbg==', `Basic ${btoa('%zz:x')}`, `Basic ${btoa(':x')}`])(
-    'the header %j is 401',
-    async (header) => {
-      const response = await fetch(`${portal.url}/oauth/token`, {
-        method: 'POST',
-        headers: { Authorization: header },
-        body: new URLSearchParams(grant),
-      });
-      await expectError(response, 'invalid_client', 401);
-    },
-  );
+  test.each([
+    'Basic',
+    'Basic !!!',
+    'Basic bm9jb2xvbg==',
+    `Basic ${btoa('%zz:x')}`,
+    `Basic ${btoa(':x')}`,
+  ])('the header %j is 401', async (header) => {
+    const response = await fetch(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      headers: { Authorization: header },
+      body: new URLSearchParams(grant),
+    });
+    await expectError(response, 'invalid_client', 401);
+  });
 
   // @shows AS-9.1, AS-14.1
   test('a public client is identified by its id, and sends no secret', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const issued = await obtainCode(portal, own, visitor);
-    const form = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER };
+    const form = {
+      grant_type: 'authorization_code',
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    };
     const withSecret = { ...form, code: issued, client_id: own.id, client_secret: 'made-up' };
     await expectError(await requestToken(portal, null, withSecret), 'invalid_client', 401);
     await tokensOf(await requestToken(portal, null, { ...form, code: issued, client_id: own.id }));
@@ -672,7 +739,10 @@ describe('the method', () => {
 
 describe('the body', () => {
   function post(body: BodyInit, type = 'application/x-www-form-urlencoded'): Promise<Response> {
-    const headers = { 'Content-Type': type, Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+    const headers = {
+      'Content-Type': type,
+      Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}`,
+    };
     return fetch(`${portal.url}/oauth/token`, { method: 'POST', headers, body });
   }
 
@@ -698,7 +768,10 @@ describe('the body', () => {
   });
   // @shows AS-6.13, AS-6.14, RFC6749-3.2b
   test('with a repeated parameter is invalid_request, whatever the parameter', async () => {
-    await expectError(await post('grant_type=refresh_token&grant_type=refresh_token'), 'invalid_request');
+    await expectError(
+      await post('grant_type=refresh_token&grant_type=refresh_token'),
+      'invalid_request',
+    );
     await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');
   });
   test('that begins with a question mark has it in the first name: it is not a query', async () => {
@@ -761,9 +834,9 @@ describe('a configured audience', () => {
   // @shows AS-7.8, RFC8707-2b
   test('with another target is invalid_target, before a person is asked', async () => {
     const visitor = await bound.signedIn(ADA);
-    await expect(obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' })).rejects.toThrow(
-      '302',
-    );
+    await expect(
+      obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' }),
+    ).rejects.toThrow('302');
   });
 
   // @shows AS-2.4, AS-7.8
@@ -771,7 +844,9 @@ describe('a configured audience', () => {
     const tokens = await obtainTokens(bound, own, ADA);
     await bound.application.database.execute('UPDATE oauth_families SET audience = NULL');
     expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(401);
-    await bound.application.database.execute("UPDATE oauth_families SET audience = 'https://other.example/'");
+    await bound.application.database.execute(
+      "UPDATE oauth_families SET audience = 'https://other.example/'",
+    );
     expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(401);
   });
 });

@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } from './support/database.ts';
+import {
+  createDatabase,
+  LOOKING_AT_LOCKS,
+  someoneWaits,
+  type TestDatabase,
+} from './support/database.ts';
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
 import { createTimer } from './support/timer.ts';
 
@@ -160,7 +165,9 @@ describe('work that waits for something other than its statements', () => {
       await on.execute('UPDATE things SET name = ? WHERE id = 1', [`${rows[0]?.name}+`]);
     };
     await Promise.all([1, 2, 3, 4].map(() => database.transaction(count)));
-    expect((await database.execute('SELECT name FROM things')).rows).toEqual([{ name: 'a thing++++' }]);
+    expect((await database.execute('SELECT name FROM things')).rows).toEqual([
+      { name: 'a thing++++' },
+    ]);
   });
 
   test('leaves nothing if it throws in the end', async () => {
@@ -312,7 +319,8 @@ describe('work that continues after its transaction was rolled back', () => {
 
   test('runs completely or not at all after a deadlock', async () => {
     await Promise.all([insert(1), insert(2)]);
-    const rename = (id: number, on: On) => on.execute("UPDATE things SET name = 'new' WHERE id = ?", [id]);
+    const rename = (id: number, on: On) =>
+      on.execute("UPDATE things SET name = 'new' WHERE id = ?", [id]);
     const watching = openDatabase(store.url, { directory: '/' });
     onTestFinished(() => watching.close());
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -369,7 +377,8 @@ test('a waiting transaction runs once, even if another of its batch fails at the
     database.transaction(async (on) => {
       for (let time = 0; time < 2; time += 1) {
         await on.execute('UPDATE counters SET n = n + 1 WHERE id = ?', [id]);
-        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        for (let turn = 0; turn < turns; turn += 1)
+          await new Promise((resolve) => setImmediate(resolve));
       }
     });
   const outcomes = await Promise.allSettled([
@@ -378,8 +387,17 @@ test('a waiting transaction runs once, even if another of its batch fails at the
     count(3, 9),
     database.transaction((on) => on.execute('INSERT INTO parts (id, thing) VALUES (1, 99)')),
   ]);
-  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
-  expect((await database.execute('SELECT n FROM counters')).rows).toEqual([{ n: 2 }, { n: 2 }, { n: 2 }]);
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+  ]);
+  expect((await database.execute('SELECT n FROM counters')).rows).toEqual([
+    { n: 2 },
+    { n: 2 },
+    { n: 2 },
+  ]);
 });
 
 // @shows AS-18.8
@@ -424,7 +442,8 @@ test('an application that reads the request in a transaction lets no slow caller
         path: at,
         async handler(_, request) {
           await own.transaction(async (on) => {
-            const hear = (what: string) => on.execute('INSERT INTO heard (what) VALUES (?)', [what]);
+            const hear = (what: string) =>
+              on.execute('INSERT INTO heard (what) VALUES (?)', [what]);
             if (at === '/between') await hear('begun');
             waiting += 1;
             if (waiting === 25) reading.resolve();
@@ -458,11 +477,15 @@ test('an application that reads the request in a transaction lets no slow caller
   );
   await reading.promise;
   for (let count = 0; count < 5; count += 1) {
-    expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(200);
+    expect((await requestToken(portal, client, { grant_type: 'client_credentials' })).status).toBe(
+      200,
+    );
   }
   begun.resolve();
   expect(new Set(await Promise.all(called))).toEqual(new Set([204]));
-  const { rows } = await portal.application.database.execute<{ what: string }>('SELECT what FROM heard');
+  const { rows } = await portal.application.database.execute<{ what: string }>(
+    'SELECT what FROM heard',
+  );
   expect(rows.filter(({ what }) => what === 'here')).toHaveLength(25);
   expect(rows).toHaveLength(30);
 });

@@ -31,7 +31,10 @@ const TEXT = String.raw`(?:'(?:[^'\\]|\\.)*'|\`[^\`]*\`)(?:\s*\+\s*'(?:[^'\\]|\\
 /** The text between the quotes; `${name}` of a template becomes `{name}`. */
 const joined = (literal: string) =>
   [...literal.matchAll(/'((?:[^'\\]|\\.)*)'|`([^`]*)`/g)]
-    .map(([, quoted, template = '']) => quoted?.replaceAll(/\\(.)/g, '$1') ?? template.replaceAll('${', '{'))
+    .map(
+      ([, quoted, template = '']) =>
+        quoted?.replaceAll(/\\(.)/g, '$1') ?? template.replaceAll('${', '{'),
+    )
     .join('');
 
 interface LoggedMessage {
@@ -63,7 +66,9 @@ function stands(message: string, inPage: readonly string[]): boolean {
   return inPage.some((entry) => {
     const [beginning = '', ...more] = entry.split('…').map((part) => part.trim());
     const end = more.at(-1) ?? '';
-    return more.length === 0 ? message === entry : message.startsWith(beginning) && message.endsWith(end);
+    return more.length === 0
+      ? message === entry
+      : message.startsWith(beginning) && message.endsWith(end);
   });
 }
 
@@ -79,11 +84,14 @@ interface ThrownMessage {
 function thrownMessages(): readonly ThrownMessage[] {
   const thrown = String.raw`(?:throw new Error|new (?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error|\.fail)\(\s*(?://.*\s*)*(?:[^'\`();]*\?\s*)?(${TEXT}(?:\s*\+\s*${TEXT})*)`;
   return SOURCES.flatMap(({ file, text }) => {
-    const named = [...text.matchAll(/(?:\.fail|Error)\(([A-Z][A-Z\d_]+)[[)]/g)].flatMap(([, name = '']) =>
-      textsOf(name),
+    const named = [...text.matchAll(/(?:\.fail|Error)\(([A-Z][A-Z\d_]+)[[)]/g)].flatMap(
+      ([, name = '']) => textsOf(name),
     );
     const given = [...text.matchAll(new RegExp(thrown, 'g')), ...named];
-    return given.map(([, literal = '']) => ({ file, message: joined(literal).split('\\n')[0] ?? '' }));
+    return given.map(([, literal = '']) => ({
+      file,
+      message: joined(literal).split('\\n')[0] ?? '',
+    }));
   });
 }
 
@@ -98,7 +106,9 @@ function textsOf(name: string): readonly RegExpExecArray[] {
 
 /** Whether an entry of the page, in which `…` stands for any text, is this message. */
 function isMeant(message: string, entry: string): boolean {
-  const parts = entry.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
+  const parts = entry
+    .split('…')
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(message.trim());
 }
 
@@ -109,7 +119,9 @@ describe('a message at a failed start, or from a command', () => {
   const verbs = /^(?:must|is|has|needs|names|lacks|issues)\b/;
 
   test('is on the page', () => {
-    const missing = messages.filter(({ message }) => !entries.some((entry) => isMeant(message, entry)));
+    const missing = messages.filter(
+      ({ message }) => !entries.some((entry) => isMeant(message, entry)),
+    );
     expect(missing).toEqual([]);
     expect(messages.length).toBeGreaterThan(80);
   });
@@ -160,7 +172,8 @@ describe('the reason in brackets in the line of a refusal', () => {
     file.endsWith('/fapi2/rules.ts') && !/^(?:it|its|one of its) /.test(text);
   const codeOf = (text: string) =>
     text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/^\s*\/\/ .*$|^import [^]*?;$/gm, '');
-  const textsIn = (code: string) => [...code.matchAll(new RegExp(TEXT, 'g'))].map(([literal]) => literal);
+  const textsIn = (code: string) =>
+    [...code.matchAll(new RegExp(TEXT, 'g'))].map(([literal]) => literal);
   const cut = (literal: string) => joined(literal.replaceAll(/\$\{[^{}]*\}/g, '…')).trim();
 
   /** Of a refusal without a private reason, the sentence for the client. */
@@ -173,7 +186,9 @@ describe('the reason in brackets in the line of a refusal', () => {
   }
 
   const isReason = (file: string, text: string) =>
-    /^(?:[a-z][\w'=-]*[,:;]? .*[\w…]|…[,:;]? .*\w)/.test(text) && !ofRule(file, text) && !others.has(text);
+    /^(?:[a-z][\w'=-]*[,:;]? .*[\w…]|…[,:;]? .*\w)/.test(text) &&
+    !ofRule(file, text) &&
+    !others.has(text);
   const reasons = SOURCES.filter(({ file }) => files.test(file) && !elsewhere.test(file)).flatMap(
     ({ file, text }) => {
       const code = codeOf(text);
@@ -288,12 +303,15 @@ describe('docs/troubleshooting.md', () => {
             .replaceAll(' ', '-'),
         ),
       );
-    const links = [...PAGE.matchAll(/\]\(([\w./-]*)#([\w-]+)\)/g)].map(([, file = '', anchor = '']) => ({
-      file,
-      anchor,
-    }));
+    const links = [...PAGE.matchAll(/\]\(([\w./-]*)#([\w-]+)\)/g)].map(
+      ([, file = '', anchor = '']) => ({
+        file,
+        anchor,
+      }),
+    );
     const broken = links.filter(
-      ({ file, anchor }) => !anchors(file === '' ? PAGE : read(path.join('docs', file))).has(anchor),
+      ({ file, anchor }) =>
+        !anchors(file === '' ? PAGE : read(path.join('docs', file))).has(anchor),
     );
     expect(broken).toEqual([]);
   });

@@ -73,9 +73,15 @@ async function loseRefresh(when: NonNullable<LossyStore['loses']>): Promise<void
 
 /** The registration of the client, changed behind the server. */
 const setScopes = (scope: string) =>
-  opened.inner.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
+  opened.inner.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [
+    scope,
+    client.id,
+  ]);
 const setGrants = (grants: string) =>
-  opened.inner.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [grants, client.id]);
+  opened.inner.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
+    grants,
+    client.id,
+  ]);
 
 async function expectAway(response: Response): Promise<void> {
   expect([response.status, await errorOf(response)]).toEqual([503, 'temporarily_unavailable']);
@@ -91,7 +97,8 @@ const tokensOf = async (response: Response): Promise<Tokens> => {
   return (await response.json()) as Tokens;
 };
 
-const isActive = async ({ access_token: token }: Tokens) => (await introspect(portal, token))['active'];
+const isActive = async ({ access_token: token }: Tokens) =>
+  (await introspect(portal, token))['active'];
 
 describe('a use that took effect while the store was lost', () => {
   // @shows AS-18.24
@@ -149,7 +156,9 @@ describe('a use that took effect while the store was lost', () => {
     store.loses = 'after it took effect';
     await expectAway(await refresh(other, client, tokens.refresh_token));
     store.isAway = false;
-    expect((await tokensOf(await refresh(other, client, tokens.refresh_token))).scope).toBe(tokens.scope);
+    expect((await tokensOf(await refresh(other, client, tokens.refresh_token))).scope).toBe(
+      tokens.scope,
+    );
   });
 
   // @shows AS-18.24
@@ -269,7 +278,8 @@ describe('a use that took effect while the store was lost', () => {
   // @shows AS-18.24
   test('is refused if it named a scope that is no longer in force', async () => {
     store.loses = 'after it took effect';
-    const send = () => refresh(portal, client, tokens.refresh_token, { scope: 'openid notes:read' });
+    const send = () =>
+      refresh(portal, client, tokens.refresh_token, { scope: 'openid notes:read' });
     await expectAway(await send());
     store.isAway = false;
     await setScopes('openid');

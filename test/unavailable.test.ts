@@ -1,8 +1,22 @@
 // @engines servers: what a database server refuses, and what each refusal means
 import { openDatabase, type OpenedDatabase } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
 import { openApplicationPool } from './support/application-pool.ts';
-import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } from './support/database.ts';
+import {
+  createDatabase,
+  LOOKING_AT_LOCKS,
+  someoneWaits,
+  type TestDatabase,
+} from './support/database.ts';
 
 /**
  * Every refusal here comes from the server itself, except those that a single server never makes,
@@ -33,7 +47,11 @@ const numbers = async () =>
 
 function open(options: Partial<Parameters<typeof openDatabase>[1]> = {}): OpenedDatabase {
   // Transactions here wait for each other, also on a machine under load.
-  const opened = openDatabase(store.url, { directory: '/', transactionIdleTimeout: 60, ...options });
+  const opened = openDatabase(store.url, {
+    directory: '/',
+    transactionIdleTimeout: 60,
+    ...options,
+  });
   onTestFinished(() => opened.close());
   return opened;
 }
@@ -99,12 +117,32 @@ const REFUSED: readonly Refusal[] = isPostgres
       ],
       ['a limit of time of MySQL', 3024, (on) => on.execute(raised(3024))],
       ['too many connections', 1040, (on) => on.execute(raised(1040))],
-      ['too many connections of one account, by the server', 1203, (on) => on.execute(raised(1203))],
-      ['too many connections of one account, by its own limit', 1226, (on) => on.execute(raised(1226))],
-      ['an administrator who ends the statement', 1317, (on) => on.execute('KILL QUERY CONNECTION_ID()')],
-      ['a lock of MySQL that somebody else has, and NOWAIT', 3572, (on) => on.execute(raised(3572))],
+      [
+        'too many connections of one account, by the server',
+        1203,
+        (on) => on.execute(raised(1203)),
+      ],
+      [
+        'too many connections of one account, by its own limit',
+        1226,
+        (on) => on.execute(raised(1226)),
+      ],
+      [
+        'an administrator who ends the statement',
+        1317,
+        (on) => on.execute('KILL QUERY CONNECTION_ID()'),
+      ],
+      [
+        'a lock of MySQL that somebody else has, and NOWAIT',
+        3572,
+        (on) => on.execute(raised(3572)),
+      ],
       ['InnoDB of MySQL whose schema may only be read', 1836, (on) => on.execute(raised(1836))],
-      ['InnoDB of MySQL that may only be read from', 1015, (on) => on.execute(raised(1015, CANNOT_LOCK))],
+      [
+        'InnoDB of MySQL that may only be read from',
+        1015,
+        (on) => on.execute(raised(1015, CANNOT_LOCK)),
+      ],
     ];
 
 /**
@@ -135,7 +173,10 @@ describe('a refusal of the database server', () => {
     async (_, expected, refuse) => {
       await whileLocked(async () => {
         const database = open({ statementTimeout: 1, poolSize: 1 });
-        for (const ask of [() => refuse(database), () => database.transaction((on) => refuse(on))]) {
+        for (const ask of [
+          () => refuse(database),
+          () => database.transaction((on) => refuse(on)),
+        ]) {
           const before = await identityOf(database);
           const failure = await failureOf(ask());
           expect(failure).toMatchObject(code(expected));
@@ -166,20 +207,27 @@ describe('a refusal of the database server', () => {
   });
 
   // @shows AS-18.9
-  test.each(UNKNOWN)('as %s does (%s) leaves its effect unknown, and is asked about', async (_, number) => {
-    const database = open();
-    const statement = raised(number);
-    await expect(database.execute(statement, [], async () => true)).resolves.toEqual({
-      rows: [],
-      affected: 1,
-    });
-    const failures = [
-      await failureOf(database.execute(statement, [], async () => false)),
-      await failureOf(database.execute(statement)),
-      await failureOf(database.transaction((on) => on.execute(statement))),
-    ];
-    expect(failures.map((failure) => database.isUnavailable(failure))).toEqual([true, true, true]);
-  });
+  test.each(UNKNOWN)(
+    'as %s does (%s) leaves its effect unknown, and is asked about',
+    async (_, number) => {
+      const database = open();
+      const statement = raised(number);
+      await expect(database.execute(statement, [], async () => true)).resolves.toEqual({
+        rows: [],
+        affected: 1,
+      });
+      const failures = [
+        await failureOf(database.execute(statement, [], async () => false)),
+        await failureOf(database.execute(statement)),
+        await failureOf(database.transaction((on) => on.execute(statement))),
+      ];
+      expect(failures.map((failure) => database.isUnavailable(failure))).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    },
+  );
 
   test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062, 1015])(
     'for another reason (%s) is a fault, and the connection stays',
@@ -258,7 +306,8 @@ describe('work that a conflict has rolled back', () => {
     const watching = open();
     const forwards = other.withoutTimeout().transaction(async (on) => {
       // The engine chooses the transaction with less work as the deadlock's victim.
-      for (let id = 10; id < 30; id += 1) await on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]);
+      for (let id = 10; id < 30; id += 1)
+        await on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]);
       await add(1, on);
       begun.resolve();
       await expect.poll(() => someoneWaits(watching), LOOKING_AT_LOCKS).toBe(true);
@@ -334,7 +383,9 @@ describe('a session', () => {
     const name = url.pathname.slice(1);
     if (isPostgres) {
       await other.execute(`ALTER DATABASE ${name} SET statement_timeout = '1500ms'`);
-      await other.execute(`ALTER DATABASE ${name} SET idle_in_transaction_session_timeout = '1min'`);
+      await other.execute(
+        `ALTER DATABASE ${name} SET idle_in_transaction_session_timeout = '1min'`,
+      );
     } else {
       // Those of the account, because other tests use the same server.
       await other.execute(`CREATE USER ${name}@localhost WITH MAX_STATEMENT_TIME 1.5`);
@@ -344,9 +395,13 @@ describe('a session', () => {
     }
     const database = openDatabase(url.href, { directory: '/' });
     onTestFinished(() => database.close());
-    const limited = isPostgres ? { statement: '1500ms', idle: '12s' } : { statement: 1.5, wait: 10 };
+    const limited = isPostgres
+      ? { statement: '1500ms', idle: '12s' }
+      : { statement: 1.5, wait: 10 };
     expect(await settingsOf(database)).toMatchObject(limited);
-    expect(await settingsOf(database.withoutTimeout())).toMatchObject({ statement: isPostgres ? '0' : 0 });
+    expect(await settingsOf(database.withoutTimeout())).toMatchObject({
+      statement: isPostgres ? '0' : 0,
+    });
   });
 
   // @shows AS-18.17

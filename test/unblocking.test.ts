@@ -49,7 +49,11 @@ const run = (...args: string[]) =>
   porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: portal.env });
 
 const asking = (id: string, redirectUri = REDIRECT_URI) =>
-  authorizationUrl(portal, { id, secret: '' }, { scope: 'openid notes:read', redirect_uri: redirectUri });
+  authorizationUrl(
+    portal,
+    { id, secret: '' },
+    { scope: 'openid notes:read', redirect_uri: redirectUri },
+  );
 
 async function allow(id: string, redirectUri = REDIRECT_URI): Promise<string> {
   const allowed = await ada.submit(await ada.get(asking(id, redirectUri)), { decision: 'allow' });
@@ -112,7 +116,9 @@ describe('oauth:client:unblock', () => {
     const renewed = await refresh(id, has);
     expect(renewed.status).toBe(200);
     expect(await statusOf(await tokensOf(renewed))).toBe(200);
-    expect((await run('oauth:client:list')).stdout).toContain(`${id}  "Assistant"  (public, a document)`);
+    expect((await run('oauth:client:list')).stdout).toContain(
+      `${id}  "Assistant"  (public, a document)`,
+    );
   });
 
   // @shows AS-13.26
@@ -157,7 +163,11 @@ describe('oauth:client:unblock', () => {
   // @shows AS-13.26
   test('refuses every other client, and a URL that is not blocked', async () => {
     const byOperator = await registerClient(portal, { name: 'Ours', scopes: ['openid'] });
-    const itself = await putUnverified(portal, { document: null, name: 'X', redirectUris: [REDIRECT_URI] });
+    const itself = await putUnverified(portal, {
+      document: null,
+      name: 'X',
+      redirectUris: [REDIRECT_URI],
+    });
     const id = host.publish('/living.json', DOCUMENT);
     await allow(id);
     for (const each of [byOperator.id, itself.id]) await portal.server.clients.revoke(each);

@@ -57,7 +57,8 @@ async function shown(page: Response): Promise<readonly string[]> {
 }
 
 async function granted(page: Response, visitor = ada): Promise<Tokens> {
-  const code = locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
+  const code =
+    locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
   return (await (await exchangeCode(portal, client, code)).json()) as Tokens;
 }
 
@@ -68,7 +69,9 @@ describe('an authorization request', () => {
   test("off: for an unknown scope, and for one that is not the client's, is refused", async () => {
     const there = await off.signedIn(ADA);
     for (const scope of [MANY, 'openid groups', 'openid notes:write']) {
-      const { searchParams } = locationOf(await there.get(authorizationUrl(off, client, { scope })));
+      const { searchParams } = locationOf(
+        await there.get(authorizationUrl(off, client, { scope })),
+      );
       expect(searchParams.get('error')).toBe('invalid_scope');
     }
   });
@@ -80,7 +83,9 @@ describe('an authorization request', () => {
     for (const name of ['groups', 'phone']) expect(await page.clone().text()).not.toContain(name);
     const tokens = await granted(page);
     expect(tokens.scope).toBe('openid email notes:read');
-    expect((await introspect(portal, tokens.access_token))['scope']).toBe('openid email notes:read');
+    expect((await introspect(portal, tokens.access_token))['scope']).toBe(
+      'openid email notes:read',
+    );
   });
 
   // @shows AS-7.24
@@ -90,26 +95,34 @@ describe('an authorization request', () => {
     );
     const posted = await ada.visit(locationOf(await ada.post('/oauth/authorize', form)).href);
     expect((await granted(posted)).scope).toBe('email');
-    const pushed = await ada.visit(await pushedNow(portal, client, { scope: 'email notes:write groups' }));
+    const pushed = await ada.visit(
+      await pushedNow(portal, client, { scope: 'email notes:write groups' }),
+    );
     expect((await granted(pushed)).scope).toBe('email');
   });
 
   // @shows AS-7.24
-  test.each(['groups', 'groups address', 'notes:write', 'groups offline_access', 'OPENID', 'notes:read:all'])(
-    'of which nothing remains is refused: %s',
-    async (scope) => {
-      const { searchParams } = locationOf(await ada.get(authorizationUrl(portal, client, { scope })));
-      expect(searchParams.get('error')).toBe('invalid_scope');
-      const pushed = await push(portal, client, { scope });
-      expect([pushed.status, await errorOf(pushed)]).toEqual([400, 'invalid_scope']);
-    },
-  );
+  test.each([
+    'groups',
+    'groups address',
+    'notes:write',
+    'groups offline_access',
+    'OPENID',
+    'notes:read:all',
+  ])('of which nothing remains is refused: %s', async (scope) => {
+    const { searchParams } = locationOf(await ada.get(authorizationUrl(portal, client, { scope })));
+    expect(searchParams.get('error')).toBe('invalid_scope');
+    const pushed = await push(portal, client, { scope });
+    expect([pushed.status, await errorOf(pushed)]).toEqual([400, 'invalid_scope']);
+  });
 
   // @shows AS-7.24
   test.each(['openid "', 'email a\\b', 'email \u0001', 'email é', 'email\tnotes:read'])(
     'with a malformed scope stays refused: %j',
     async (scope) => {
-      const { searchParams } = locationOf(await ada.get(authorizationUrl(portal, client, { scope })));
+      const { searchParams } = locationOf(
+        await ada.get(authorizationUrl(portal, client, { scope })),
+      );
       expect(searchParams.get('error')).toBe('invalid_scope');
     },
   );
@@ -128,7 +141,9 @@ describe('an authorization request', () => {
   test('never grants a scope whose permission the person lacks', async () => {
     const own = await registerClient(portal, { scopes: ['email', 'notes:write'] });
     const grace = await portal.signedIn(GRACE);
-    const page = await grace.visit(authorizationUrl(portal, own, { scope: 'groups email notes:write' }));
+    const page = await grace.visit(
+      authorizationUrl(portal, own, { scope: 'groups email notes:write' }),
+    );
     expect(await shown(page)).toEqual(['email']);
     const nothing = authorizationUrl(portal, own, { scope: 'groups notes:write' });
     expect(locationOf(await grace.get(nothing)).searchParams.get('error')).toBe('access_denied');
@@ -156,7 +171,9 @@ describe('an authorization request', () => {
 describe('a refresh', () => {
   // @shows AS-7.24
   test('loses unknown scopes, and never gains one', async () => {
-    const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email groups notes:write' });
+    const tokens = await obtainTokens(portal, client, ADA, {
+      scope: 'openid email groups notes:write',
+    });
     expect(tokens.scope).toBe('openid email');
     const same = await refresh(portal, client, tokens.refresh_token, {
       scope: 'openid email groups notes:write',
@@ -187,7 +204,9 @@ describe('a refresh', () => {
     expect(tokens.scope).toBe('email');
     await portal.server.clients.update(own.id, { addScopes: ['notes:read'] });
     expect(
-      await errorOf(await refresh(portal, own, tokens.refresh_token, { scope: 'email notes:read' })),
+      await errorOf(
+        await refresh(portal, own, tokens.refresh_token, { scope: 'email notes:read' }),
+      ),
     ).toBe('invalid_scope');
     const next = (await (await refresh(portal, own, tokens.refresh_token)).json()) as Tokens;
     expect(next.scope).toBe('email');
@@ -217,7 +236,7 @@ describe('client credentials', () => {
 
 // @shows AS-2.31
 test('a value other than refuse and ignore is a problem', async () => {
-  await expect(startPortal({ config: { oauth_server: { unknown_scopes: 'drop' } } })).rejects.toThrow(
-    'must be refuse or ignore',
-  );
+  await expect(
+    startPortal({ config: { oauth_server: { unknown_scopes: 'drop' } } }),
+  ).rejects.toThrow('must be refuse or ignore');
 });

@@ -51,14 +51,25 @@ beforeAll(async () => {
     name: 'Some Assistant',
     redirectUris: [LOOPBACK, PRIVATE_USE, SITE, 'https://client.example/callback'],
   });
-  onLoopback = await putUnverified(portal, { document: null, name: 'A Tool', redirectUris: [LOOPBACK] });
-  onSite = await putUnverified(portal, { document: null, name: 'A Site', redirectUris: [SITE, LOOPBACK] });
+  onLoopback = await putUnverified(portal, {
+    document: null,
+    name: 'A Tool',
+    redirectUris: [LOOPBACK],
+  });
+  onSite = await putUnverified(portal, {
+    document: null,
+    name: 'A Site',
+    redirectUris: [SITE, LOOPBACK],
+  });
 });
 afterAll(() => portal.close());
 
 const SCOPE = 'openid notes:read';
 
-function url(client: TestClient, changes: Readonly<Record<string, string | undefined>> = {}): string {
+function url(
+  client: TestClient,
+  changes: Readonly<Record<string, string | undefined>> = {},
+): string {
   return authorizationUrl(portal, client, { scope: SCOPE, redirect_uri: LOOPBACK, ...changes });
 }
 
@@ -70,7 +81,10 @@ const textOf = (html: string) =>
     .replaceAll(/\s+/g, ' ');
 
 /** The words of the consent screen for this person. */
-async function asked(client: TestClient, changes: Readonly<Record<string, string | undefined>> = {}) {
+async function asked(
+  client: TestClient,
+  changes: Readonly<Record<string, string | undefined>> = {},
+) {
   const page = await ada.get(url(client, changes));
   expect(page.status).toBe(200);
   return textOf(await page.text());
@@ -102,7 +116,9 @@ describe('the consent screen of a client that no operator registered', () => {
   // @shows AS-8.14
   test('of a self-registered client names it by the address of its answers', async () => {
     expect(await asked(onLoopback)).toContain('Allow a program on this computer to use your');
-    expect(await asked(onSite, { redirect_uri: SITE })).toContain('Allow elsewhere.example to use your');
+    expect(await asked(onSite, { redirect_uri: SITE })).toContain(
+      'Allow elsewhere.example to use your',
+    );
     expect(await asked(onSite)).toContain('Allow a program on this computer to use your');
   });
 
@@ -132,7 +148,8 @@ describe('the consent screen of a client that no operator registered', () => {
     ],
     [
       "the server's own name in wide letters",
-      (own: string) => own.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+      (own: string) =>
+        own.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
     ],
     ['letters of two scripts', () => 'Ассоunt Неlp'],
     ['nothing that can be seen', () => '\u200b\u202e\u2066 \u3164'],
@@ -189,7 +206,11 @@ describeWith('chromium')('in a real Chromium', () => {
     const host = `accounts.example.${label}.${label}.${label}.evil.example`;
     const redirectUri = `https://${host}/c`;
     const name = `${'W'.repeat(59)}${'\u0301'.repeat(60)}`;
-    const client = await putUnverified(portal, { document: null, name, redirectUris: [redirectUri] });
+    const client = await putUnverified(portal, {
+      document: null,
+      name,
+      redirectUris: [redirectUri],
+    });
     const browser = await launchChromium();
     try {
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
@@ -205,7 +226,9 @@ describeWith('chromium')('in a real Chromium', () => {
         return {
           overflow: document.documentElement.scrollWidth > innerWidth,
           asks: (asks?.left ?? -1) >= 0 && (asks?.right ?? 9999) <= innerWidth,
-          apart: (asks?.bottom ?? 9999) <= (claim?.top ?? 0) && (claim?.bottom ?? 9999) <= (person?.top ?? 0),
+          apart:
+            (asks?.bottom ?? 9999) <= (claim?.top ?? 0) &&
+            (claim?.bottom ?? 9999) <= (person?.top ?? 0),
           clipped: getComputedStyle(document.querySelector('.claim') ?? document.body).overflow,
         };
       });
@@ -303,7 +326,9 @@ describe('no browser is redirected to an unverified client before a person has s
         expect(textOf(html)).toContain('Nothing was shared');
         expect(html).not.toContain('Some Assistant');
         const link = new URL(
-          /<a href="([^"]*)">Go back to elsewhere\.example</.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '',
+          /<a href="([^"]*)">Go back to elsewhere\.example</
+            .exec(html)?.[1]
+            ?.replaceAll('&amp;', '&') ?? '',
         );
         expect(link.href.startsWith(`${SITE}?`)).toBe(true);
         expect(link.searchParams.get('error')).toBe(error);
@@ -335,7 +360,9 @@ describe('no browser is redirected to an unverified client before a person has s
       name: 'Your Bank',
       redirectUris: [LOOPBACK],
     });
-    const page = await portal.visitor().get(url(client, { redirect_uri: 'https://evil.example/c' }));
+    const page = await portal
+      .visitor()
+      .get(url(client, { redirect_uri: 'https://evil.example/c' }));
     expect(page.status).toBe(400);
     expect(await page.text()).not.toContain('Your Bank');
   });
@@ -361,12 +388,16 @@ describe("a person's page of applications", () => {
     }
     const text = async () => textOf(await (await grace.get('/oauth/applications')).text());
     const before = await text();
-    expect(before).toMatch(/client\.example Not verified by [^.]*\. It calls itself: Some Assistant/);
+    expect(before).toMatch(
+      /client\.example Not verified by [^.]*\. It calls itself: Some Assistant/,
+    );
     expect(before).toContain('elsewhere.example, a program on this computer Not verified by');
     expect(before.match(/Remove access/g)).toHaveLength(2);
 
     const html = await (await grace.get('/oauth/applications')).text();
-    const form = new RegExp(`name="client_id" value="${DOCUMENT}">\\s*<input[^>]*value="([^"]*)"`).exec(html);
+    const form = new RegExp(
+      `name="client_id" value="${DOCUMENT}">\\s*<input[^>]*value="([^"]*)"`,
+    ).exec(html);
     await grace.post('/oauth/applications', { client_id: DOCUMENT, csrf_token: form?.[1] ?? '' });
     expect(await text()).not.toContain('client.example');
     expect(await text()).toContain('elsewhere.example');
@@ -374,7 +405,12 @@ describe("a person's page of applications", () => {
 
   // @shows HOST-2.5
   test('names all places of a self-registered client, so that other places cannot hide its own', async () => {
-    const redirectUris = ['https://a.example/c', 'https://b.example/c', 'https://c.example/c', SITE];
+    const redirectUris = [
+      'https://a.example/c',
+      'https://b.example/c',
+      'https://c.example/c',
+      SITE,
+    ];
     const client = await putUnverified(portal, { document: null, name: 'X', redirectUris });
     const grace = await portal.signedIn(GRACE);
     const page = await grace.get(url(client, { redirect_uri: SITE }));
@@ -394,7 +430,11 @@ describe("a person's page of applications", () => {
     const another = await startPortal({ views, config: DOCUMENTS });
     try {
       const name = 'Your Bank';
-      const client = await putUnverified(another, { document: DOCUMENT, name, redirectUris: [LOOPBACK] });
+      const client = await putUnverified(another, {
+        document: DOCUMENT,
+        name,
+        redirectUris: [LOOPBACK],
+      });
       const visitor = await another.signedIn(ADA);
       const page = await visitor.get(
         authorizationUrl(another, client, { scope: SCOPE, redirect_uri: LOOPBACK }),
@@ -426,27 +466,36 @@ describe('the console', () => {
     const name = 'Portal\u001b[2J\u202e';
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
     const { stdout } = await run('oauth:client:list');
-    expect(stdout).toContain(`${client.id}  "Portal\\u{1b}[2J\\u{202e}"  (public, registered itself)\n`);
+    expect(stdout).toContain(
+      `${client.id}  "Portal\\u{1b}[2J\\u{202e}"  (public, registered itself)\n`,
+    );
     expect(stdout).toContain(`${DOCUMENT}  "Some Assistant"  (public, a document)\n`);
     const listed = JSON.parse((await run('oauth:client:list', '--json')).stdout) as readonly Record<
       string,
       unknown
     >[];
-    const registeredBy = (id: string) => listed.find((each) => each['client_id'] === id)?.['registered_by'];
+    const registeredBy = (id: string) =>
+      listed.find((each) => each['client_id'] === id)?.['registered_by'];
     expect([registeredBy(client.id), registeredBy(DOCUMENT)]).toEqual(['registration', 'document']);
   });
 
   // @shows AS-13.20
   test('blocks the URL of a document that a person has allowed, with its tokens, and says so', async () => {
     const blocked = 'https://blocked.example/client.json';
-    const client = await putUnverified(portal, { document: blocked, name: 'X', redirectUris: [LOOPBACK] });
+    const client = await putUnverified(portal, {
+      document: blocked,
+      name: 'X',
+      redirectUris: [LOOPBACK],
+    });
     const grace = await portal.signedIn(GRACE);
     const allowed = await grace.submit(await grace.get(url(client)), { decision: 'allow' });
     const code = locationOf(allowed).searchParams.get('code') ?? '';
     const exchange = { client_id: blocked, redirect_uri: LOOPBACK };
     const tokens = (await (await exchangePublic(code, exchange)).json()) as Tokens;
     const asks = () =>
-      fetch(`${portal.url}/oauth/userinfo`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
+      fetch(`${portal.url}/oauth/userinfo`, {
+        headers: { Authorization: `Bearer ${tokens.access_token}` },
+      });
     expect((await asks()).status).toBe(200);
     const open = await grace.get(url(client));
 
@@ -459,7 +508,9 @@ describe('the console', () => {
     expect((await asks()).status).toBe(401);
     expect((await grace.submit(open, { decision: 'allow' })).status).toBe(400);
     expect((await grace.get(url(client))).status).toBe(400);
-    expect(textOf(await (await grace.get('/oauth/applications')).text())).not.toContain('blocked.example');
+    expect(textOf(await (await grace.get('/oauth/applications')).text())).not.toContain(
+      'blocked.example',
+    );
     expect((await run('oauth:client:list')).stdout).toContain(
       `${blocked}  "X"  (public, a document, blocked)`,
     );
@@ -482,14 +533,15 @@ describe('the console', () => {
   });
 
   // @shows AS-13.20
-  test.each(['https://client.example', 'https://client.example/a/../b', 'https://user@client.example/c'])(
-    'refuses to block a text that cannot be a client id: %s',
-    async (id) => {
-      const { code, stderr } = await run('oauth:client:revoke', id);
-      expect(code).toBe(1);
-      expect(stderr).toContain('No client can have this URL as its id');
-    },
-  );
+  test.each([
+    'https://client.example',
+    'https://client.example/a/../b',
+    'https://user@client.example/c',
+  ])('refuses to block a text that cannot be a client id: %s', async (id) => {
+    const { code, stderr } = await run('oauth:client:revoke', id);
+    expect(code).toBe(1);
+    expect(stderr).toContain('No client can have this URL as its id');
+  });
 
   // @shows AS-13.20, AS-19.1
   test('a revocation and a block are events, which say who registered the client', async () => {
@@ -497,13 +549,21 @@ describe('the console', () => {
     portal.application.events.on(AUDIT, (event: AuditEvent) => {
       events.push(event);
     });
-    const itself = await putUnverified(portal, { document: null, name: 'X', redirectUris: [LOOPBACK] });
+    const itself = await putUnverified(portal, {
+      document: null,
+      name: 'X',
+      redirectUris: [LOOPBACK],
+    });
     events.length = 0;
     await portal.server.clients.revoke(itself.id);
     await portal.server.clients.revoke('https://events.example/client.json');
     expect(events).toEqual([
       { type: 'client_revoked', clientId: itself.id, registeredBy: 'registration' },
-      { type: 'client_revoked', clientId: 'https://events.example/client.json', registeredBy: 'document' },
+      {
+        type: 'client_revoked',
+        clientId: 'https://events.example/client.json',
+        registeredBy: 'document',
+      },
     ]);
   });
 });
@@ -523,12 +583,18 @@ describe('the first use of the URL of a document', () => {
       another.application.events.on(AUDIT, (event: AuditEvent) => {
         events.push(event);
       });
-      const asking = authorizationUrl(another, { id, secret: '' }, { scope: SCOPE, redirect_uri: LOOPBACK });
+      const asking = authorizationUrl(
+        another,
+        { id, secret: '' },
+        { scope: SCOPE, redirect_uri: LOOPBACK },
+      );
       await another.visitor().visit(asking);
       expect(events).toEqual([]);
       const visitor = await another.signedIn(ADA);
       for (let time = 0; time < 2; time += 1) expect((await visitor.get(asking)).status).toBe(200);
-      expect(events).toEqual([{ type: 'client_registered', clientId: id, registeredBy: 'document' }]);
+      expect(events).toEqual([
+        { type: 'client_registered', clientId: id, registeredBy: 'document' },
+      ]);
     } finally {
       await another.close();
       await host.close();
@@ -551,7 +617,11 @@ describe('a client that has registered itself at the endpoint', () => {
         token_endpoint_auth_method: 'none',
       });
       const headers = { 'Content-Type': 'application/json' };
-      const response = await fetch(`${another.url}/oauth/register`, { method: 'POST', headers, body });
+      const response = await fetch(`${another.url}/oauth/register`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       const { client_id: id } = (await response.json()) as { client_id: string };
       const changes = { scope: SCOPE, redirect_uri: 'http://127.0.0.1:40404/callback' };
       const page = await (
@@ -592,10 +662,18 @@ describe('what was allowed before, if a client may ask for more', () => {
   afterAll(() => stepping.close());
 
   async function shown(visitor: Visitor, client: TestClient, scope: string, redirectUri: string) {
-    const page = await visitor.get(authorizationUrl(stepping, client, { scope, redirect_uri: redirectUri }));
+    const page = await visitor.get(
+      authorizationUrl(stepping, client, { scope, redirect_uri: redirectUri }),
+    );
     const html = await page.clone().text();
-    const [, isOpen, kept = ''] = /<details class="granted"( open)?>([\s\S]*)<\/details>/.exec(html) ?? [];
-    return { page, asked: textOf(html.replace(kept, '')), kept: textOf(kept), isOpen: isOpen !== undefined };
+    const [, isOpen, kept = ''] =
+      /<details class="granted"( open)?>([\s\S]*)<\/details>/.exec(html) ?? [];
+    return {
+      page,
+      asked: textOf(html.replace(kept, '')),
+      kept: textOf(kept),
+      isOpen: isOpen !== undefined,
+    };
   }
 
   const codeOf = async (visitor: Visitor, page: Response) =>
@@ -630,7 +708,9 @@ describe('what was allowed before, if a client may ask for more', () => {
     ] as const) {
       const visitor = await stepping.signedIn(ADA);
       const first = await shown(visitor, client, 'openid notes:read', SITE);
-      expect(first.asked).toContain('It will be able to Who you are Confirm who you are See Read your notes');
+      expect(first.asked).toContain(
+        'It will be able to Who you are Confirm who you are See Read your notes',
+      );
       expect(first.asked).not.toContain('New:');
       await allow(visitor, client, first.page, SITE);
 
@@ -650,7 +730,11 @@ describe('what was allowed before, if a client may ask for more', () => {
 
   // @shows AS-8.20
   test('is not folded if another program may pretend to be the client', async () => {
-    const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris: [LOOPBACK] });
+    const client = await putUnverified(stepping, {
+      document: null,
+      name: 'X',
+      redirectUris: [LOOPBACK],
+    });
     const visitor = await stepping.signedIn(ADA);
     const first = await shown(visitor, client, 'notes:read', LOOPBACK);
     await allow(visitor, client, first.page, LOOPBACK);
@@ -698,15 +782,15 @@ describe('what was allowed before, if a client may ask for more', () => {
     const first = await shown(visitor, client, 'notes:read', LOOPBACK);
     await allow(visitor, client, first.page, LOOPBACK);
     const more = await shown(visitor, client, 'notes:write', redirectUris[1] ?? '');
-    expect((await allow(visitor, client, more.page, redirectUris[1] ?? '')).split(' ').toSorted()).toEqual([
-      'notes:read',
-      'notes:write',
-    ]);
+    expect(
+      (await allow(visitor, client, more.page, redirectUris[1] ?? '')).split(' ').toSorted(),
+    ).toEqual(['notes:read', 'notes:write']);
   });
 });
 
 describe('the doctor', () => {
-  const form = '<form>request_id=<%= it.requestId %> csrf_token=<%= it.csrfToken %> decision</form>';
+  const form =
+    '<form>request_id=<%= it.requestId %> csrf_token=<%= it.csrfToken %> decision</form>';
 
   // @shows AS-8.14
   test.each([

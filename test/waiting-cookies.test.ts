@@ -51,7 +51,8 @@ beforeAll(async () => {
   database = openOwnStore(created.url);
   await migrate(database, oauthServerMigrations);
   const host: Host<Jar> = {
-    signedIn: async (_, { person }) => (person === undefined ? null : { provider: 'staff', id: person }),
+    signedIn: async (_, { person }) =>
+      person === undefined ? null : { provider: 'staff', id: person },
     loadAccount: async (reference) => ({ reference, isActive: () => true, getProfile: () => ({}) }),
     holdsPermission: async () => true,
     loginUrl: '/sign-in',
@@ -135,7 +136,15 @@ async function ask(jar: Jar, state: string, issuer = ISSUER) {
   const location = new URL(response.headers.get('location') ?? 'x:', ISSUER);
   const back = location.searchParams.get('return_to') ?? '';
   const gone = cookies.slice(1).map((cookie) => cookie.split('=')[0] ?? '');
-  return { status: response.status, response, name, bytes: name.length + value.length, gone, cookies, back };
+  return {
+    status: response.status,
+    response,
+    name,
+    bytes: name.length + value.length,
+    gone,
+    cookies,
+    back,
+  };
 }
 
 /**
@@ -147,8 +156,13 @@ async function stateOf(jar: Jar, back: string): Promise<string | number> {
   const page = await send(signedIn, back);
   if (page.status !== 200) return page.status;
   const html = await page.text();
-  const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
-  const form = { request_id: field('request_id'), csrf_token: field('csrf_token'), decision: 'deny' };
+  const field = (name: string) =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+  const form = {
+    request_id: field('request_id'),
+    csrf_token: field('csrf_token'),
+    decision: 'deny',
+  };
   const answered = await send(signedIn, '/oauth/authorize', { form });
   return new URL(answered.headers.get('location') ?? 'x:').searchParams.get('state') ?? '';
 }
@@ -177,20 +191,23 @@ describe('the cookie of a waiting request', () => {
   test.each([
     [ISSUER, 3499],
     ['https://host.example', 3500],
-  ])('holds the request itself up to 3500 bytes, rounded to whole letters: %s', async (issuer, most) => {
-    const sizes = new Map<number, number>();
-    let [whole, long] = [1000, 3500];
-    while (long - whole > 1) {
-      const middle = Math.floor((whole + long) / 2);
-      const { bytes } = await ask(browser(), 's'.repeat(middle), issuer);
-      sizes.set(middle, bytes);
-      // The other kind holds only a secret.
-      if (bytes > 1000) whole = middle;
-      else long = middle;
-    }
-    expect(sizes.get(whole)).toBe(most);
-    expect(await stored()).not.toEqual([]);
-  });
+  ])(
+    'holds the request itself up to 3500 bytes, rounded to whole letters: %s',
+    async (issuer, most) => {
+      const sizes = new Map<number, number>();
+      let [whole, long] = [1000, 3500];
+      while (long - whole > 1) {
+        const middle = Math.floor((whole + long) / 2);
+        const { bytes } = await ask(browser(), 's'.repeat(middle), issuer);
+        sizes.set(middle, bytes);
+        // The other kind holds only a secret.
+        if (bytes > 1000) whole = middle;
+        else long = middle;
+      }
+      expect(sizes.get(whole)).toBe(most);
+      expect(await stored()).not.toEqual([]);
+    },
+  );
 
   // @shows AS-7.13
   test('is only for this server, with its path and its lifetime, and Secure over https', async () => {
@@ -316,10 +333,9 @@ describe('of the requests that wait in one browser', () => {
       for (const [name, value] of elsewhere) jar.set(name, value);
     }
     const again = await send(jar, wanted.back);
-    expect([again.status, new URL(again.headers.get('location') ?? 'x:', ISSUER).pathname]).toEqual([
-      302,
-      '/sign-in',
-    ]);
+    expect([again.status, new URL(again.headers.get('location') ?? 'x:', ISSUER).pathname]).toEqual(
+      [302, '/sign-in'],
+    );
     const left = [...jar.keys()].filter((name) => name.startsWith(PREFIX));
     expect(left).toHaveLength(8);
     expect(await stateOf(jar, wanted.back)).toBe('w'.repeat(1500));

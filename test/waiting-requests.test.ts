@@ -102,7 +102,13 @@ describe('a request without a signed-in person', () => {
     expect(cookie).toContain(`portico_request_${requestId}=`);
     const [, content = ''] = /=\d+\.([\w-]+);/.exec(cookie) ?? [];
     const plain = Buffer.from(content, 'base64url').toString('latin1');
-    for (const secret of ['a-telling-state', client.id, 'client.example', 'notes:read', CHALLENGE]) {
+    for (const secret of [
+      'a-telling-state',
+      client.id,
+      'client.example',
+      'notes:read',
+      CHALLENGE,
+    ]) {
       expect(plain).not.toContain(secret);
       expect(cookie).not.toContain(secret);
     }
@@ -118,7 +124,9 @@ describe('a request without a signed-in person', () => {
     const again = await visitor.get(page.url);
     const answer = await allowed(visitor, again);
     expect(answer.searchParams.get('state')).toBe('the-state');
-    expect((await exchangeCode(portal, client, answer.searchParams.get('code') ?? '')).status).toBe(200);
+    expect((await exchangeCode(portal, client, answer.searchParams.get('code') ?? '')).status).toBe(
+      200,
+    );
   });
 
   test('gives one question if the page is loaded twice at once after sign-in', async () => {
@@ -130,14 +138,18 @@ describe('a request without a signed-in person', () => {
     const pages = await Promise.all(Array.from({ length: 5 }, () => visitor.get(back)));
     expect(pages.map((page) => page.status)).toEqual([200, 200, 200, 200, 200]);
     expect(await rows('oauth_consent_requests')).toBe(before + 1);
-    expect((await allowed(visitor, pages[3] ?? Response.error())).searchParams.has('code')).toBe(true);
+    expect((await allowed(visitor, pages[3] ?? Response.error())).searchParams.has('code')).toBe(
+      true,
+    );
   });
 
   // @shows AS-7.13
   test('in several tabs of a new browser waits in each, and each is answered', async () => {
     const visitor = portal.visitor();
     const asked = await Promise.all(
-      ['first', 'second', 'third'].map((state) => visitor.get(authorizationUrl(portal, client, { state }))),
+      ['first', 'second', 'third'].map((state) =>
+        visitor.get(authorizationUrl(portal, client, { state })),
+      ),
     );
     const [login] = await Promise.all(asked.map((each) => visitor.visit(locationOf(each).href)));
     await signIn(visitor, await visitor.visit(login?.url ?? ''), ADA);
@@ -165,7 +177,9 @@ describe('a request without a signed-in person', () => {
     }
     await signIn(visitor, await visitor.get('/login'), ADA);
     const back = (response: Response | undefined) =>
-      visitor.get(response === undefined ? '' : (locationOf(response).searchParams.get('return_to') ?? ''));
+      visitor.get(
+        response === undefined ? '' : (locationOf(response).searchParams.get('return_to') ?? ''),
+      );
     expect((await back(asked[0])).status).toBe(400);
   });
 
@@ -248,7 +262,9 @@ describe('a request without a signed-in person', () => {
       '',
     ];
     const open = (content: string) =>
-      fetch(new URL(back, portal.url), { headers: { Cookie: `${signedIn.cookies()}; ${name}=${content}` } });
+      fetch(new URL(back, portal.url), {
+        headers: { Cookie: `${signedIn.cookies()}; ${name}=${content}` },
+      });
     for (const content of forged) expect((await open(content)).status).toBe(400);
     expect((await open(otherValue)).status).toBe(200);
     expect(isRedirect(asked)).toBe(true);
@@ -290,7 +306,10 @@ describe('a request that is too long for a cookie', () => {
     const before = await counted();
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client, { state: LONG }));
-    expect(await counted()).toMatchObject({ sessions: before.sessions, waiting: before.waiting + 1 });
+    expect(await counted()).toMatchObject({
+      sessions: before.sessions,
+      waiting: before.waiting + 1,
+    });
     expect(waitingIn(visitor).join('').length).toBeLessThan(300);
     const back = locationOf(asked).searchParams.get('return_to') ?? '';
     expect((await (await portal.signedIn(ADA)).get(back)).status).toBe(400);
@@ -304,7 +323,9 @@ describe('a request that is too long for a cookie', () => {
     const before = await counted();
     const flood: Response[] = [];
     while (flood.length < 600) {
-      flood.push(...(await Promise.all(Array.from({ length: 50 }, () => ask(LONG, '198.51.100.7')))));
+      flood.push(
+        ...(await Promise.all(Array.from({ length: 50 }, () => ask(LONG, '198.51.100.7')))),
+      );
     }
     const refused = flood.filter((response) => response.status === 503);
     expect(flood.filter(isRedirect).length + refused.length).toBe(600);
@@ -353,7 +374,9 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     const asked = await visitor.get(locationOf(posted).href);
     const answer = await allowed(visitor, await signInAt(visitor, asked));
     expect(answer.searchParams.get('state')).toBe('by-post');
-    expect((await exchangeCode(portal, client, answer.searchParams.get('code') ?? '')).status).toBe(200);
+    expect((await exchangeCode(portal, client, answer.searchParams.get('code') ?? '')).status).toBe(
+      200,
+    );
   });
 
   test('a state longer than a cookie may be is preserved', async () => {
@@ -368,7 +391,9 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   // @shows AS-7.11, OIDC-3.1.2.1b
   test('errors go to the same place as with GET, and a repeated parameter is an error', async () => {
     const visitor = portal.visitor();
-    const wrong = locationOf(await visitor.post('/oauth/authorize', parameters({ scope: 'notes:destroy' })));
+    const wrong = locationOf(
+      await visitor.post('/oauth/authorize', parameters({ scope: 'notes:destroy' })),
+    );
     expect([wrong.origin, wrong.searchParams.get('error')]).toEqual([
       new URL(REDIRECT_URI).origin,
       'invalid_scope',
@@ -394,7 +419,11 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   test('requests from other sites, sent without cookies, cannot fill a browser: the next visit removes the oldest', async () => {
     const visitor = portal.visitor();
     for (let count = 0; count < 12; count += 1) {
-      const init = { method: 'POST', body: new URLSearchParams(parameters()), redirect: 'manual' } as const;
+      const init = {
+        method: 'POST',
+        body: new URLSearchParams(parameters()),
+        redirect: 'manual',
+      } as const;
       const posted = await fetch(`${portal.url}/oauth/authorize`, init);
       const [cookie = ''] = posted.headers.getSetCookie();
       visitor.accept(cookie);

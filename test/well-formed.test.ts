@@ -63,13 +63,18 @@ const TOOLS: readonly ToolInterface[] = [
   }),
   toolNamed('asking', (_, call) => {
     const answered = call.answer('name')?.content;
-    return answered === undefined ? ask({ name: { message: HALF, schema: SCHEMA } }, HALF) : answered;
+    return answered === undefined
+      ? ask({ name: { message: HALF, schema: SCHEMA } }, HALF)
+      : answered;
   }),
   toolNamed('given', (args) => args),
 ];
 
 const STATELESS = '2026-07-28';
-const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+const HEADERS = {
+  'Content-Type': 'application/json',
+  Accept: 'application/json, text/event-stream',
+};
 
 /** The response to a request, by default one of 2025-11-25, as text. */
 async function sent(
@@ -132,7 +137,9 @@ describe('MCP', () => {
     expect((await call('text')).content[0]?.text).toBe(CUT);
     const { structuredContent, content: blocks } = await call('object');
     expect(structuredContent).toEqual({ [CUT]: [CUT, '\\ud83d', '😀', 7] });
-    expect(read(blocks[0]?.text.replace('\\\\ud83d', '') ?? '')).toEqual({ [CUT]: [CUT, '', '😀', 7] });
+    expect(read(blocks[0]?.text.replace('\\\\ud83d', '') ?? '')).toEqual({
+      [CUT]: [CUT, '', '😀', 7],
+    });
     expect((await call('content')).structuredContent).toEqual({ [CUT]: CUT });
     expect((await call('described')).structuredContent).toEqual({ [CUT]: CUT });
     expect((await call('refusing')).content[0]?.text).toBe(CUT);
@@ -162,11 +169,16 @@ describe('MCP', () => {
     const clientInfo = { name: 'test', version: '1' };
     const parameters = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
     const initialized = await sent(running, request('initialize', parameters));
-    expect(read(initialized.text)['result']).toMatchObject({ serverInfo: { name: CUT }, instructions: CUT });
+    expect(read(initialized.text)['result']).toMatchObject({
+      serverInfo: { name: CUT },
+      instructions: CUT,
+    });
     const metadata = await fetch(`${running.at.url}/.well-known/oauth-protected-resource/mcp`);
     expect(read(await metadata.text())).toMatchObject({ resource_name: CUT });
     expect((await call('given', { [CUT]: CUT })).structuredContent).toEqual({ [CUT]: CUT });
-    expect((await call('given', { [CUT]: 'another' })).content[0]?.text).toContain('do not match the schema');
+    expect((await call('given', { [CUT]: 'another' })).content[0]?.text).toContain(
+      'do not match the schema',
+    );
   });
 
   // @shows MCP-8.24
@@ -186,7 +198,9 @@ describe('MCP', () => {
     });
     const inputResponses = { name: { action: 'accept', content: { [CUT]: CUT } } };
     const round = { name: 'asking', arguments: {}, requestState, inputResponses };
-    expect((await stateless('tools/call', round, 'asking'))['structuredContent']).toEqual({ [CUT]: CUT });
+    expect((await stateless('tools/call', round, 'asking'))['structuredContent']).toEqual({
+      [CUT]: CUT,
+    });
   });
 
   // @shows MCP-8.24
@@ -216,10 +230,15 @@ describe('MCP', () => {
   // @shows MCP-8.24
   test('a log line is well-formed', async () => {
     expect((await call('failing')).content[0]?.text).toBe('The tool failed.');
-    const log = await readFile(path.join(running.at.application.storageDirectory, 'app.log'), 'utf8');
+    const log = await readFile(
+      path.join(running.at.application.storageDirectory, 'app.log'),
+      'utf8',
+    );
     const lines = log.trim().split('\n').map(read);
     expect(
-      lines.some(({ message }) => String(message).includes(`The tool failing failed: Error: ${CUT}`)),
+      lines.some(({ message }) =>
+        String(message).includes(`The tool failing failed: Error: ${CUT}`),
+      ),
     ).toBe(true);
   });
 });

@@ -12,7 +12,8 @@ const root = path.join(import.meta.dirname, '..');
 describe('the messages of pages', () => {
   const files = globSync('packages/*/src/**/*.{ts,eta}', { cwd: root }).filter(
     (file) =>
-      !file.startsWith(path.join('packages', 'portico', 'src', 'words')) && !file.endsWith('.test.ts'),
+      !file.startsWith(path.join('packages', 'portico', 'src', 'words')) &&
+      !file.endsWith('.test.ts'),
   );
   const sources = files.map((file) => readFileSync(path.join(root, file), 'utf8'));
   const keys = Object.keys(ENGLISH);
@@ -36,17 +37,21 @@ describe('the messages of pages', () => {
         [...source.matchAll(/'([a-z_]+(?:\.[a-z_]+)+)'/g)].map(([, key = '']) => key),
       ),
     );
-    const isUsed = (key: string) => quoted.has(key) || quoted.has(key.replace(/\.(?:title|message)$/, ''));
+    const isUsed = (key: string) =>
+      quoted.has(key) || quoted.has(key.replace(/\.(?:title|message)$/, ''));
     expect(keys.filter((key) => !isUsed(key))).toEqual([]);
   });
 
-  test.each(Object.keys(LANGUAGES))('are complete in %s, with the placeholders of English', async (tag) => {
-    const messages = (await LANGUAGES[tag]?.()) ?? {};
-    expect(Object.keys(messages).toSorted()).toEqual(keys.toSorted());
-    expect(catalogProblems(messages, ENGLISH)).toEqual([]);
-    const copied = Object.entries(messages).filter(
-      ([key, text]) => text === ENGLISH[key as keyof typeof ENGLISH],
-    );
-    expect(copied.map(([key]) => key)).toEqual([]);
-  });
+  test.each(Object.keys(LANGUAGES))(
+    'are complete in %s, with the placeholders of English',
+    async (tag) => {
+      const messages = (await LANGUAGES[tag]?.()) ?? {};
+      expect(Object.keys(messages).toSorted()).toEqual(keys.toSorted());
+      expect(catalogProblems(messages, ENGLISH)).toEqual([]);
+      const copied = Object.entries(messages).filter(
+        ([key, text]) => text === ENGLISH[key as keyof typeof ENGLISH],
+      );
+      expect(copied.map(([key]) => key)).toEqual([]);
+    },
+  );
 });

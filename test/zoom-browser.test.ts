@@ -27,7 +27,11 @@ import { putUnverified } from './support/unverified.ts';
  * keeps its window (1.4.4).
  */
 const ZOOMS: readonly Zoom[] = [
-  { what: 'the page', options: { viewport: { width: 320, height: 256 }, deviceScaleFactor: 2 }, style: '' },
+  {
+    what: 'the page',
+    options: { viewport: { width: 320, height: 256 }, deviceScaleFactor: 2 },
+    style: '',
+  },
   {
     what: 'the text',
     options: { viewport: { width: 640, height: 800 } },
@@ -48,7 +52,11 @@ const LANGUAGES = ['de', 'ar', 'ja', 'fr', 'es', 'pt', 'zh-CN', 'en'];
 const MANY = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [
     `thing${index}:${index % 2 === 0 ? 'read' : 'write'}`,
-    { label: `Zusammenfassung Nummer ${index}`, permission: 'notes:read', description: 'Wie es geschieht.' },
+    {
+      label: `Zusammenfassung Nummer ${index}`,
+      permission: 'notes:read',
+      description: 'Wie es geschieht.',
+    },
   ]),
 );
 const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write', ...Object.keys(MANY)];
@@ -109,7 +117,10 @@ describe('at 200 %', () => {
     });
     const port = await freePort();
     home = `http://localhost:${port}`;
-    const own = await registerClient(portal, { name: 'Notebook', redirectUris: [`${home}/callback`] });
+    const own = await registerClient(portal, {
+      name: 'Notebook',
+      redirectUris: [`${home}/callback`],
+    });
     relyingParty = await startRelyingParty({
       port,
       publicUrl: home,
@@ -136,8 +147,11 @@ describe('at 200 %', () => {
         if (style !== '') await page.addStyleTag({ content: style });
         const shots = process.env['SHOTS'];
         const file = `${options.viewport.width}-${locale}-${name.replaceAll(/\W+/g, '-')}`;
-        if (shots !== undefined) await page.screenshot({ path: `${shots}/${file}.png`, fullPage: true });
-        const wide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+        if (shots !== undefined)
+          await page.screenshot({ path: `${shots}/${file}.png`, fullPage: true });
+        const wide = await page.evaluate(
+          'document.documentElement.scrollWidth > window.innerWidth',
+        );
         const cut = (await page.evaluate(CUT)) as readonly string[];
         return [...(wide === true ? ['it scrolls sideways'] : []), ...cut].map(
           (fault) => `${name}: ${fault}`,
@@ -154,7 +168,9 @@ describe('at 200 %', () => {
 
   // @shows AS-40.8
   test.each(
-    ZOOMS.flatMap((zoom) => LANGUAGES.slice(0, SCALE.zoomedLanguages).map((locale) => ({ ...zoom, locale }))),
+    ZOOMS.flatMap((zoom) =>
+      LANGUAGES.slice(0, SCALE.zoomedLanguages).map((locale) => ({ ...zoom, locale })),
+    ),
   )(
     'with $what enlarged, nothing is cut and nothing scrolls sideways: $locale',
     async ({ locale, ...zoom }) => {
@@ -174,7 +190,9 @@ describe('at 200 %', () => {
           await button.scrollIntoViewIfNeeded();
           const box = await button.boundingBox();
           expect(box?.y).toBeGreaterThanOrEqual(0);
-          expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(zoom.options.viewport.height);
+          expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(
+            zoom.options.viewport.height,
+          );
         }
         await page.goto(`${portal.url}/oauth/applications`);
         expect(await faults('applications')).toEqual([]);
@@ -189,28 +207,31 @@ describe('at 200 %', () => {
   );
 
   // @shows AS-33.6
-  test.each(ZOOMS)('with $what enlarged, nothing of the administration pages is cut', async (zoom) => {
-    const { context, page, faults } = await opened(zoom, 'en');
-    try {
-      await page.goto(`${portal.url}${PAGES}`);
-      await signIn(page);
-      await page.waitForURL(`${portal.url}${PAGES}`);
-      const about = ['', '&ask=update', '&ask=rotate-secret', '&ask=revoke'];
-      const places = [
-        '',
-        ...['clients', 'access', 'rotations', 'keys', 'registration', 'audit', 'doctor'].map(
-          (at) => `/${at}`,
-        ),
-        ...about.map((ask) => `/client?id=${client.id}${ask}`),
-      ];
-      for (const place of places) {
-        await page.goto(`${portal.url}${PAGES}${place}`);
-        expect(await faults(`admin ${place.replace(client.id, '')}`)).toEqual([]);
+  test.each(ZOOMS)(
+    'with $what enlarged, nothing of the administration pages is cut',
+    async (zoom) => {
+      const { context, page, faults } = await opened(zoom, 'en');
+      try {
+        await page.goto(`${portal.url}${PAGES}`);
+        await signIn(page);
+        await page.waitForURL(`${portal.url}${PAGES}`);
+        const about = ['', '&ask=update', '&ask=rotate-secret', '&ask=revoke'];
+        const places = [
+          '',
+          ...['clients', 'access', 'rotations', 'keys', 'registration', 'audit', 'doctor'].map(
+            (at) => `/${at}`,
+          ),
+          ...about.map((ask) => `/client?id=${client.id}${ask}`),
+        ];
+        for (const place of places) {
+          await page.goto(`${portal.url}${PAGES}${place}`);
+          expect(await faults(`admin ${place.replace(client.id, '')}`)).toEqual([]);
+        }
+      } finally {
+        await context.close();
       }
-    } finally {
-      await context.close();
-    }
-  });
+    },
+  );
 
   test.each(ZOOMS)(
     'with $what enlarged, nothing of the last page of the demonstration is cut',

@@ -15,13 +15,16 @@ export interface Articles {
 export function databaseArticles(database: Database): Articles {
   return {
     async list() {
-      const { rows } = await database.execute<Article>('SELECT id, title, body FROM articles ORDER BY id');
+      const { rows } = await database.execute<Article>(
+        'SELECT id, title, body FROM articles ORDER BY id',
+      );
       return rows;
     },
     async find(id) {
-      const { rows } = await database.execute<Article>('SELECT id, title, body FROM articles WHERE id = ?', [
-        id,
-      ]);
+      const { rows } = await database.execute<Article>(
+        'SELECT id, title, body FROM articles WHERE id = ?',
+        [id],
+      );
       return rows[0] ?? null;
     },
     create({ title, body }) {
@@ -29,10 +32,10 @@ export function databaseArticles(database: Database): Articles {
         const insert = 'INSERT INTO articles (title, body) VALUES (?, ?)';
         // MySQL tells the new id to the connection that made it.
         const mysql = database.dialect === 'mysql';
-        const inserted = await connection.execute<{ id: number }>(mysql ? insert : `${insert} RETURNING id`, [
-          title,
-          body,
-        ]);
+        const inserted = await connection.execute<{ id: number }>(
+          mysql ? insert : `${insert} RETURNING id`,
+          [title, body],
+        );
         const told = mysql
           ? await connection.execute<{ id: number }>('SELECT LAST_INSERT_ID() AS id')
           : inserted;
@@ -51,6 +54,8 @@ export function databaseArticles(database: Database): Articles {
 export const articlesMigration: Migration = {
   name: 'articles_0001_initial',
   async up({ change, types: { counter, text } }) {
-    await change(`CREATE TABLE articles (id ${counter}, title ${text} NOT NULL, body ${text} NOT NULL)`);
+    await change(
+      `CREATE TABLE articles (id ${counter}, title ${text} NOT NULL, body ${text} NOT NULL)`,
+    );
   },
 };

@@ -4,7 +4,10 @@ import { readJson, type JsonProblem } from './json-body.ts';
 import { newArticle, type NewArticle } from './schemas.ts';
 
 /** What HTTP asks and answers; the articles come from the repository. */
-export function articleRoutes(articles: Articles, guarded: Guard = (handler) => handler): readonly Route[] {
+export function articleRoutes(
+  articles: Articles,
+  guarded: Guard = (handler) => handler,
+): readonly Route[] {
   return [
     {
       name: 'api.articles.index',
@@ -67,7 +70,9 @@ async function inputOf(
     return { refusal: Response.json({ error }, { status }) };
   }
   if (typeof body.value !== 'object' || body.value === null || Array.isArray(body.value)) {
-    return { refusal: Response.json({ error: 'The body must be a JSON object.' }, { status: 422 }) };
+    return {
+      refusal: Response.json({ error: 'The body must be a JSON object.' }, { status: 422 }),
+    };
   }
   const checked = newArticle.safeParse(body.value);
   if (checked.success) return { article: checked.data };
@@ -76,7 +81,9 @@ async function inputOf(
     const field = String(path[0]);
     (fields[field] ??= []).push(`${field} ${message}.`);
   }
-  return { refusal: Response.json({ error: 'The article is not valid.', fields }, { status: 422 }) };
+  return {
+    refusal: Response.json({ error: 'The article is not valid.', fields }, { status: 422 }),
+  };
 }
 
 /** An id as the store gives them; anything else is the id of no article. */

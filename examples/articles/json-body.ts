@@ -8,7 +8,10 @@ export type JsonProblem = 'not JSON by its media type' | 'malformed';
 export async function readJson(
   request: Request,
 ): Promise<{ readonly value: unknown } | { readonly problem: JsonProblem }> {
-  const mediaType = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const mediaType = (request.headers.get('content-type') ?? '')
+    .split(';', 1)[0]
+    ?.trim()
+    .toLowerCase();
   if (mediaType !== 'application/json') return { problem: 'not JSON by its media type' };
   const bytes = await request.arrayBuffer();
   try {

@@ -18,7 +18,9 @@ export function addArticles(application: Application, guarded?: Guard): void {
   });
 
   events.on(Event.EXCEPTION, (exception: unknown) => {
-    const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
+    const status = database.isUnavailable(exception)
+      ? 503
+      : ErrorHandler.resolveStatusCode(exception);
     log.error('The article store answered {status}: {exception}', { status, exception });
     const error = status < 500 ? 'Request refused' : 'Internal server error';
     const headers = exception instanceof HttpError ? exception.headers : {};

@@ -9,10 +9,15 @@ function text(bytes: number) {
     .refine((value) => value.trim() !== '', 'must not be empty')
     .refine((value) => Buffer.byteLength(value) <= bytes, `must be at most ${bytes} bytes`)
     .refine((value) => !value.includes('\0'), 'must not contain the character NUL')
-    .meta({ minLength: 1, description: `Not empty after trimming, at most ${bytes} bytes of UTF-8` });
+    .meta({
+      minLength: 1,
+      description: `Not empty after trimming, at most ${bytes} bytes of UTF-8`,
+    });
 }
 
-export const newArticle = z.object({ title: text(200), body: text(10_000) }).meta({ title: 'New article' });
+export const newArticle = z
+  .object({ title: text(200), body: text(10_000) })
+  .meta({ title: 'New article' });
 
 export const article = z
   .object({ id: z.int().positive(), title: z.string(), body: z.string() })

@@ -7,7 +7,9 @@ const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 export const addSeed: AddCommands = (program, context) => {
   program
     .command('seed')
-    .description(`create ${ADA.email}, who may write articles (password: DEMO_PASSWORD, or portico)`)
+    .description(
+      `create ${ADA.email}, who may write articles (password: DEMO_PASSWORD, or portico)`,
+    )
     .action(async () => {
       const { database, passwordHasher, env, mode } = await context.application();
       if (mode !== 'dev') context.fail('Only under APP_ENV=dev');

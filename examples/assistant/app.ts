@@ -18,13 +18,18 @@ export default defineApplication({
     assistant: {
       account_linking: env['ASSISTANT_REDIRECT_URI'] !== undefined,
       // The vendor's callback, as its console shows it; it is not to be guessed.
-      redirect_uris: env['ASSISTANT_REDIRECT_URI'] === undefined ? [] : [env['ASSISTANT_REDIRECT_URI']],
+      redirect_uris:
+        env['ASSISTANT_REDIRECT_URI'] === undefined ? [] : [env['ASSISTANT_REDIRECT_URI']],
       listing: {
         name: { value: 'Kitchen' },
         shortDescription: 'Ask whether the kitchen is open.',
         fullDescription:
           'Ask whether the kitchen takes orders, and, with your account linked, who you are there.',
-        examplePhrases: ['Is the kitchen open?', 'Ask Kitchen for its status', 'Who am I at Kitchen?'],
+        examplePhrases: [
+          'Is the kitchen open?',
+          'Ask Kitchen for its status',
+          'Who am I at Kitchen?',
+        ],
         privacyAndCompliance: {
           privacyPolicyUrl: 'https://kitchen.example/privacy',
           termsOfUseUrl: 'https://kitchen.example/terms',

@@ -8,7 +8,9 @@ const PERMISSION = 'mcp:tools';
 export const addSeed: AddCommands = (program, context) => {
   program
     .command('seed')
-    .description(`create ${ADA.email}, who may use personal tools (password: DEMO_PASSWORD, or portico)`)
+    .description(
+      `create ${ADA.email}, who may use personal tools (password: DEMO_PASSWORD, or portico)`,
+    )
     .action(async () => {
       const application = await context.application();
       if (application.mode !== 'dev') context.fail('Only under APP_ENV=dev');
@@ -25,5 +27,6 @@ export async function seed(
   const account =
     (await accounts.findByEmail(ADA.email)) ??
     (await accounts.create({ ...ADA, password, emailVerified: true }));
-  if (!(await accounts.holdsPermission(account.id, PERMISSION))) await accounts.grant(account.id, PERMISSION);
+  if (!(await accounts.holdsPermission(account.id, PERMISSION)))
+    await accounts.grant(account.id, PERMISSION);
 }

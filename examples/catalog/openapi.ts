@@ -21,7 +21,9 @@ export function openapi(origin: string): Readonly<Record<string, unknown>> {
       '/api/products': {
         get: {
           operationId: 'api.products.index',
-          parameters: [{ name: 'limit', in: 'query', required: false, schema: schemaOf(limitParameter) }],
+          parameters: [
+            { name: 'limit', in: 'query', required: false, schema: schemaOf(limitParameter) },
+          ],
           responses: {
             200: json('The products, from the start', productList),
             400: json('The limit is not one', refusal),

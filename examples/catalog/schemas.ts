@@ -7,7 +7,10 @@ export const DEFAULT_LIMIT = 20;
 export const limitParameter = z
   .string()
   .regex(/^(?:[1-9][0-9]?|100)$/)
-  .meta({ description: `An integer from 1 to 100; ${DEFAULT_LIMIT} when it is left out`, example: '20' });
+  .meta({
+    description: `An integer from 1 to 100; ${DEFAULT_LIMIT} when it is left out`,
+    example: '20',
+  });
 
 export const product = z
   .object({ id: z.string(), name: z.string(), priceInCents: z.int() })

@@ -8,5 +8,7 @@ const application = await startApplication(definition);
 const port = Number(application.env['PORT'] ?? 8085);
 const secret = application.env['SESSION_SECRET'] ?? randomBytes(32).toString('hex');
 createWeb(theUsers(), application, secret).listen(port, '127.0.0.1', () => {
-  process.stdout.write(`${application.publicUrl}: sign in as ada@example.com with the password portico\n`);
+  process.stdout.write(
+    `${application.publicUrl}: sign in as ada@example.com with the password portico\n`,
+  );
 });

@@ -26,7 +26,8 @@ export function openUsers(file: string): Users {
     id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL, password_hash TEXT NOT NULL,
     suspended INTEGER NOT NULL DEFAULT 0, permissions TEXT NOT NULL
   )`);
-  const insert = 'INSERT OR IGNORE INTO users (email, name, password_hash, permissions) VALUES (?, ?, ?, ?)';
+  const insert =
+    'INSERT OR IGNORE INTO users (email, name, password_hash, permissions) VALUES (?, ?, ?, ?)';
   const hash = bcrypt.hashSync('portico', 8);
   database.prepare(insert).run('ada@example.com', 'Ada Lovelace', hash, 'orders:read mcp:tools');
   database.prepare(insert).run('grace@example.com', 'Grace Hopper', hash, 'orders:read');

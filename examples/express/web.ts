@@ -6,7 +6,13 @@ import { Strategy } from 'passport-local';
 import bcrypt from 'bcryptjs';
 import { bearer, bearerErrors, portico } from 'portico/express';
 import { mcpServerOf } from '@portico/mcp';
-import { authorizationServerOf, token, type WaitingFor, returnPath, type Application } from 'portico';
+import {
+  authorizationServerOf,
+  token,
+  type WaitingFor,
+  returnPath,
+  type Application,
+} from 'portico';
 import type { User, Users } from './users.ts';
 
 /** The Express application, with Portico mounted in it. */
@@ -16,7 +22,8 @@ export function createWeb(users: Users, application: Application, secret: string
   people.use(
     new Strategy({ usernameField: 'email' }, (email, password, done) => {
       const user = users.byEmail(email);
-      const right = user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
+      const right =
+        user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
       done(null, right ? user : false);
     }),
   );
@@ -29,7 +36,9 @@ export function createWeb(users: Users, application: Application, secret: string
   app.disable('x-powered-by');
   app.use(express.urlencoded({ extended: true }));
   app.use(express.json());
-  app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { sameSite: 'lax' } }));
+  app.use(
+    session({ secret, resave: false, saveUninitialized: false, cookie: { sameSite: 'lax' } }),
+  );
   app.use(people.initialize());
   app.use(people.session());
 
@@ -39,7 +48,9 @@ export function createWeb(users: Users, application: Application, secret: string
   app.use('/api', bearer(server));
 
   app.get('/login', (req, res, fail) => {
-    const returnTo = returnPath(typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null);
+    const returnTo = returnPath(
+      typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null,
+    );
     // The application that sent the person here, and who it thinks they are.
     const told = server.waitingFor(req, returnTo);
     told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
@@ -52,7 +63,9 @@ export function createWeb(users: Users, application: Application, secret: string
   });
   app.get('/', (req, res) => {
     const user = req.user as User | undefined;
-    res.send(`<!doctype html><title>Orders</title><p>${escape(user?.name ?? 'Nobody')} is signed in</p>`);
+    res.send(
+      `<!doctype html><title>Orders</title><p>${escape(user?.name ?? 'Nobody')} is signed in</p>`,
+    );
   });
   app.get('/api/orders', (_, res) => {
     token().requireScope('orders:read');
@@ -63,7 +76,8 @@ export function createWeb(users: Users, application: Application, secret: string
 }
 
 function loginPage(returnTo: string, waiting: WaitingFor | null): string {
-  const to = waiting === null ? '' : `<p>to continue to <bdi>${escape(waiting.clientName)}</bdi></p>`;
+  const to =
+    waiting === null ? '' : `<p>to continue to <bdi>${escape(waiting.clientName)}</bdi></p>`;
   return `<!doctype html><title>Sign in</title>${to}<form method="post" action="/login">
     <input type="hidden" name="return_to" value="${escape(returnTo)}">
     <label>Email <input name="email" value="${escape(waiting?.loginHint ?? '')}"></label>

@@ -9,4 +9,6 @@ const port = Number(application.env['PORT'] ?? 8086);
 const secret = application.env['SESSION_SECRET'] ?? randomBytes(32).toString('hex');
 const fastify = await createWeb(theUsers(), application, secret);
 await fastify.listen({ port, host: '127.0.0.1' });
-process.stdout.write(`${application.publicUrl}: sign in as ada@example.com with the password portico\n`);
+process.stdout.write(
+  `${application.publicUrl}: sign in as ada@example.com with the password portico\n`,
+);

@@ -47,7 +47,11 @@ export async function createWeb(
     const { email = '', password = '', return_to: returnTo = null } = request.body;
     const back = returnPath(returnTo);
     const user = users.byEmail(email);
-    if (user === null || user.suspended !== 0 || !(await bcrypt.compare(password, user.password_hash))) {
+    if (
+      user === null ||
+      user.suspended !== 0 ||
+      !(await bcrypt.compare(password, user.password_hash))
+    ) {
       return reply.redirect(`/login?return_to=${encodeURIComponent(back)}`, 303);
     }
     await request.session.regenerate();

@@ -6,5 +6,7 @@ import { createWeb } from './web.ts';
 const application = await startApplication(definition);
 const port = Number(application.env['PORT'] ?? 8087);
 createWeb(theUsers(), theTokens(), application).listen(port, '127.0.0.1', () => {
-  process.stdout.write(`${application.publicUrl}: sign in as ada@example.com with the password portico\n`);
+  process.stdout.write(
+    `${application.publicUrl}: sign in as ada@example.com with the password portico\n`,
+  );
 });

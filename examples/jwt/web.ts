@@ -1,7 +1,12 @@
 // The application that was there: a login by JSON, and a JWT in the browser's storage that its
 // scripts send along.
 import bcrypt from 'bcryptjs';
-import express, { type CookieOptions, type Express, type Request, type RequestHandler } from 'express';
+import express, {
+  type CookieOptions,
+  type Express,
+  type Request,
+  type RequestHandler,
+} from 'express';
 import { bearer, bearerErrors, portico } from 'portico/express';
 import { returnPath, type Application, authorizationServerOf, token } from 'portico';
 import type { Tokens } from './jwt.ts';
@@ -17,9 +22,13 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
   app.disable('x-powered-by');
 
   app.post('/api/login', express.json(), (req, res, next) => {
-    const { email = '', password = '' } = req.body as { readonly email?: string; readonly password?: string };
+    const { email = '', password = '' } = req.body as {
+      readonly email?: string;
+      readonly password?: string;
+    };
     const user = users.byEmail(email);
-    const right = user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
+    const right =
+      user !== null && user.suspended === 0 && bcrypt.compareSync(password, user.password_hash);
     if (right) tokens.sign('api', user.id, 86_400).then((jwt) => res.json({ jwt }), next);
     else res.status(401).json({ error: 'That is not right.' });
   });

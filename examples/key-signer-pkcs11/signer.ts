@@ -37,7 +37,12 @@ export async function pkcs11Signer(key: Pkcs11Key): Promise<KeySigner> {
     sign: (data, { signal }) =>
       algorithm === 'RS256'
         ? run(key, ['--sign', '--mechanism', 'SHA256-RSA-PKCS'], data, signal)
-        : run(key, ['--sign', '--mechanism', 'ECDSA', '--signature-format', 'rs'], sha256(data), signal),
+        : run(
+            key,
+            ['--sign', '--mechanism', 'ECDSA', '--signature-format', 'rs'],
+            sha256(data),
+            signal,
+          ),
   };
 }
 

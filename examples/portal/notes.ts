@@ -25,7 +25,9 @@ export function noteRoutes({ database }: Application): readonly Route[] {
         token().requireScope('notes:read');
         const user = token().user();
         // An application that acts for itself is not a person, so it has no notes.
-        return Response.json({ data: user === null ? [] : await notesOf(database, user.reference) });
+        return Response.json({
+          data: user === null ? [] : await notesOf(database, user.reference),
+        });
       },
     },
     {
@@ -36,7 +38,10 @@ export function noteRoutes({ database }: Application): readonly Route[] {
         token().requireScope('notes:write');
         const user = token().user();
         if (user === null)
-          return Response.json({ error: 'An application has no notes of its own.' }, { status: 403 });
+          return Response.json(
+            { error: 'An application has no notes of its own.' },
+            { status: 403 },
+          );
         const input = await readNote(request);
         if ('refusal' in input) return input.refusal;
         const note = await addNote(database, user.reference, input.text);
@@ -47,7 +52,10 @@ export function noteRoutes({ database }: Application): readonly Route[] {
 }
 
 /** A person's notes, oldest first. */
-export async function notesOf(database: Database, person: PersonReference): Promise<readonly Note[]> {
+export async function notesOf(
+  database: Database,
+  person: PersonReference,
+): Promise<readonly Note[]> {
   const { rows } = await database.execute<Note>(
     'SELECT id, text FROM portal_notes WHERE user_provider = ? AND user_id = ? ORDER BY position',
     [person.provider, person.id],
@@ -57,19 +65,18 @@ export async function notesOf(database: Database, person: PersonReference): Prom
 
 async function addNote(database: Database, person: PersonReference, text: string): Promise<Note> {
   const id = randomUUID();
-  await database.execute('INSERT INTO portal_notes (id, user_provider, user_id, text) VALUES (?, ?, ?, ?)', [
-    id,
-    person.provider,
-    person.id,
-    text,
-  ]);
+  await database.execute(
+    'INSERT INTO portal_notes (id, user_provider, user_id, text) VALUES (?, ?, ?, ?)',
+    [id, person.provider, person.id, text],
+  );
   return { id, text };
 }
 
 /** The note that a request brings, or why it is not one. */
 async function readNote(request: Request): Promise<{ text: string } | { refusal: Response }> {
   const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType !== 'application/json') return refuse(415, { error: 'The body must be application/json.' });
+  if (mediaType !== 'application/json')
+    return refuse(415, { error: 'The body must be application/json.' });
   let body: unknown;
   try {
     body = await request.json();

@@ -19,7 +19,12 @@ export function lives({ tokens, refreshTokenLifetime, now }: SignedIn): Html {
     ...(expiresIn === null
       ? []
       : [{ name: 'Access token', for: access, from: issuedAt, until: inSeconds(expiresIn) }]),
-    { name: 'ID token', for: 'says who signed in', from: claims.iat * 1000, until: claims.exp * 1000 },
+    {
+      name: 'ID token',
+      for: 'says who signed in',
+      from: claims.iat * 1000,
+      until: claims.exp * 1000,
+    },
     ...(refreshToken === null || refreshTokenLifetime === null
       ? []
       : [

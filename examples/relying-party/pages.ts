@@ -5,7 +5,9 @@ export function startPage(issuer: string) {
     'Notebook',
     html`<p>Notebook shows the notes you keep at Portal, once you allow it.</p>
       ${signInForm('Sign in with Portal')}
-      <p class="soft after">You will be asked at ${new URL(issuer).host}. Your password stays there.</p>`,
+      <p class="soft after">
+        You will be asked at ${new URL(issuer).host}. Your password stays there.
+      </p>`,
   );
 }
 

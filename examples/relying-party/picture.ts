@@ -17,7 +17,12 @@ const ROW = 46;
  */
 export function picture(steps: readonly Step[]): Html {
   const height = TOP + steps.length * ROW + 8;
-  return html`<svg class="picture" viewBox="0 0 360 ${height}" role="img" aria-labelledby="picture-title">
+  return html`<svg
+    class="picture"
+    viewBox="0 0 360 ${height}"
+    role="img"
+    aria-labelledby="picture-title"
+  >
     <title id="picture-title">
       ${steps.length} steps between your browser, Notebook and Portal; the list says each
     </title>
@@ -37,7 +42,9 @@ function row({ from, to, label }: Step, index: number): Html {
   const direction = Math.sign(end - start);
   const tip = end - direction * 2;
   const back = tip - direction * 9;
-  return html`<text class="label" x="${(start + end) / 2 + direction * 3}" y="${y - 9}">${label}</text>
+  return html`<text class="label" x="${(start + end) / 2 + direction * 3}" y="${y - 9}"
+      >${label}</text
+    >
     <line class="arrow" x1="${start}" y1="${y}" x2="${back}" y2="${y}" />
     <path class="tip" d="M ${tip} ${y} L ${back} ${y - 5} L ${back} ${y + 5} Z" />
     ${badge(start, y, index)}`;
@@ -46,7 +53,14 @@ function row({ from, to, label }: Step, index: number): Html {
 /** What one party and the person do, without anyone else. */
 function ownRow(label: string, y: number, index: number): Html {
   const [left, right] = [LANES.browser.x, LANES.portal.x];
-  return html`<rect class="own" x="${left}" y="${y - 16}" width="${right - left}" height="30" rx="8" />
+  return html`<rect
+      class="own"
+      x="${left}"
+      y="${y - 16}"
+      width="${right - left}"
+      height="30"
+      rx="8"
+    />
     <text class="label" x="${(left + right) / 2 + 6}" y="${y + 4}">${label}</text>
     ${badge(left, y - 1, index)}`;
 }

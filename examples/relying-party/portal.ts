@@ -158,7 +158,8 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
 
 const EXCHANGE =
   'Notebook itself asks the portal, with its own secret. The verifier shows that whoever began this sign-in ends it (PKCE).';
-const REFRESH = 'Notebook uses up its refresh token. Nobody had to be asked: you allowed this before.';
+const REFRESH =
+  'Notebook uses up its refresh token. Nobody had to be asked: you allowed this before.';
 
 function departure(url: URL): readonly Step[] {
   return [
@@ -212,7 +213,10 @@ export function isOver(error: unknown): boolean {
 
 /** A failure in words for the person who sees it. */
 export function describe(error: unknown): string {
-  if (error instanceof client.ResponseBodyError || error instanceof client.AuthorizationResponseError) {
+  if (
+    error instanceof client.ResponseBodyError ||
+    error instanceof client.AuthorizationResponseError
+  ) {
     return `The portal said ${error.error}: ${error.error_description ?? 'nothing more'}`;
   }
   return error instanceof Error ? error.message : 'Something went wrong.';
@@ -220,11 +224,23 @@ export function describe(error: unknown): string {
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-function discover(issuer: string, clientId: string, clientSecret: string): Promise<client.Configuration> {
+function discover(
+  issuer: string,
+  clientId: string,
+  clientSecret: string,
+): Promise<client.Configuration> {
   const url = new URL(issuer);
   // Plain http is for a portal on this machine only; openid-client refuses it for any other.
-  const execute = LOOPBACK_HOSTS.has(url.hostname) ? { execute: [client.allowInsecureRequests] } : {};
-  return client.discovery(url, clientId, undefined, client.ClientSecretBasic(clientSecret), execute);
+  const execute = LOOPBACK_HOSTS.has(url.hostname)
+    ? { execute: [client.allowInsecureRequests] }
+    : {};
+  return client.discovery(
+    url,
+    clientId,
+    undefined,
+    client.ClientSecretBasic(clientSecret),
+    execute,
+  );
 }
 
 async function answerOf(response: Response): Promise<Answer> {

@@ -58,14 +58,19 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   // SameSite keeps other sites' forms out, but every port of a machine is the same site.
   const ownForms = csrf({ origin: publicUrl });
 
-  app.get('/style.css', (context) => context.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }));
+  app.get('/style.css', (context) =>
+    context.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
+  );
 
   app.get('/', async (context) => {
     const visit = visitOf(context);
     if (visit === null || visit.tokens === null) return context.html(startPage(issuer));
     const { notice, tokens } = visit;
     visit.notice = null;
-    const [userInfo, notes] = await Promise.all([portal.userInfo(tokens), portal.readNotes(tokens)]);
+    const [userInfo, notes] = await Promise.all([
+      portal.userInfo(tokens),
+      portal.readNotes(tokens),
+    ]);
     return context.html(
       signedInPage({ issuer, notice, tokens, refreshTokenLifetime, userInfo, notes, now: now() }),
     );
@@ -80,7 +85,10 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   app.get('/callback', async (context) => {
     const visit = visitOf(context);
     if (visit === null || visit.pending === null) {
-      return context.html(resultPage('This sign-in was not started here', 'Nobody was signed in.'), 400);
+      return context.html(
+        resultPage('This sign-in was not started here', 'Nobody was signed in.'),
+        400,
+      );
     }
     const { pending } = visit;
     visit.pending = null;
@@ -184,7 +192,10 @@ const HEADERS = [
   ['Referrer-Policy', 'same-origin'],
 ] as const;
 
-function listening(server: Server, { port, hostname = '127.0.0.1' }: RelyingPartyOptions): Promise<void> {
+function listening(
+  server: Server,
+  { port, hostname = '127.0.0.1' }: RelyingPartyOptions,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, hostname, () => resolve());

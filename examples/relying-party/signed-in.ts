@@ -66,7 +66,8 @@ export function signedInPage(shown: SignedIn): Html {
 
 /** What the page asked just now. */
 function asked(path: string, { status }: Answer): Step {
-  const says = status === 200 ? 'The access token opens it.' : 'The access token does not open it, now.';
+  const says =
+    status === 200 ? 'The access token opens it.' : 'The access token does not open it, now.';
   return step('notebook', 'portal', `GET ${path}`, says, { authorization: 'Bearer', status });
 }
 

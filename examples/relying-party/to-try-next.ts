@@ -16,14 +16,17 @@ const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]+$/;
  */
 export function toTryNext(issuer: string, email: unknown): Html {
   const who = typeof email === 'string' && PLAIN_ADDRESS.test(email) ? email : 'ada@example.com';
-  return html`<p class="soft">In another terminal, in the same folder. Reload this page after each.</p>
+  return html`<p class="soft">
+      In another terminal, in the same folder. Reload this page after each.
+    </p>
     <ul class="tries">
       ${tries(who).map(item)}
       <li>
         <h3>Remove the access yourself</h3>
         <p>
-          As every person can, at <a href="${issuer}/oauth/applications">Portal’s page of applications</a>:
-          401 from then on, and a refresh ends it here.
+          As every person can, at
+          <a href="${issuer}/oauth/applications">Portal’s page of applications</a>: 401 from then
+          on, and a refresh ends it here.
         </p>
       </li>
     </ul>`;
@@ -33,7 +36,10 @@ const tries = (who: string): readonly Try[] => [
   {
     title: 'Take a permission away',
     says: 'The notes API answers 403 to the same token, and 200 again when it is given back.',
-    commands: [`npx portico account:deny ${who} notes:read`, `npx portico account:grant ${who} notes:read`],
+    commands: [
+      `npx portico account:deny ${who} notes:read`,
+      `npx portico account:grant ${who} notes:read`,
+    ],
   },
   {
     title: 'Suspend the account',
@@ -43,7 +49,10 @@ const tries = (who: string): readonly Try[] => [
   {
     title: 'See who holds access, and end it',
     says: 'The list says who allowed which application what, and since when, and begins each with an id.',
-    commands: ['npx portico oauth:authorization:list', 'npx portico oauth:authorization:revoke <id>'],
+    commands: [
+      'npx portico oauth:authorization:list',
+      'npx portico oauth:authorization:revoke <id>',
+    ],
   },
   {
     title: 'Let an assistant in',

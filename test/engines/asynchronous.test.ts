@@ -1,6 +1,9 @@
 // @engines clusters: it promotes a standby that lacks what was answered
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import {
+  startReplicatedPostgres,
+  type ReplicatedPostgres,
+} from '../support/engines/replicated-postgres.ts';
 import {
   ADA,
   introspect,
@@ -31,7 +34,9 @@ test('asynchronous replication loses revocations, and spent tokens work again', 
   const used = await obtainTokens(portal, client, ADA);
 
   const name = new URL(portal.env['DATABASE_URL'] ?? '').pathname.slice(1);
-  await postgres.primary().administrator.execute(`ALTER DATABASE ${name} SET synchronous_commit = local`);
+  await postgres
+    .primary()
+    .administrator.execute(`ALTER DATABASE ${name} SET synchronous_commit = local`);
   // The earlier sessions end, and no standby receives anything.
   postgres.address.leadTo(postgres.primary().port);
   postgres.replication.leadTo(null);

@@ -3,7 +3,10 @@ import { openDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGalera, type Galera } from '../support/engines/galera.ts';
 import { startPgBouncer } from '../support/engines/pgbouncer.ts';
-import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import {
+  startReplicatedPostgres,
+  type ReplicatedPostgres,
+} from '../support/engines/replicated-postgres.ts';
 import { finding, findings } from '../support/examined.ts';
 import { openOwnStore } from '../support/own-store.ts';
 import {
@@ -45,7 +48,11 @@ describe('the doctor, on Galera', () => {
     ]);
     expect(await findings(portal, 'tables')).toMatchObject([finding('ok', /primary key/)]);
     expect(await findings(portal, 'durability')).toMatchObject([
-      finding('warning', /innodb_flush_log_at_trx_commit is 2: .* when all nodes crash together/, /= 1/),
+      finding(
+        'warning',
+        /innodb_flush_log_at_trx_commit is 2: .* when all nodes crash together/,
+        /= 1/,
+      ),
     ]);
   });
 
@@ -106,7 +113,8 @@ describe('the doctor, on replicated PostgreSQL', () => {
   /** Its output once there are this many standbys. */
   async function withStandbys(count: number) {
     const attached = async () =>
-      (await postgres.primary().administrator.execute('SELECT 1 FROM pg_stat_replication')).rows.length;
+      (await postgres.primary().administrator.execute('SELECT 1 FROM pg_stat_replication')).rows
+        .length;
     await expect.poll(attached, PATIENCE).toBe(count);
     return findings(portal, 'replication');
   }
@@ -148,7 +156,9 @@ describe('the doctor, on replicated PostgreSQL', () => {
       finding('ok', /^a pooler in transaction mode .*ALTER ROLE/),
     ]);
     // The next processes find connections that are older than they are.
-    expect(await findings(portal, 'connections')).toMatchObject([finding('ok', /^the server has 97/)]);
+    expect(await findings(portal, 'connections')).toMatchObject([
+      finding('ok', /^the server has 97/),
+    ]);
   });
 
   // @shows AS-13.17

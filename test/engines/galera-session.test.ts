@@ -93,7 +93,9 @@ test('a node without its cluster is unavailable, and asked about', async () => {
       );
   await expect.poll(insert, { timeout: 60_000 }).toBe('asked about');
   expect(asked).toBeGreaterThan(0);
-  const failure: unknown = await database.execute('SELECT n FROM things').catch((error: unknown) => error);
+  const failure: unknown = await database
+    .execute('SELECT n FROM things')
+    .catch((error: unknown) => error);
   expect(failure).toMatchObject({ errno: 1047 });
   expect(database.isUnavailable(failure)).toBe(true);
 });
@@ -131,7 +133,9 @@ test('commits in flight when their node was cut off (1180) leave their effect un
   await node.isolate(true);
   const failures = await adding;
   expect(failures.every((failure) => database.isUnavailable(failure))).toBe(true);
-  const unknown = failures.filter((failure) => (failure as { readonly errno?: number }).errno === 1180);
+  const unknown = failures.filter(
+    (failure) => (failure as { readonly errno?: number }).errno === 1180,
+  );
   expect(unknown.length).toBeGreaterThan(0);
   expect(asked).toBe(unknown.length);
 });
@@ -169,6 +173,8 @@ test("the application's sessions keep their settings", async () => {
   const database = fromMysql(pool);
   const told = 'SELECT @@SESSION.wsrep_sync_wait AS wait, @@SESSION.wsrep_dirty_reads AS dirty';
   expect((await database.execute(told)).rows).toEqual([{ wait: 7, dirty: 0 }]);
-  expect((await database.transaction((on) => on.execute(told))).rows).toEqual([{ wait: 7, dirty: 0 }]);
+  expect((await database.transaction((on) => on.execute(told))).rows).toEqual([
+    { wait: 7, dirty: 0 },
+  ]);
   await expect.poll(sessionOf).toEqual([{ wait: 1, dirty: 1, keptWait: null, keptDirty: null }]);
 });

@@ -125,5 +125,7 @@ test('a node hangs under load until the others remove it', async () => {
 // @shows AS-18.2
 test('statements that the server itself does not retry after a conflict', async () => {
   await galera.configure('wsrep_retry_autocommit', 0);
-  expect(await fromNodeToNode('without retries of its own', SCALE.clusterAuthorizations / 4)).toEqual([]);
+  expect(
+    await fromNodeToNode('without retries of its own', SCALE.clusterAuthorizations / 4),
+  ).toEqual([]);
 });

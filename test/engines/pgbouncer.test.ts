@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
 import { startPgBouncer, type PgBouncer } from '../support/engines/pgbouncer.ts';
-import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import {
+  startReplicatedPostgres,
+  type ReplicatedPostgres,
+} from '../support/engines/replicated-postgres.ts';
 import { timesUnderLoad, underLoad } from '../support/engines/under-load.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
@@ -47,13 +50,18 @@ test('several processes share connections of the server, one transaction at a ti
 // @shows AS-18.9
 test('another primary takes over behind it', async () => {
   const title = 'PgBouncer, another primary behind it';
-  const broken = await timesUnderLoad(SCALE.clusterFaults, title, { portal, urls }, async (load) => {
-    await postgres.primary().server().kill();
-    await load.unavailable(6);
-    await postgres.promote();
-    postgres.address.leadTo(postgres.primary().port);
-    await load.answered(100);
-    await postgres.rejoin();
-  });
+  const broken = await timesUnderLoad(
+    SCALE.clusterFaults,
+    title,
+    { portal, urls },
+    async (load) => {
+      await postgres.primary().server().kill();
+      await load.unavailable(6);
+      await postgres.promote();
+      postgres.address.leadTo(postgres.primary().port);
+      await load.answered(100);
+      await postgres.rejoin();
+    },
+  );
   expect(broken).toEqual([]);
 });

@@ -47,14 +47,25 @@ const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
 /** Runs a command of the page, with the account of the server. */
 const sh = (command: string, names: Readonly<Record<string, string>>) => {
   const set = Object.entries(names).map(([name, value]) => `${name}='${value}'`);
-  const script = [`PATH=${bin()}:$PATH`, ...set, command.replaceAll(ARCHIVE, inFolder('wal'))].join('\n');
+  const script = [`PATH=${bin()}:$PATH`, ...set, command.replaceAll(ARCHIVE, inFolder('wal'))].join(
+    '\n',
+  );
   return run(['sh', '-ec', script], owner);
 };
 
 async function startServer(data: string): Promise<number> {
   const port = await freePort();
   const options = ['-c', 'unix_socket_directories=', '-c', 'fsync=off'];
-  const command = [`${bin()}/postgres`, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...options];
+  const command = [
+    `${bin()}/postgres`,
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-h',
+    '127.0.0.1',
+    ...options,
+  ];
   servers.push(await serve(command, owner, urlAt(port)));
   return port;
 }
@@ -73,8 +84,14 @@ beforeAll(async () => {
   ({ folder, owner } = await createFolder('postgres'));
   await sh('mkdir "$archive"', { archive: inFolder('wal') });
   const data = inFolder('data');
-  await run(`${bin()}/initdb -D ${data} -U postgres -A trust --no-sync --locale=C -E UTF8`.split(' '), owner);
-  await appendFile(path.join(data, 'postgresql.conf'), SETTINGS.replaceAll(ARCHIVE, inFolder('wal')));
+  await run(
+    `${bin()}/initdb -D ${data} -U postgres -A trust --no-sync --locale=C -E UTF8`.split(' '),
+    owner,
+  );
+  await appendFile(
+    path.join(data, 'postgresql.conf'),
+    SETTINGS.replaceAll(ARCHIVE, inFolder('wal')),
+  );
   portal = await startPortal({ databaseServer: urlAt(await startServer(data)) });
 });
 afterAll(async () => {
@@ -97,7 +114,8 @@ test('a base backup and the log restore everything answered up to a moment, and 
   const segment = String(await answerOf(administrator, 'pg_walfile_name(pg_current_wal_lsn())'));
   await answerOf(administrator, 'pg_switch_wal()::text');
   const archived = async () =>
-    String(await answerOf(administrator, '(SELECT last_archived_wal FROM pg_stat_archiver)')) >= segment;
+    String(await answerOf(administrator, '(SELECT last_archived_wal FROM pg_stat_archiver)')) >=
+    segment;
   await expect.poll(archived, { timeout: 60_000 }).toBe(true);
   await servers[0]?.kill();
   await rm(inFolder('data'), { recursive: true });
@@ -127,8 +145,11 @@ test('a base backup and the log restore everything answered up to a moment, and 
     };
     const at: RunningPortal = { ...portal, url, env, signedIn };
     const statusOf = async ({ access_token: token }: Tokens) =>
-      (await fetch(`${url}/oauth/userinfo`, { headers: { Authorization: `Bearer ${token}` } })).status;
-    expect(await Promise.all([beforeBase, afterBase, afterMoment].map(statusOf))).toEqual([200, 200, 401]);
+      (await fetch(`${url}/oauth/userinfo`, { headers: { Authorization: `Bearer ${token}` } }))
+        .status;
+    expect(await Promise.all([beforeBase, afterBase, afterMoment].map(statusOf))).toEqual([
+      200, 200, 401,
+    ]);
 
     const ended = await porticoHere(['oauth:restored', '--yes', '--json'], { cwd: PORTAL, env });
     expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([0, { authorizations: 2 }]);

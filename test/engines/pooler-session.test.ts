@@ -33,14 +33,17 @@ function open(): OpenedDatabase {
 
 const NAMES = ['statement_timeout', 'idle_in_transaction_session_timeout', 'search_path'] as const;
 const SETTINGS = `SELECT ${NAMES.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`;
-const settingsOf = async (on: Pick<OpenedDatabase, 'execute'>) => (await on.execute(SETTINGS)).rows[0];
+const settingsOf = async (on: Pick<OpenedDatabase, 'execute'>) =>
+  (await on.execute(SETTINGS)).rows[0];
 
 /** The settings of PgBouncer's sessions, each of which serves one transaction at a time. */
 async function sessions(): Promise<readonly unknown[]> {
   const clients = Array.from({ length: 6 }, () => new pg.Client({ connectionString: url }));
   await Promise.all(clients.map((client) => client.connect()));
   await Promise.all(clients.map((client) => client.query('BEGIN')));
-  const found = await Promise.all(clients.map((client) => client.query<Record<string, string>>(SETTINGS)));
+  const found = await Promise.all(
+    clients.map((client) => client.query<Record<string, string>>(SETTINGS)),
+  );
   await Promise.all(clients.map((client) => client.query('COMMIT').then(() => client.end())));
   return found.map(({ rows }) => rows[0]);
 }
@@ -100,6 +103,9 @@ test('the statements in docs/databases/connections.md for an account behind a po
   await client.connect();
   onTestFinished(() => client.end());
   expect((await client.query(SETTINGS)).rows).toEqual([
-    expect.objectContaining({ statement_timeout: '10s', idle_in_transaction_session_timeout: '12s' }),
+    expect.objectContaining({
+      statement_timeout: '10s',
+      idle_in_transaction_session_timeout: '12s',
+    }),
   ]);
 });

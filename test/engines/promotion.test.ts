@@ -3,7 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
-import { startReplicatedPostgres, type ReplicatedPostgres } from '../support/engines/replicated-postgres.ts';
+import {
+  startReplicatedPostgres,
+  type ReplicatedPostgres,
+} from '../support/engines/replicated-postgres.ts';
 import { CLIENTS, timesUnderLoad } from '../support/engines/under-load.ts';
 import type { Workload } from '../support/history/workload.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
@@ -72,16 +75,19 @@ test('the primary is killed, a standby promoted, and the address follows', async
 
 // @shows AS-18.9
 test('commits happened without acknowledgement, and there is no primary for 15 seconds', async () => {
-  const broken = await timesBroken('commits done, not acknowledged, no primary for 15 s', async () => {
-    await postgres.configure(UNACKNOWLEDGED);
-    await commitsHang();
-    await postgres.primary().server().kill();
-    postgres.address.leadTo(null);
-    // The time is the fault.
-    await setTimeout(15_000);
-    await postgres.promote();
-    await follow();
-  });
+  const broken = await timesBroken(
+    'commits done, not acknowledged, no primary for 15 s',
+    async () => {
+      await postgres.configure(UNACKNOWLEDGED);
+      await commitsHang();
+      await postgres.primary().server().kill();
+      postgres.address.leadTo(null);
+      // The time is the fault.
+      await setTimeout(15_000);
+      await postgres.promote();
+      await follow();
+    },
+  );
   expect(broken).toEqual([]);
 });
 
@@ -89,23 +95,29 @@ test('commits happened without acknowledgement, and there is no primary for 15 s
 test.each([
   ['commits that were not acknowledged', UNACKNOWLEDGED],
   ['commits that were', LATE],
-])('the address moves before the promotion to a standby that applies late %s', async (what, settings) => {
-  const broken = await timesBroken(`the address moved before the promotion, ${what}`, async (load) => {
-    await postgres.configure(settings);
-    if (settings === UNACKNOWLEDGED) await commitsHang();
-    else await load.answered(100);
-    await postgres.primary().server().kill();
-    postgres.address.leadTo((await postgres.successor()).port);
-    // The time is the fault: less than the time for which a doubtful commit is asked about.
-    await setTimeout(5000);
-    await postgres.promote();
-    await postgres.configure(USUAL);
-    // The same server, and the earlier connections stay.
-    await load.answered(100);
-    postgres.address.leadTo(postgres.primary().port);
-  });
-  expect(broken).toEqual([]);
-});
+])(
+  'the address moves before the promotion to a standby that applies late %s',
+  async (what, settings) => {
+    const broken = await timesBroken(
+      `the address moved before the promotion, ${what}`,
+      async (load) => {
+        await postgres.configure(settings);
+        if (settings === UNACKNOWLEDGED) await commitsHang();
+        else await load.answered(100);
+        await postgres.primary().server().kill();
+        postgres.address.leadTo((await postgres.successor()).port);
+        // The time is the fault: less than the time for which a doubtful commit is asked about.
+        await setTimeout(5000);
+        await postgres.promote();
+        await postgres.configure(USUAL);
+        // The same server, and the earlier connections stay.
+        await load.answered(100);
+        postgres.address.leadTo(postgres.primary().port);
+      },
+    );
+    expect(broken).toEqual([]);
+  },
+);
 
 // @shows AS-18.9
 test('there is no synchronous standby for 25 seconds, which is longer than a statement may take', async () => {

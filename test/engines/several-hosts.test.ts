@@ -35,7 +35,11 @@ const urlOf = (nodes: readonly Pick<PostgresNode, 'port'>[], wanted = '') => {
 };
 
 function open(url: string): OpenedDatabase {
-  const database = openDatabase(url, { directory: '/', statementTimeout: 1, transactionIdleTimeout: 60 });
+  const database = openDatabase(url, {
+    directory: '/',
+    statementTimeout: 1,
+    transactionIdleTimeout: 60,
+  });
   onTestFinished(() => database.close());
   return database;
 }
@@ -158,19 +162,24 @@ const ENDS: readonly (readonly [string, (primary: PostgresNode) => Promise<void>
 ];
 
 // @shows AS-18.22, AS-18.12
-test.each(ENDS)('another one is promoted while requests run, and the primary %s', async (_, end) => {
-  const before = postgres.primary();
-  const database = open(urlOf(everyone));
-  const writers = startWriters(database);
-  await writers.more(50);
-  await end(before);
-  await postgres.promote();
-  await writers.more(50);
-  expect(await portOf(database)).toBe(postgres.primary().port);
-  const written = await writers.stop();
-  expect(writers.faults).toEqual([]);
-  const { rows } = await postgres.primary().administrator.execute<{ id: number }>('SELECT id FROM things');
-  const there = new Set(rows.map(({ id }) => id));
-  expect(written.filter((id) => !there.has(id))).toEqual([]);
-  await before.server().kill();
-});
+test.each(ENDS)(
+  'another one is promoted while requests run, and the primary %s',
+  async (_, end) => {
+    const before = postgres.primary();
+    const database = open(urlOf(everyone));
+    const writers = startWriters(database);
+    await writers.more(50);
+    await end(before);
+    await postgres.promote();
+    await writers.more(50);
+    expect(await portOf(database)).toBe(postgres.primary().port);
+    const written = await writers.stop();
+    expect(writers.faults).toEqual([]);
+    const { rows } = await postgres
+      .primary()
+      .administrator.execute<{ id: number }>('SELECT id FROM things');
+    const there = new Set(rows.map(({ id }) => id));
+    expect(written.filter((id) => !there.has(id))).toEqual([]);
+    await before.server().kill();
+  },
+);

@@ -187,7 +187,8 @@ const WAYS: readonly Way[] = [
       const mounted = ofNode.portico(server);
       const http = createServer((incoming, outgoing) => {
         const late = incoming.url === '/api/late';
-        if (!late) for (const [name, value] of Object.entries(STALE)) outgoing.setHeader(name, value);
+        if (!late)
+          for (const [name, value] of Object.entries(STALE)) outgoing.setHeader(name, value);
         outgoing.setHeader('X-Kept', 'yes').setHeader('Set-Cookie', 'before=1');
         const answer = async () => {
           if (await mounted.handle(incoming, outgoing)) return;
@@ -283,7 +284,9 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
       expect([response.status, response.headers.get('content-type')]).toEqual([201, 'text/plain']);
       expect(await response.text()).toBe(method === 'GET' ? 'read 0' : '');
       expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
-      const cookies = response.headers.getSetCookie().map((each) => each.replace(/; path=\/.*/i, ''));
+      const cookies = response.headers
+        .getSetCookie()
+        .map((each) => each.replace(/; path=\/.*/i, ''));
       expect(cookies).toEqual(['before=1', ...COOKIES]);
     },
   );
@@ -366,7 +369,11 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
   const exchanged = (target = '') =>
     target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
   const server = serverOf(startSeen());
-  const RENAMING: readonly (readonly [name: string, shown: number, start: () => Promise<Server>])[] = [
+  const RENAMING: readonly (readonly [
+    name: string,
+    shown: number,
+    start: () => Promise<Server>,
+  ])[] = [
     [
       'Express',
       201,
@@ -407,21 +414,28 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
     if (!listening.listening) await once(listening, 'listening');
     onTestFinished(() => void listening.close());
     const { port } = listening.address() as AddressInfo;
-    const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+    const statusOf = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${port}${path}`)).status;
     expect([await statusOf('/renamed'), await statusOf('/shown')]).toEqual([404, shown]);
   });
 });
 
 describe('a body that a parser of the application has read', () => {
   /** What the endpoint reads behind the parser; null if it cannot be read. */
-  async function readBehind(parser: express.RequestHandler, init: RequestInit): Promise<string | null> {
+  async function readBehind(
+    parser: express.RequestHandler,
+    init: RequestInit,
+  ): Promise<string | null> {
     const endpoint = {
       name: 'read',
       path: '/read',
       methods: ['POST'],
       handle: async (request: Request) => new Response(await request.text()),
     };
-    const server = { origin: 'http://localhost', endpoints: [endpoint] } as unknown as AuthorizationServer;
+    const server = {
+      origin: 'http://localhost',
+      endpoints: [endpoint],
+    } as unknown as AuthorizationServer;
     const app = express().use(parser).use(ofExpress.portico(server));
     // The default handler would print its argument.
     const listening = app.set('env', 'test').listen(0, '127.0.0.1');
@@ -444,7 +458,9 @@ describe('a body that a parser of the application has read', () => {
   test.each(['a=1&a=2', 'a%5B%5D=1', 'a%5Bb%5D=1&a%5Bc%5D=2', 'a=&b=%2B'])(
     'is what was sent: %s',
     async (body) => {
-      expect(await readBehind(express.urlencoded({ extended: true }), { headers: FORM, body })).toBe(body);
+      expect(
+        await readBehind(express.urlencoded({ extended: true }), { headers: FORM, body }),
+      ).toBe(body);
     },
   );
 
@@ -537,15 +553,21 @@ test('node:http passes on an HTTP/2 request without its pseudo-headers, which no
     name: 'seen',
     path: '/seen',
     methods: ['GET'],
-    handle: async ({ url, headers }: Request) => Response.json({ url, sent: headers.get('x-sent') }),
+    handle: async ({ url, headers }: Request) =>
+      Response.json({ url, sent: headers.get('x-sent') }),
   };
-  const server = { origin: 'http://localhost', endpoints: [endpoint] } as unknown as AuthorizationServer;
+  const server = {
+    origin: 'http://localhost',
+    endpoints: [endpoint],
+  } as unknown as AuthorizationServer;
   const mounted = ofNode.portico(server);
   const listening = createHttp2Server((incoming, outgoing) => {
     // The types ask for more of them than is used.
     const asked = incoming as Http2ServerRequest & IncomingMessage;
     const answered = outgoing as Http2ServerResponse & ServerResponse;
-    mounted.handle(asked, answered).catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    mounted
+      .handle(asked, answered)
+      .catch(() => outgoing.stream.close(constants.NGHTTP2_INTERNAL_ERROR));
   });
   listening.listen(0, '127.0.0.1');
   await once(listening, 'listening');

@@ -77,7 +77,9 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
         ...(method === 'POST' && path === '/mcp' ? { 'Content-Type': 'application/json' } : {}),
         ...headers,
       },
-      ...(path === '/mcp' ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) } : {}),
+      ...(path === '/mcp'
+        ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) }
+        : {}),
     });
   const judged = async (response: Response) => [
     response.status,
@@ -104,7 +106,9 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     const wrong: readonly (readonly [string, string, Readonly<Record<string, unknown>>?])[] = [
       [method === 'GET' ? 'POST' : 'GET', url],
       [method.toLowerCase(), url],
-      ...DOORS.filter((door) => door[1] !== path).map(([, other]) => [method, urlOf(other)] as const),
+      ...DOORS.filter((door) => door[1] !== path).map(
+        ([, other]) => [method, urlOf(other)] as const,
+      ),
       [method, `${url}/`],
       [method, `${origin}/${path}`],
       [method, `${origin}${path.replace(/[a-z]+$/, (last) => last.toUpperCase())}`],
@@ -141,7 +145,8 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   // @shows AS-12.12
   test('HEAD /api/orders: a proof is for the method that was sent', async () => {
     const statusOf = async (method: string) =>
-      (await send('HEAD', '/api/orders', boundHeaders(key, method, urlOf('/api/orders'), bound))).status;
+      (await send('HEAD', '/api/orders', boundHeaders(key, method, urlOf('/api/orders'), bound)))
+        .status;
     expect([await statusOf('HEAD'), await statusOf('GET')]).toEqual([200, 401]);
   });
 
@@ -160,29 +165,31 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows AS-12.12, RFC9449-7.1b, RFC9449-7.2
-  test.each(DOORS)('%s %s: the token of one scheme is refused in the other', async (method, path, status) => {
-    const url = urlOf(path);
-    const unbound = await issue(null);
-    expect((await send(method, path, { Authorization: `Bearer ${unbound}` })).status).toBe(status);
-    const stolen = { ...boundHeaders(key, method, url, bound), Authorization: `Bearer ${bound}` };
-    expect(await judged(await send(method, path, { Authorization: `Bearer ${bound}` }))).toEqual([
-      401,
-      'invalid_token',
-    ]);
-    expect(await judged(await send(method, path, stolen))).toEqual([401, 'invalid_token']);
-    expect(await judged(await send(method, path, boundHeaders(key, method, url, unbound)))).toEqual([
-      401,
-      'invalid_token',
-    ]);
-    expect(await judged(await send(method, path, boundHeaders(newDpopKey(), method, url, bound)))).toEqual([
-      401,
-      'invalid_token',
-    ]);
-    expect(await judged(await send(method, path, boundHeaders(key, method, url, 'garbage')))).toEqual([
-      401,
-      'invalid_token',
-    ]);
-  });
+  test.each(DOORS)(
+    '%s %s: the token of one scheme is refused in the other',
+    async (method, path, status) => {
+      const url = urlOf(path);
+      const unbound = await issue(null);
+      expect((await send(method, path, { Authorization: `Bearer ${unbound}` })).status).toBe(
+        status,
+      );
+      const stolen = { ...boundHeaders(key, method, url, bound), Authorization: `Bearer ${bound}` };
+      expect(await judged(await send(method, path, { Authorization: `Bearer ${bound}` }))).toEqual([
+        401,
+        'invalid_token',
+      ]);
+      expect(await judged(await send(method, path, stolen))).toEqual([401, 'invalid_token']);
+      expect(
+        await judged(await send(method, path, boundHeaders(key, method, url, unbound))),
+      ).toEqual([401, 'invalid_token']);
+      expect(
+        await judged(await send(method, path, boundHeaders(newDpopKey(), method, url, bound))),
+      ).toEqual([401, 'invalid_token']);
+      expect(
+        await judged(await send(method, path, boundHeaders(key, method, url, 'garbage'))),
+      ).toEqual([401, 'invalid_token']);
+    },
+  );
 
   test('a bound token in a form is refused', async () => {
     const body = new URLSearchParams({ access_token: bound });
@@ -203,37 +210,56 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
       `${line} HTTP/1.1\r\nConnection: close\r\n${fields.map((each) => `${each}\r\n`).join('')}\r\n`,
     );
     const answer = await text(socket);
-    return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), reached: answer.includes('"orders":') };
+    return {
+      status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]),
+      reached: answer.includes('"orders":'),
+    };
   }
 
   // @shows AS-12.12
-  test.each(DOORS)('%s %s: several proofs, and several tokens, are refused', async (method, path, status) => {
-    const fresh = () => {
-      const headers = boundHeaders(key, method, urlOf(path), bound);
-      return { token: `Authorization: ${headers['Authorization']}`, proof: `DPoP: ${headers['DPoP']}` };
-    };
-    const answered = (
-      make: (one: ReturnType<typeof fresh>, two: ReturnType<typeof fresh>) => readonly string[],
-    ) => onTheWire(`${method} ${path}`, ['Host: localhost', 'Content-Length: 0', ...make(fresh(), fresh())]);
-    expect((await answered(({ token, proof }) => [token, proof])).status).not.toBe(401);
-    expect(status).not.toBe(401);
-    for (const make of [
-      (one, two) => [one.token, one.proof, two.proof],
-      (one) => [one.token, one.proof, one.proof],
-      (one) => [one.token, one.proof, 'DPoP: x'],
-      (one) => [one.token, 'DPoP: x', one.proof],
-      (one) => [one.token, 'Authorization: Bearer x', one.proof],
-      (one) => [one.token, one.token, one.proof],
-    ] as readonly Parameters<typeof answered>[0][])
-      expect([make.toString(), (await answered(make)).status]).toEqual([make.toString(), 401]);
-  });
+  test.each(DOORS)(
+    '%s %s: several proofs, and several tokens, are refused',
+    async (method, path, status) => {
+      const fresh = () => {
+        const headers = boundHeaders(key, method, urlOf(path), bound);
+        return {
+          token: `Authorization: ${headers['Authorization']}`,
+          proof: `DPoP: ${headers['DPoP']}`,
+        };
+      };
+      const answered = (
+        make: (one: ReturnType<typeof fresh>, two: ReturnType<typeof fresh>) => readonly string[],
+      ) =>
+        onTheWire(`${method} ${path}`, [
+          'Host: localhost',
+          'Content-Length: 0',
+          ...make(fresh(), fresh()),
+        ]);
+      expect((await answered(({ token, proof }) => [token, proof])).status).not.toBe(401);
+      expect(status).not.toBe(401);
+      for (const make of [
+        (one, two) => [one.token, one.proof, two.proof],
+        (one) => [one.token, one.proof, one.proof],
+        (one) => [one.token, one.proof, 'DPoP: x'],
+        (one) => [one.token, 'DPoP: x', one.proof],
+        (one) => [one.token, 'Authorization: Bearer x', one.proof],
+        (one) => [one.token, one.token, one.proof],
+      ] as readonly Parameters<typeof answered>[0][])
+        expect([make.toString(), (await answered(make)).status]).toEqual([make.toString(), 401]);
+    },
+  );
 
   // @shows AS-12.13
   test('the host that a client names is ignored, and a path that parsers rewrite is refused', async () => {
     const asked = async (line: string, host: string, htu: string) => {
       const headers = boundHeaders(key, 'GET', htu, bound);
       const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-      const lines = [`Host: ${host}`, `X-Forwarded-Host: ${host}`, `Forwarded: host=${host}`, ...fields];
+      const lines = [
+        `Host: ${host}`,
+        `X-Forwarded-Host: ${host}`,
+        `Forwarded: host=${host}`,
+        ...fields,
+      ];
       return (await onTheWire(line, lines)).reached;
     };
     const [line, own] = ['GET /api/orders', urlOf('/api/orders')];
@@ -271,7 +297,9 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     const used = await challenge('/api/orders', { Authorization: `DPoP ${bound}` });
     expect(used).toMatch(/^DPoP realm="oauth", error="invalid_dpop_proof", /);
     expect(used).not.toContain('Bearer');
-    const exposed = (await send('GET', '/api/orders', {})).headers.get('access-control-expose-headers');
+    const exposed = (await send('GET', '/api/orders', {})).headers.get(
+      'access-control-expose-headers',
+    );
     expect(exposed).toContain('WWW-Authenticate, DPoP-Nonce');
   });
 
@@ -298,7 +326,10 @@ describe('a proof is for the URL that was sent, whatever the application has mad
     token().requireUsable();
     return 'in';
   };
-  const APPLICATIONS: readonly (readonly [string, (server: AuthorizationServer) => Promise<Server>])[] = [
+  const APPLICATIONS: readonly (readonly [
+    string,
+    (server: AuthorizationServer) => Promise<Server>,
+  ])[] = [
     [
       'Koa',
       async (server) =>
@@ -380,7 +411,9 @@ test('nonces are requested, and pages may read them, through a mount', async () 
             ...(path === '/mcp' ? { 'Content-Type': 'application/json' } : {}),
             ...boundHeaders(key, method, url, bound, nonce === null ? {} : { nonce }),
           },
-          ...(path === '/mcp' ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) } : {}),
+          ...(path === '/mcp'
+            ? { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) }
+            : {}),
         });
       const { headers, status: refused } = await send(null);
       expect([path, refused]).toEqual([path, 401]);

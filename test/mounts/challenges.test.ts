@@ -24,7 +24,8 @@ describe.each(ALL)('challenges on $name', (mount) => {
 
   const bearer = (token: string | null): Record<string, string> =>
     token === null ? {} : { Authorization: `Bearer ${token}` };
-  const api = (token: string | null) => fetch(`${running.url}/api/orders`, { headers: bearer(token) });
+  const api = (token: string | null) =>
+    fetch(`${running.url}/api/orders`, { headers: bearer(token) });
   const mcp = (token: string | null) =>
     fetch(`${running.url}/mcp`, {
       method: 'POST',
@@ -39,7 +40,11 @@ describe.each(ALL)('challenges on $name', (mount) => {
 
   /** The application's own token, which reaches neither the orders nor the tools. */
   async function narrowToken(): Promise<string> {
-    const registration = { name: 'Robot', grants: ['client_credentials'], scopes: ['mcp:tools'] } as const;
+    const registration = {
+      name: 'Robot',
+      grants: ['client_credentials'],
+      scopes: ['mcp:tools'],
+    } as const;
     const { id, secret } = await running.register(registration);
     const response = await fetch(`${running.url}/oauth/token`, {
       method: 'POST',
@@ -82,11 +87,16 @@ describe.each(ALL)('challenges on $name', (mount) => {
         expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
         expect((await response.text()).includes('"error"')).toBe(method === 'GET');
       }
-      const refused = await fetch(`${running.url}/mcp`, { method, headers: bearer(await narrowToken()) });
+      const refused = await fetch(`${running.url}/mcp`, {
+        method,
+        headers: bearer(await narrowToken()),
+      });
       expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
       expect(refused.headers.has('www-authenticate')).toBe(false);
     }
-    const foreign = await fetch(`${running.url}/mcp`, { headers: { Origin: 'https://evil.example' } });
+    const foreign = await fetch(`${running.url}/mcp`, {
+      headers: { Origin: 'https://evil.example' },
+    });
     expect([foreign.status, foreign.headers.has('www-authenticate')]).toEqual([405, false]);
   });
 
@@ -138,32 +148,36 @@ describe.each(ALL)('challenges on $name', (mount) => {
 test.each([
   { strips: false, mountPath: '/auth' },
   { strips: true, mountPath: '' },
-])('with a base path the metadata is in front of it (a proxy removes it: $strips)', async (proxy) => {
-  const [mount] = MOUNTS;
-  const resource = 'http://localhost/auth/mcp';
-  const running = await mount?.start({
-    public_url: 'http://localhost',
-    base_path: '/auth',
-    base_path_stripped: proxy.strips,
-    oauth_server: { audience: resource, challenge: true },
-    mcp: { oauth: { challenge: true } },
-  });
-  try {
-    const at = `http://127.0.0.1:${new URL(running?.url ?? '').port}`;
-    const refusals = [
-      await fetch(`${at}${proxy.mountPath}/mcp`, { method: 'POST' }),
-      await fetch(`${at}/api/orders`),
-    ];
-    for (const { headers } of refusals) {
-      const named = /resource_metadata="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1] ?? '';
-      expect(named).toBe('http://localhost/.well-known/oauth-protected-resource/auth/mcp');
-      const document = await fetch(`${at}${new URL(named).pathname}`);
-      expect(await document.json()).toMatchObject({
-        resource,
-        authorization_servers: ['http://localhost/auth'],
-      });
+])(
+  'with a base path the metadata is in front of it (a proxy removes it: $strips)',
+  async (proxy) => {
+    const [mount] = MOUNTS;
+    const resource = 'http://localhost/auth/mcp';
+    const running = await mount?.start({
+      public_url: 'http://localhost',
+      base_path: '/auth',
+      base_path_stripped: proxy.strips,
+      oauth_server: { audience: resource, challenge: true },
+      mcp: { oauth: { challenge: true } },
+    });
+    try {
+      const at = `http://127.0.0.1:${new URL(running?.url ?? '').port}`;
+      const refusals = [
+        await fetch(`${at}${proxy.mountPath}/mcp`, { method: 'POST' }),
+        await fetch(`${at}/api/orders`),
+      ];
+      for (const { headers } of refusals) {
+        const named =
+          /resource_metadata="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1] ?? '';
+        expect(named).toBe('http://localhost/.well-known/oauth-protected-resource/auth/mcp');
+        const document = await fetch(`${at}${new URL(named).pathname}`);
+        expect(await document.json()).toMatchObject({
+          resource,
+          authorization_servers: ['http://localhost/auth'],
+        });
+      }
+    } finally {
+      await running?.close();
     }
-  } finally {
-    await running?.close();
-  }
-});
+  },
+);

@@ -49,7 +49,9 @@ export function holdContract(contender: Contender): void {
    * From the authorization request, through the host's own login and the consent screen, to the
    * tokens.
    */
-  async function authorize(visitor = createVisitor(mount.url)): Promise<openid.TokenEndpointResponse> {
+  async function authorize(
+    visitor = createVisitor(mount.url),
+  ): Promise<openid.TokenEndpointResponse> {
     const verifier = openid.randomPKCECodeVerifier();
     const state = openid.randomState();
     const nonce = openid.randomNonce();
@@ -91,7 +93,8 @@ export function holdContract(contender: Contender): void {
     });
 
   test('sign in, consent, code, ID token, UserInfo and the protected API', async () => {
-    const tokens = (await authorize()) as openid.TokenEndpointResponse & openid.TokenEndpointResponseHelpers;
+    const tokens = (await authorize()) as openid.TokenEndpointResponse &
+      openid.TokenEndpointResponseHelpers;
     const subject = tokens.claims()?.sub ?? '';
     expect(subject).toMatch(/^[0-9a-f]{32}$/);
     const userinfo = await openid.fetchUserInfo(config, tokens.access_token, subject);
@@ -99,7 +102,10 @@ export function holdContract(contender: Contender): void {
     const body = new URLSearchParams({ access_token: tokens.access_token });
     const byForm = await fetch(`${mount.url}/oauth/userinfo`, { method: 'POST', body });
     expect(await byForm.json()).toEqual(userinfo);
-    expect(await (await api(tokens.access_token)).json()).toEqual({ orders: [], of: 'Ada Lovelace' });
+    expect(await (await api(tokens.access_token)).json()).toEqual({
+      orders: [],
+      of: 'Ada Lovelace',
+    });
   });
 
   test('a signed-in person is still asked for consent; denying is access_denied', async () => {
@@ -107,7 +113,9 @@ export function holdContract(contender: Contender): void {
     await authorize(visitor);
     await authorize(visitor);
     const url = await requestOf();
-    const denied = locationOf(await visitor.submit(await visitor.visit(url.href), { decision: 'deny' }));
+    const denied = locationOf(
+      await visitor.submit(await visitor.visit(url.href), { decision: 'deny' }),
+    );
     expect(denied.searchParams.get('error')).toBe('access_denied');
   });
 
@@ -121,7 +129,9 @@ export function holdContract(contender: Contender): void {
     const logins = await Promise.all(tabs.map((each) => visitor.visit(locationOf(each).href)));
     const back = await signIn(visitor, logins[0] ?? Response.error());
     const first = await visitor.visit(locationOf(back).href);
-    const second = await visitor.visit(locationOf(tabs[1] ?? back).searchParams.get('return_to') ?? '');
+    const second = await visitor.visit(
+      locationOf(tabs[1] ?? back).searchParams.get('return_to') ?? '',
+    );
     const states: unknown[] = [];
     for (const page of [second, first]) {
       const answer = locationOf(await visitor.submit(page, { decision: 'allow' }));
@@ -212,9 +222,11 @@ export function holdContract(contender: Contender): void {
     const first = await authorize();
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
     expect((await api(second.access_token)).status).toBe(200);
-    await expect(openid.refreshTokenGrant(config, first.refresh_token ?? '')).rejects.toMatchObject({
-      error: 'invalid_grant',
-    });
+    await expect(openid.refreshTokenGrant(config, first.refresh_token ?? '')).rejects.toMatchObject(
+      {
+        error: 'invalid_grant',
+      },
+    );
     expect((await api(second.access_token)).status).toBe(401);
   });
 
@@ -225,19 +237,30 @@ export function holdContract(contender: Contender): void {
   test('introspection and revocation', async () => {
     const tokens = await authorize();
     const introspected = await openid.tokenIntrospection(config, tokens.access_token);
-    expect(introspected).toMatchObject({ active: true, client_id: clientId, aud: `${mount.url}/mcp` });
+    expect(introspected).toMatchObject({
+      active: true,
+      client_id: clientId,
+      aud: `${mount.url}/mcp`,
+    });
     await openid.tokenRevocation(config, tokens.refresh_token ?? '');
-    expect(await openid.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: false });
+    expect(await openid.tokenIntrospection(config, tokens.access_token)).toMatchObject({
+      active: false,
+    });
   });
 
   test('the protected API: 401 with a challenge without a usable token; 403 with one that lacks the scope', async () => {
     const bare = await fetch(`${mount.url}/api/orders`);
-    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer realm="oauth"',
+    ]);
     expect((await api('garbage')).status).toBe(401);
     const visitor = createVisitor(mount.url);
     const tokens = await authorize(visitor);
     expect((await api('garbage', { Cookie: visitor.cookies() })).status).toBe(401);
-    const narrow = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'openid' });
+    const narrow = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', {
+      scope: 'openid',
+    });
     expect((await api(narrow.access_token)).status).toBe(403);
   });
 
@@ -247,7 +270,9 @@ export function holdContract(contender: Contender): void {
     });
     for (const sent of ['garbage', narrow.access_token]) {
       const { headers } = await api(sent);
-      const [type, tag, cached] = ['content-type', 'etag', 'cache-control'].map((name) => headers.get(name));
+      const [type, tag, cached] = ['content-type', 'etag', 'cache-control'].map((name) =>
+        headers.get(name),
+      );
       // Another framework may add to the answer of its own route.
       const own = contender.name.startsWith('portico/');
       const json = own ? type : type?.split(';')[0];
@@ -286,7 +311,9 @@ export function holdContract(contender: Contender): void {
     const tokens = await authorize();
     await mount.suspend(ADA, true);
     expect((await api(tokens.access_token)).status).toBe(401);
-    await expect(openid.refreshTokenGrant(config, tokens.refresh_token ?? '')).rejects.toMatchObject({
+    await expect(
+      openid.refreshTokenGrant(config, tokens.refresh_token ?? ''),
+    ).rejects.toMatchObject({
       error: 'invalid_grant',
     });
     await mount.suspend(ADA, false);
@@ -328,10 +355,14 @@ export function holdContract(contender: Contender): void {
         body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"my_name","arguments":{}}}',
       });
     const answer = await call({ Authorization: `Bearer ${accessToken}` });
-    expect(await answer.json()).toMatchObject({ result: { structuredContent: { name: 'Ada Lovelace' } } });
+    expect(await answer.json()).toMatchObject({
+      result: { structuredContent: { name: 'Ada Lovelace' } },
+    });
     const refused = await call({});
     expect([refused.status, refused.headers.has('www-authenticate')]).toEqual([401, false]);
-    const gone = await fetch(`${mount.url}/mcp`, { headers: { Authorization: `Bearer ${accessToken}` } });
+    const gone = await fetch(`${mount.url}/mcp`, {
+      headers: { Authorization: `Bearer ${accessToken}` },
+    });
     expect(gone.status).toBe(405);
   });
 
@@ -390,8 +421,15 @@ export function holdContract(contender: Contender): void {
     'MCP with %s is 405, Allow names only POST, and an allowed page can read it',
     async (method) => {
       const { access_token: accessToken } = await authorize();
-      for (const sent of [{}, { Authorization: `Bearer ${accessToken}` }, { Authorization: 'Bearer x' }]) {
-        const response = await fetch(`${mount.url}/mcp`, { method, headers: { ...sent, Origin: PAGE } });
+      for (const sent of [
+        {},
+        { Authorization: `Bearer ${accessToken}` },
+        { Authorization: 'Bearer x' },
+      ]) {
+        const response = await fetch(`${mount.url}/mcp`, {
+          method,
+          headers: { ...sent, Origin: PAGE },
+        });
         expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
         expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
       }
@@ -461,7 +499,9 @@ export function holdContract(contender: Contender): void {
     const answered = said.match(/HTTP\/1\.1 \d+/g);
     // A framework's own server reads the rest of a body itself, or closes or resets the connection.
     const own = contender.name.startsWith('portico/');
-    expect(answered?.slice(0, own ? 2 : 1)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 405'].slice(0, own ? 2 : 1));
+    expect(answered?.slice(0, own ? 2 : 1)).toEqual(
+      ['HTTP/1.1 401', 'HTTP/1.1 405'].slice(0, own ? 2 : 1),
+    );
   });
 
   // @shows MCP-8.11
@@ -479,8 +519,13 @@ export function holdContract(contender: Contender): void {
         'Access-Control-Request-Headers': 'mcp-protocol-version',
       },
     });
-    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
-    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/\bMCP-Protocol-Version\b/i);
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([
+      204,
+      '*',
+    ]);
+    expect(preflight.headers.get('access-control-allow-headers')).toMatch(
+      /\bMCP-Protocol-Version\b/i,
+    );
     expect(preflight.headers.get('access-control-allow-methods')).toMatch(/\bGET\b/);
   });
 
@@ -492,16 +537,27 @@ export function holdContract(contender: Contender): void {
     '/.well-known/jwks.json',
     '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-protected-resource/mcp',
-  ])('the preflight of %s lets a page of any origin send the header fields of tracing', async (path) => {
-    const asked = 'authorization,baggage,sentry-trace,traceparent';
-    const headers = { Origin: 'https://app.example', 'Access-Control-Request-Headers': asked };
-    const preflight = await fetch(mount.url + path, { method: 'OPTIONS', headers });
-    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
-    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
-    expect(allowed).toEqual(expect.arrayContaining(asked.split(',')));
-    expect(preflight.headers.get('vary')?.toLowerCase()).toContain('access-control-request-headers');
-    expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
-  });
+  ])(
+    'the preflight of %s lets a page of any origin send the header fields of tracing',
+    async (path) => {
+      const asked = 'authorization,baggage,sentry-trace,traceparent';
+      const headers = { Origin: 'https://app.example', 'Access-Control-Request-Headers': asked };
+      const preflight = await fetch(mount.url + path, { method: 'OPTIONS', headers });
+      expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([
+        204,
+        '*',
+      ]);
+      const allowed = preflight.headers
+        .get('access-control-allow-headers')
+        ?.toLowerCase()
+        .split(', ');
+      expect(allowed).toEqual(expect.arrayContaining(asked.split(',')));
+      expect(preflight.headers.get('vary')?.toLowerCase()).toContain(
+        'access-control-request-headers',
+      );
+      expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
+    },
+  );
 
   test('headers of a proxy do not change the issuer', async () => {
     const response = await fetch(`${mount.url}/.well-known/openid-configuration`, {
@@ -574,6 +630,9 @@ export function holdContract(contender: Contender): void {
       method: 'OPTIONS',
       headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' },
     });
-    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([
+      204,
+      '*',
+    ]);
   });
 }

@@ -63,7 +63,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-type Mounting = (server: AuthorizationServer, mcp: McpServer) => RequestListener | Promise<RequestListener>;
+type Mounting = (
+  server: AuthorizationServer,
+  mcp: McpServer,
+) => RequestListener | Promise<RequestListener>;
 
 function listenerOf({ fetch: answer }: Hono): RequestListener {
   const listener = getRequestListener(answer);

@@ -12,20 +12,34 @@ const form = (fields: Readonly<Record<string, string>>): RequestInit => ({
 });
 const json = (value: unknown, more: Readonly<Record<string, string>> = {}): RequestInit => ({
   method: 'POST',
-  headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...more },
+  headers: {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...more,
+  },
   body: JSON.stringify(value),
 });
 const bearer = (token: string): RequestInit => ({ headers: { Authorization: `Bearer ${token}` } });
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 /** What is refused, the endpoint that the log names, and the status. */
-const REFUSED: readonly (readonly [endpoint: string, status: number, path: string, init?: RequestInit])[] = [
+const REFUSED: readonly (readonly [
+  endpoint: string,
+  status: number,
+  path: string,
+  init?: RequestInit,
+])[] = [
   ['oauth_server_authorize', 400, '/oauth/authorize?client_id=nobody'],
   ['oauth_server_authorize', 405, '/oauth/authorize', { method: 'PUT' }],
   ['oauth_server_consent', 400, '/oauth/authorize', form({ answer: 'allow' })],
   ['oauth_server_par', 401, '/oauth/par', form({ client_id: 'nobody' })],
   ['oauth_server_par', 405, '/oauth/par'],
-  ['oauth_server_token', 401, '/oauth/token', form({ grant_type: 'refresh_token', client_id: 'nobody' })],
+  [
+    'oauth_server_token',
+    401,
+    '/oauth/token',
+    form({ grant_type: 'refresh_token', client_id: 'nobody' }),
+  ],
   ['oauth_server_token', 405, '/oauth/token'],
   ['oauth_server_revoke', 401, '/oauth/revoke', form({ token: 'unknown' })],
   ['oauth_server_introspect', 401, '/oauth/introspect', form({ token: 'unknown' })],
@@ -76,6 +90,8 @@ describe.each(ALL)('on $name', (mount) => {
         .filter(({ requestId }) => requestId === `asked-${index}`)
         .map(({ level, endpoint, detail }) => [path, level, endpoint, typeof detail]),
     );
-    expect(found).toEqual(REFUSED.map(([endpoint, , path]) => [[path, 'info', endpoint, 'string']]));
+    expect(found).toEqual(
+      REFUSED.map(([endpoint, , path]) => [[path, 'info', endpoint, 'string']]),
+    );
   });
 });

@@ -19,7 +19,13 @@ import { AtResource, PorticoModule, RequireScope } from 'portico/nest';
 import * as onNext from 'portico/next';
 import * as onNode from 'portico/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADA, obtainTokens, registerClient, startPortal, type RunningPortal } from '../support/portal.ts';
+import {
+  ADA,
+  obtainTokens,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+} from '../support/portal.ts';
 
 /** An API at one resource, in each framework. */
 let portal: RunningPortal;
@@ -141,7 +147,9 @@ const WAYS: readonly (readonly [string, () => Promise<Running>])[] = [
           { incoming, outgoing, target: incoming.url ?? '/', parsed: undefined },
           'http://x',
         );
-        void Promise.resolve(app.fetch(request)).then((response) => onNode.send(response, outgoing, false));
+        void Promise.resolve(app.fetch(request)).then((response) =>
+          onNode.send(response, outgoing, false),
+        );
       });
     },
   ],
@@ -180,7 +188,8 @@ const WAYS: readonly (readonly [string, () => Promise<Running>])[] = [
       return listening((incoming, outgoing) => {
         const { authorization = '' } = incoming.headers;
         const headers = new Headers({ authorization });
-        const found = incoming.url === '/here' ? withToken(headers, name, here) : withToken(headers, name);
+        const found =
+          incoming.url === '/here' ? withToken(headers, name, here) : withToken(headers, name);
         void found.then(
           (of) => outgoing.end(JSON.stringify(of)),
           () => outgoing.writeHead(401).end(),
@@ -214,17 +223,21 @@ describe.each(WAYS)('an API at one resource, by %s', (_, start) => {
   afterAll(() => running.close());
 
   const statusOf = async (path: string, accessToken: string) =>
-    (await fetch(`${running.url}${path}`, { headers: { Authorization: `Bearer ${accessToken}` } })).status;
+    (await fetch(`${running.url}${path}`, { headers: { Authorization: `Bearer ${accessToken}` } }))
+      .status;
 
   // @shows AS-12.30
   test('accepts tokens for it, and no others', async () => {
-    expect([await statusOf('/here', tokenHere), await statusOf('/here', tokenElsewhere)]).toEqual([200, 401]);
+    expect([await statusOf('/here', tokenHere), await statusOf('/here', tokenElsewhere)]).toEqual([
+      200, 401,
+    ]);
   });
 
   // @shows AS-12.30
   test('without the resource it accepts tokens for oauth_server:audience, and no others', async () => {
-    expect([await statusOf('/here/usual', tokenHere), await statusOf('/here/usual', tokenElsewhere)]).toEqual(
-      [401, 200],
-    );
+    expect([
+      await statusOf('/here/usual', tokenHere),
+      await statusOf('/here/usual', tokenElsewhere),
+    ]).toEqual([401, 200]);
   });
 });

@@ -21,7 +21,10 @@ export interface Administered {
 export async function startAdministered(options: PortalOptions = {}): Promise<Administered> {
   const { config = {} } = options;
   const own = typeof config === 'function' ? config('') : config;
-  const oauthServer = { ...(own['oauth_server'] as object | undefined), admin_permission: PERMISSION };
+  const oauthServer = {
+    ...(own['oauth_server'] as object | undefined),
+    admin_permission: PERMISSION,
+  };
   const portal = await startPortal({ ...options, config: { ...own, oauth_server: oauthServer } });
   // No fsync: every row of an audit and a session would wait for the disk.
   if (portal.application.database.dialect === 'sqlite')
@@ -53,7 +56,9 @@ export interface PageForm {
 /** The form of a page with this action; `about` is a text in it, if there are several. */
 export async function formDoing(page: Response, does: string, about = ''): Promise<PageForm> {
   const html = await page.clone().text();
-  for (const [, attributes = '', body = ''] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)) {
+  for (const [, attributes = '', body = ''] of html.matchAll(
+    /<form\b([^>]*)>([\s\S]*?)<\/form>/g,
+  )) {
     if (!body.includes(`name="do" value="${does}"`) || !body.includes(about)) continue;
     const fields: Record<string, string> = {};
     for (const [input] of body.matchAll(/<input\b[^>]*>/g)) {
@@ -67,7 +72,9 @@ export async function formDoing(page: Response, does: string, about = ''): Promi
     }
     return { action: attributeOf(attributes, 'action'), fields };
   }
-  throw new Error(`No form does ${does}: ${page.status} ${html.replaceAll(/<style[\s\S]*<\/style>/g, '')}`);
+  throw new Error(
+    `No form does ${does}: ${page.status} ${html.replaceAll(/<style[\s\S]*<\/style>/g, '')}`,
+  );
 }
 
 /** Opens the page and sends the form that does this. */
@@ -92,6 +99,12 @@ function attributeOf(tag: string, name: string): string {
 }
 
 function plain(text: string): string {
-  const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  const entities: Readonly<Record<string, string>> = {
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    '#39': "'",
+  };
   return text.replace(/&(amp|lt|gt|quot|#39);/g, (_, entity: string) => entities[entity] ?? '');
 }

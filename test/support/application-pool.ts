@@ -30,7 +30,11 @@ export interface ApplicationPool {
  * A pool of this many connections, whose own transactions run at this level on PostgreSQL; or the
  * application's connection to a file of SQLite.
  */
-export function openApplicationPool(url: string, size = 4, isolation = 'serializable'): ApplicationPool {
+export function openApplicationPool(
+  url: string,
+  size = 4,
+  isolation = 'serializable',
+): ApplicationPool {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
   return url.startsWith('postgres:') ? openPostgres(url, size, isolation) : openMysql(url, size);
 }
@@ -48,7 +52,9 @@ function openPostgres(url: string, max: number, isolation: string): ApplicationP
     connectionString: url,
     max,
     options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')} -c statement_timeout=20000`,
-    types: { getTypeParser: () => (text: string | Buffer) => `read by the application: ${String(text)}` },
+    types: {
+      getTypeParser: () => (text: string | Buffer) => `read by the application: ${String(text)}`,
+    },
   });
   pool.on('error', () => {});
   const settings = `SELECT string_agg(name || '=' || setting, ',' ORDER BY name) AS text FROM pg_settings
@@ -60,7 +66,9 @@ function openPostgres(url: string, max: number, isolation: string): ApplicationP
       const client = await pool.connect();
       try {
         const { rows } = await client.query<{ text: string }>(settings);
-        const listeners = client.eventNames().map((name) => [String(name), client.listenerCount(name)]);
+        const listeners = client
+          .eventNames()
+          .map((name) => [String(name), client.listenerCount(name)]);
         return { text: rows[0]?.text, listeners, status: client.getTransactionStatus() };
       } finally {
         client.release();
@@ -124,7 +132,10 @@ function openMysql(url: string, connectionLimit: number): ApplicationPool {
         const [rows] = await connection.query<RowDataPacket[]>(settings);
         await connection.query('COMMIT');
         const core = connection.connection;
-        return { rows, listeners: core.eventNames().map((name) => [String(name), core.listenerCount(name)]) };
+        return {
+          rows,
+          listeners: core.eventNames().map((name) => [String(name), core.listenerCount(name)]),
+        };
       } finally {
         connection.release();
       }

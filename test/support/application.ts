@@ -1,7 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { listen, startApplication, type Application, type ApplicationDefinition } from '@portico/kit';
+import {
+  listen,
+  startApplication,
+  type Application,
+  type ApplicationDefinition,
+} from '@portico/kit';
 import { mergeConfig } from 'portico';
 import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
@@ -29,9 +34,12 @@ export async function startExample(definition: ApplicationDefinition): Promise<R
   const logged: ApplicationDefinition = {
     ...hashingWith(CHEAP, definition),
     config: (given) =>
-      mergeConfig(typeof definition.config === 'function' ? definition.config(given) : definition.config, {
-        log: { path: path.join(storage, 'app.log') },
-      }),
+      mergeConfig(
+        typeof definition.config === 'function' ? definition.config(given) : definition.config,
+        {
+          log: { path: path.join(storage, 'app.log') },
+        },
+      ),
   };
 
   async function start(): Promise<RunningApplication> {

@@ -39,7 +39,8 @@ export function signatureOf({ algorithm, privateKey: key }: ClientKey, signed: s
   const data = Buffer.from(signed);
   const bytes = {
     RS256: () => sign('sha256', data, key),
-    PS256: () => sign('sha256', data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }),
+    PS256: () =>
+      sign('sha256', data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }),
     ES256: () => sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' }),
     EdDSA: () => sign(null, data, key),
     Ed25519: () => sign(null, data, key),
@@ -48,7 +49,11 @@ export function signatureOf({ algorithm, privateKey: key }: ClientKey, signed: s
 }
 
 /** Signs these two parts, given as objects or as raw text. */
-export function signed(key: ClientKey, header: Members | string, payload: Members | string): string {
+export function signed(
+  key: ClientKey,
+  header: Members | string,
+  payload: Members | string,
+): string {
   const part = (value: Members | string) =>
     typeof value === 'string' ? Buffer.from(value).toString('base64url') : encode(value);
   const input = `${part(header)}.${part(payload)}`;
@@ -60,7 +65,14 @@ export const headerOf = ({ algorithm, kid }: ClientKey): Members => ({ alg: algo
 /** `now` is in milliseconds. */
 export function claimsOf(clientId: string, audience: unknown, now: number): Members {
   const seconds = Math.floor(now / 1000);
-  return { iss: clientId, sub: clientId, aud: audience, exp: seconds + 60, iat: seconds, jti: randomUUID() };
+  return {
+    iss: clientId,
+    sub: clientId,
+    aud: audience,
+    exp: seconds + 60,
+    iat: seconds,
+    jti: randomUUID(),
+  };
 }
 
 /** The credentials of a request. */

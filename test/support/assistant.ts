@@ -35,7 +35,15 @@ import kitchen from '../../examples/assistant/app.ts';
 import { seed } from '../../examples/assistant/seed.ts';
 import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
-import { ADA, PASSWORD, REDIRECT_URI, signIn, VERIFIER, type TestClient, codeRequest } from './portal.ts';
+import {
+  ADA,
+  PASSWORD,
+  REDIRECT_URI,
+  signIn,
+  VERIFIER,
+  type TestClient,
+  codeRequest,
+} from './portal.ts';
 import { freePort } from './free-port.ts';
 import { createVisitor, locationOf } from './visitor.ts';
 

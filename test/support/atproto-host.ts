@@ -74,7 +74,10 @@ export interface AtprotoHostOptions {
   readonly outbound: OutboundOptions;
 }
 
-export async function startAtprotoHost({ config, outbound }: AtprotoHostOptions): Promise<AtprotoHost> {
+export async function startAtprotoHost({
+  config,
+  outbound,
+}: AtprotoHostOptions): Promise<AtprotoHost> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-atproto-'));
   const created = await createDatabase(folder);
   const database = openOwnStore(created.url);
@@ -111,7 +114,10 @@ export async function startAtprotoHost({ config, outbound }: AtprotoHostOptions)
     if (response === null) return new Response(null, { status: 404 });
     if (issued.did === null) return response;
     const { status, headers } = response;
-    return Response.json({ ...((await response.json()) as object), sub: issued.did }, { status, headers });
+    return Response.json(
+      { ...((await response.json()) as object), sub: issued.did },
+      { status, headers },
+    );
   }
 
   async function answer(request: Request): Promise<Response> {
@@ -126,7 +132,9 @@ export async function startAtprotoHost({ config, outbound }: AtprotoHostOptions)
     fetch(input, init) {
       const request = new Request(input, init);
       const { origin } = new URL(request.url);
-      return origin === 'https://plc.directory' ? Promise.resolve(Response.json(DOCUMENT)) : answer(request);
+      return origin === 'https://plc.directory'
+        ? Promise.resolve(Response.json(DOCUMENT))
+        : answer(request);
     },
     async allow(url) {
       const page = await answer(new Request(url));
@@ -136,7 +144,9 @@ export async function startAtprotoHost({ config, outbound }: AtprotoHostOptions)
         csrf_token: csrfToken ?? '',
         decision: 'allow',
       });
-      const allowed = await answer(new Request(`${ORIGIN}/oauth/authorize`, { method: 'POST', body }));
+      const allowed = await answer(
+        new Request(`${ORIGIN}/oauth/authorize`, { method: 'POST', body }),
+      );
       return new URL(allowed.headers.get('location') ?? '');
     },
     async close() {

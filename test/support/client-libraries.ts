@@ -75,13 +75,27 @@ const openidClient: Library = {
       },
       async redeem(callback) {
         const checks = { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true };
-        const tokens = await openid.authorizationCodeGrant(config, callback, checks, undefined, options);
+        const tokens = await openid.authorizationCodeGrant(
+          config,
+          callback,
+          checks,
+          undefined,
+          options,
+        );
         return { ...tokens, sub: tokens.claims()?.sub ?? '' };
       },
       refresh: (refreshToken) => openid.refreshTokenGrant(config, refreshToken, undefined, options),
       userInfo: (accessToken, sub) => openid.fetchUserInfo(config, accessToken, sub, options),
       fetch: (accessToken, url) =>
-        openid.fetchProtectedResource(config, accessToken, url, 'GET', undefined, undefined, options),
+        openid.fetchProtectedResource(
+          config,
+          accessToken,
+          url,
+          'GET',
+          undefined,
+          undefined,
+          options,
+        ),
       introspect: (token) => openid.tokenIntrospection(config, token),
       revoke: (token) => openid.tokenRevocation(config, token),
     };
@@ -133,14 +147,21 @@ const oauth4webapi: Library = {
         };
         const target = new URL(server.authorization_endpoint ?? '');
         if (!pushed) {
-          for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
+          for (const [name, value] of Object.entries(parameters))
+            target.searchParams.set(name, value);
           return target;
         }
         const { request_uri } = await withNonce(async () =>
           oauth.processPushedAuthorizationResponse(
             server,
             client,
-            await oauth.pushedAuthorizationRequest(server, client, authentication, parameters, options),
+            await oauth.pushedAuthorizationRequest(
+              server,
+              client,
+              authentication,
+              parameters,
+              options,
+            ),
           ),
         );
         target.searchParams.set('client_id', id);
@@ -172,7 +193,13 @@ const oauth4webapi: Library = {
           oauth.processRefreshTokenResponse(
             server,
             client,
-            await oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, options),
+            await oauth.refreshTokenGrantRequest(
+              server,
+              client,
+              authentication,
+              refreshToken,
+              options,
+            ),
           ),
         ),
       userInfo: (accessToken, sub) =>

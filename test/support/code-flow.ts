@@ -36,7 +36,11 @@ async function serverOn(database: Database, folder: string): Promise<Authorizati
     database,
     host: {
       signedIn: async () => PERSON,
-      loadAccount: async (reference) => ({ reference, isActive: () => true, getProfile: () => ({}) }),
+      loadAccount: async (reference) => ({
+        reference,
+        isActive: () => true,
+        getProfile: () => ({}),
+      }),
       holdsPermission: async () => true,
       browserSecret: async () => 'the secret of this one browser',
       loginUrl: '/login',
@@ -64,10 +68,13 @@ async function ask(
 /** The status of an API request with this access token. */
 async function statusWith(server: AuthorizationServer, accessToken: string): Promise<number> {
   const headers = { Authorization: `Bearer ${accessToken}` };
-  const { status } = await server.withToken(new Request(`${ISSUER}/notes`, { headers }), async () => {
-    token().requireScope('notes:read');
-    return new Response('notes');
-  });
+  const { status } = await server.withToken(
+    new Request(`${ISSUER}/notes`, { headers }),
+    async () => {
+      token().requireScope('notes:read');
+      return new Response('notes');
+    },
+  );
   return status;
 }
 
@@ -98,12 +105,25 @@ async function codeFlow(server: AuthorizationServer): Promise<readonly unknown[]
     redirect_uri: REDIRECT_URI,
     code_verifier: verifier,
   };
-  const issued = await ask(server, 'oauth_server_token', '/oauth/token', { ...credentials, ...exchange });
-  const tokens = (await issued.json()) as { readonly access_token: string; readonly refresh_token: string };
+  const issued = await ask(server, 'oauth_server_token', '/oauth/token', {
+    ...credentials,
+    ...exchange,
+  });
+  const tokens = (await issued.json()) as {
+    readonly access_token: string;
+    readonly refresh_token: string;
+  };
   const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-  const refreshed = await ask(server, 'oauth_server_token', '/oauth/token', { ...credentials, ...refresh });
+  const refreshed = await ask(server, 'oauth_server_token', '/oauth/token', {
+    ...credentials,
+    ...refresh,
+  });
   const { access_token: next } = (await refreshed.json()) as { readonly access_token: string };
-  const metadata = await ask(server, 'oauth_server_metadata', '/.well-known/oauth-authorization-server');
+  const metadata = await ask(
+    server,
+    'oauth_server_metadata',
+    '/.well-known/oauth-authorization-server',
+  );
   const worked = [
     await statusWith(server, tokens.access_token),
     await statusWith(server, next),

@@ -10,7 +10,11 @@ interface CommandHelp {
   readonly most: number;
 }
 
-const APPLICATIONS = ['examples/portal', 'examples/assistant', 'test/fixtures/configured-portal'] as const;
+const APPLICATIONS = [
+  'examples/portal',
+  'examples/assistant',
+  'test/fixtures/configured-portal',
+] as const;
 
 /**
  * The commands of these applications: one has accounts, one tools, and one the features that are
@@ -30,7 +34,9 @@ export class ConsoleHelp {
     const help = new ConsoleHelp(storage);
     for (const application of APPLICATIONS) {
       const text = await help.#read(application, []);
-      for (const [, name = ''] of text.split('\nCommands:\n')[1]?.matchAll(/^ {2}([a-z][\w:-]*)/gm) ?? [])
+      for (const [, name = ''] of text
+        .split('\nCommands:\n')[1]
+        ?.matchAll(/^ {2}([a-z][\w:-]*)/gm) ?? [])
         if (!help.#applications.has(name)) help.#applications.set(name, application);
     }
     return help;
@@ -56,7 +62,9 @@ export class ConsoleHelp {
     const positional = /^Usage: portico \S+(?: \[options\])?(.*)$/m.exec(text)?.[1]?.trim() ?? '';
     const all = positional === '' ? [] : positional.split(' ');
     const listed = text.split('\nOptions:\n')[1] ?? '';
-    const options = [...listed.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)((?: <[^>]+>| \[[^\]]+\])*)/gm)].map(
+    const options = [
+      ...listed.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)((?: <[^>]+>| \[[^\]]+\])*)/gm),
+    ].map(
       ([, option = '', values = '']) =>
         [option, values.includes('...') ? Infinity : values.split('<').length - 1] as const,
     );
@@ -69,7 +77,10 @@ export class ConsoleHelp {
 
   async #read(application: string, args: readonly string[]): Promise<string> {
     const cwd = path.join(ROOT, application);
-    const { stdout } = await porticoHere([...args, '--help'], { cwd, env: { STORAGE_DIR: this.#storage } });
+    const { stdout } = await porticoHere([...args, '--help'], {
+      cwd,
+      env: { STORAGE_DIR: this.#storage },
+    });
     return stdout;
   }
 }
@@ -93,10 +104,14 @@ function problemOfArguments(help: CommandHelp, args: readonly string[]): string 
     const values = help.options.get(option);
     if (values === undefined) return `it has no option ${option}`;
     if (values === 0 && value !== undefined) return `${option} takes no value`;
-    for (let left = value === undefined ? values : 0; left > 0 && isValue(args[at + 1]); left -= 1) at += 1;
+    for (let left = value === undefined ? values : 0; left > 0 && isValue(args[at + 1]); left -= 1)
+      at += 1;
   }
-  if (positional < help.required) return `${help.required} arguments are needed, and there are ${positional}`;
-  return positional > help.most ? `${help.most} arguments at most, and there are ${positional}` : null;
+  if (positional < help.required)
+    return `${help.required} arguments are needed, and there are ${positional}`;
+  return positional > help.most
+    ? `${help.most} arguments at most, and there are ${positional}`
+    : null;
 }
 
 const isValue = (word: string | undefined) => word !== undefined && !word.startsWith('--');

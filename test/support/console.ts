@@ -43,7 +43,10 @@ export interface Installed {
 export const HERE: Installed = { node: process.execPath, folder: ROOT };
 
 /** Runs a console command in its own process, and waits until it ends. */
-export async function portico(args: readonly string[], options: ProcessOptions): Promise<ConsoleResult> {
+export async function portico(
+  args: readonly string[],
+  options: ProcessOptions,
+): Promise<ConsoleResult> {
   const child = start([consoleOf(options.installed ?? HERE), ...args], options);
   const [code] = (await once(child.process, 'close')) as [number | null];
   return { code, stdout: child.stdout(), stderr: child.stderr() };
@@ -86,7 +89,12 @@ const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-f
 
 /** Only these variables, and `PATH` and `HOME` of this process. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_COMPILE_CACHE, ...env };
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    NODE_COMPILE_CACHE,
+    ...env,
+  };
 }
 
 export interface RunningProcess {

@@ -26,7 +26,8 @@ export async function createDatabase(
   server: string | null = inject('databaseServer') ?? null,
 ): Promise<TestDatabase> {
   const name = `portico_${randomBytes(6).toString('hex')}`;
-  if (server === null) return { url: `sqlite:${path.join(folder, `${name}.sqlite`)}`, drop: async () => {} };
+  if (server === null)
+    return { url: `sqlite:${path.join(folder, `${name}.sqlite`)}`, drop: async () => {} };
   await administer(server, `CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;

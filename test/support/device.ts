@@ -1,5 +1,11 @@
 import { expect } from 'vitest';
-import { registerClient, requestToken, type RunningPortal, type TestClient, type Tokens } from './portal.ts';
+import {
+  registerClient,
+  requestToken,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './portal.ts';
 import type { Visitor } from './visitor.ts';
 
 /** The grant of devices (RFC 8628 section 3.4). */
@@ -51,7 +57,11 @@ export async function begin(
 }
 
 /** Asks for tokens as a device does. */
-export function poll(portal: RunningPortal, client: TestClient, { device_code }: Begun): Promise<Response> {
+export function poll(
+  portal: RunningPortal,
+  client: TestClient,
+  { device_code }: Begun,
+): Promise<Response> {
   const form = { grant_type: DEVICE_GRANT, device_code };
   return client.secret === ''
     ? requestToken(portal, null, { ...form, client_id: client.id })

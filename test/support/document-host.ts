@@ -50,7 +50,10 @@ export async function startDocumentHost(address = '127.0.0.1'): Promise<Document
   const { port } = server.address() as AddressInfo;
   const url = (at: string, host = 'client.example') => `https://${host}:${port}${at}`;
 
-  function answer(at: string, by: (request: IncomingMessage, response: ServerResponse) => void): string {
+  function answer(
+    at: string,
+    by: (request: IncomingMessage, response: ServerResponse) => void,
+  ): string {
     answers.set(at, by);
     return url(at);
   }
@@ -64,7 +67,9 @@ export async function startDocumentHost(address = '127.0.0.1'): Promise<Document
     publish(at, document, headers = {}) {
       return answer(at, (request, response) => {
         const own = { client_id: `https://${request.headers.host ?? ''}${at}`, ...document };
-        response.writeHead(200, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(own));
+        response
+          .writeHead(200, { 'Content-Type': 'application/json', ...headers })
+          .end(JSON.stringify(own));
       });
     },
     outbound: { ca: DOCUMENTS_CA, resolve: async () => [address] },

@@ -40,7 +40,9 @@ const BLOCK = /(?:<!--((?:(?!-->)[^])*)-->\s*)?^```([^\n]*)\n([^]*?)^```$/gm;
 
 /** The pages for readers, and their code blocks. */
 export function codeBlocks(): readonly CodeBlock[] {
-  return pagesOf(ROOT).flatMap((page) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')));
+  return pagesOf(ROOT).flatMap((page) =>
+    blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')),
+  );
 }
 
 /** The code blocks of one page. */
@@ -50,14 +52,23 @@ export function blocksOf(page: string, text: string): readonly CodeBlock[] {
     const line = text.slice(0, match.index + before.indexOf('```')).split('\n').length;
     const [language = '', named] = fence.split(' ');
     const commented = /^\/\/ ([\w./[\]-]+\.\w+)\n/.exec(code)?.[1];
-    const file = [named, commented].find((each) => each?.includes('.')) ?? `line-${line}.${language}`;
+    const file =
+      [named, commented].find((each) => each?.includes('.')) ?? `line-${line}.${language}`;
     const marked = (pattern: RegExp) => pattern.exec(hidden.trim())?.[1] ?? null;
     const marks = {
       partOf: marked(/^of (\S+)$/),
       checkedBy: marked(/^checked by (\S+)$/),
       unchecked: marked(/^unchecked: (\S[^]*)$/),
     };
-    return { page, line, info: fence.split(' '), code, file, whole: withHidden(hidden, code), ...marks };
+    return {
+      page,
+      line,
+      info: fence.split(' '),
+      code,
+      file,
+      whole: withHidden(hidden, code),
+      ...marks,
+    };
   });
 }
 

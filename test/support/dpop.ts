@@ -19,7 +19,12 @@ export function jktOf({ jwk }: ClientKey): string {
 }
 
 /** A proof for the token endpoint; `now` is in milliseconds. */
-export function tokenProof(key: ClientKey, issuer: string, now: number, claims: Members = {}): string {
+export function tokenProof(
+  key: ClientKey,
+  issuer: string,
+  now: number,
+  claims: Members = {},
+): string {
   const header = { typ: 'dpop+jwt', alg: key.algorithm, jwk: publicOf(key) };
   const payload = {
     jti: randomUUID(),
@@ -41,7 +46,8 @@ export function requestWithProof(
   const body = new URLSearchParams(form);
   if (client !== null && client.secret === '') body.set('client_id', client.id);
   else if (client !== null) {
-    headers['Authorization'] = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`;
+    headers['Authorization'] =
+      `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`;
   }
   return fetch(`${portal.url}/oauth/token`, { method: 'POST', headers, body });
 }

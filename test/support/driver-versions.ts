@@ -40,7 +40,9 @@ export async function installWithFloor(
       if (existsSync(path.join(ROOT, 'packages', name, part)))
         await cp(path.join(ROOT, 'packages', name, part), path.join(to, part), { recursive: true });
   for (const name of ['pg', 'mysql2'] as const) {
-    await cp(path.join(ROOT, 'node_modules', `${name}-floor`), path.join(modules, name), { recursive: true });
+    await cp(path.join(ROOT, 'node_modules', `${name}-floor`), path.join(modules, name), {
+      recursive: true,
+    });
     const manifest = path.join(modules, name, 'package.json');
     const found = JSON.parse(await readFile(manifest, 'utf8')) as object;
     await writeFile(manifest, JSON.stringify({ ...found, ...changes[name] }));

@@ -41,7 +41,11 @@ export async function findings(
 }
 
 /** Expects this finding of a check. */
-export const finding = (outcome: Check['outcome'], detail: RegExp, remedy: RegExp | null = null) => ({
+export const finding = (
+  outcome: Check['outcome'],
+  detail: RegExp,
+  remedy: RegExp | null = null,
+) => ({
   outcome,
   detail: expect.stringMatching(detail) as string,
   remedy: remedy === null ? null : (expect.stringMatching(remedy) as string),

@@ -46,7 +46,9 @@ const FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/15/bin'];
 
 /** The path of a program, or null when it is not installed. */
 function find(program: string): string | null {
-  const onPath = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  const onPath = (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .filter((folder) => folder !== '');
   for (const folder of [...FOLDERS, ...onPath]) {
     const file = path.join(folder, program);
     try {
@@ -64,7 +66,9 @@ export function programOf(name: ExtraName): string {
   const { program, package: debian } = EXTRAS[name];
   const file = program === null ? null : find(program);
   if (file !== null) return file;
-  throw new Error(`${name} is not installed${debian === null ? '' : ` (Debian package ${debian})`}.`);
+  throw new Error(
+    `${name} is not installed${debian === null ? '' : ` (Debian package ${debian})`}.`,
+  );
 }
 
 // `node test/support/extras.ts`, for CI: prints the Debian packages that are missing.

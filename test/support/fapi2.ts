@@ -55,7 +55,11 @@ export interface At {
   readonly now: () => number;
 }
 
-export function assertionOf({ portal, now }: At, banker: Banker, otherwise: Otherwise = {}): string {
+export function assertionOf(
+  { portal, now }: At,
+  banker: Banker,
+  otherwise: Otherwise = {},
+): string {
   const { key = banker.key, header = {}, assertion = {} } = otherwise;
   return signed(
     key,
@@ -111,7 +115,8 @@ export function post(
     ...(authentication === undefined ? credentials : authentication.form),
     ...otherwise.form,
   };
-  for (const [name, value] of Object.entries(sent)) if (value !== undefined) body.append(name, value);
+  for (const [name, value] of Object.entries(sent))
+    if (value !== undefined) body.append(name, value);
   return fetch(url, { method: 'POST', headers, body });
 }
 
@@ -129,9 +134,14 @@ export const push = (at: At, banker: Banker, otherwise: Otherwise = {}) =>
   post(at, '/oauth/par', banker, { client_id: banker.id, ...REQUEST }, otherwise);
 
 /** The URL for the browser, with the pushed request. */
-export async function pushedUrl(at: At, banker: Banker, otherwise: Otherwise = {}): Promise<string> {
+export async function pushedUrl(
+  at: At,
+  banker: Banker,
+  otherwise: Otherwise = {},
+): Promise<string> {
   const response = await push(at, banker, otherwise);
-  if (response.status !== 201) throw new Error(`Not pushed: ${response.status} ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`Not pushed: ${response.status} ${await response.text()}`);
   const { request_uri: requestUri } = (await response.json()) as { readonly request_uri: string };
   const query = new URLSearchParams({ client_id: banker.id, request_uri: requestUri });
   return `${at.portal.url}/oauth/authorize?${query}`;
@@ -144,8 +154,15 @@ export async function allow(visitor: Visitor, url: string): Promise<URL> {
   return locationOf(await visitor.submit(page, { decision: 'allow' }));
 }
 
-export async function obtainCode(at: At, banker: Banker, visitor: Visitor, otherwise: Otherwise = {}) {
-  const code = (await allow(visitor, await pushedUrl(at, banker, otherwise))).searchParams.get('code');
+export async function obtainCode(
+  at: At,
+  banker: Banker,
+  visitor: Visitor,
+  otherwise: Otherwise = {},
+) {
+  const code = (await allow(visitor, await pushedUrl(at, banker, otherwise))).searchParams.get(
+    'code',
+  );
   if (code === null) throw new Error('No code');
   return code;
 }
@@ -160,11 +177,18 @@ export const exchange = (at: At, banker: Banker, code: string, otherwise: Otherw
   );
 
 export const refresh = (at: At, banker: Banker, refreshToken: string, otherwise: Otherwise = {}) =>
-  post(at, '/oauth/token', banker, { grant_type: 'refresh_token', refresh_token: refreshToken }, otherwise);
+  post(
+    at,
+    '/oauth/token',
+    banker,
+    { grant_type: 'refresh_token', refresh_token: refreshToken },
+    otherwise,
+  );
 
 export async function tokensOf(answer: Promise<Response>): Promise<Tokens> {
   const response = await answer;
-  if (response.status !== 200) throw new Error(`No tokens: ${response.status} ${await response.text()}`);
+  if (response.status !== 200)
+    throw new Error(`No tokens: ${response.status} ${await response.text()}`);
   return (await response.json()) as Tokens;
 }
 

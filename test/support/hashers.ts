@@ -11,7 +11,9 @@ export function hashingWith<Definition extends Pick<ApplicationDefinition, 'acco
 ): Definition {
   const { accounts, plugins = [] } = definition;
   const own: Pick<ApplicationDefinition, 'accounts' | 'plugins'> = {
-    ...(accounts === undefined ? {} : { accounts: (services) => accounts({ ...services, passwordHasher }) }),
+    ...(accounts === undefined
+      ? {}
+      : { accounts: (services) => accounts({ ...services, passwordHasher }) }),
     plugins: plugins.map((plugin) => ({
       ...plugin,
       register: (application) => plugin.register(withHasher(passwordHasher, application)),

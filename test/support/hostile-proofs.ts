@@ -14,7 +14,8 @@ export interface Door {
   readonly accessToken: string | null;
 }
 
-export const hashOf = (accessToken: string) => createHash('sha256').update(accessToken).digest('base64url');
+export const hashOf = (accessToken: string) =>
+  createHash('sha256').update(accessToken).digest('base64url');
 
 /** Only the public key. */
 export function jwkOf({ jwk }: ClientKey): Members {
@@ -79,7 +80,9 @@ const inClaims =
     claims: {
       ...parts.claims,
       [name]:
-        typeof value === 'function' ? (value as (door: Door, now: number) => unknown)(door, now) : value,
+        typeof value === 'function'
+          ? (value as (door: Door, now: number) => unknown)(door, now)
+          : value,
     },
   });
 
@@ -90,7 +93,11 @@ const harmful = (name: string, apply: Change['apply'], at?: Change['at']): Chang
   apply,
   ...(at === undefined ? {} : { at }),
 });
-const harmless = (name: string, apply: Change['apply']): Change => ({ name, harmless: true, apply });
+const harmless = (name: string, apply: Change['apply']): Change => ({
+  name,
+  harmless: true,
+  apply,
+});
 
 const hasToken = ({ accessToken }: Door) => accessToken !== null;
 const seconds = (now: number) => Math.floor(now / 1000);
@@ -117,7 +124,8 @@ const doubled =
     },
   });
 
-const pem = (key: ClientKey) => createPublicKey(key.privateKey).export({ type: 'spki', format: 'pem' });
+const pem = (key: ClientKey) =>
+  createPublicKey(key.privateKey).export({ type: 'spki', format: 'pem' });
 const hmacWith =
   (secret: (key: ClientKey) => string | Buffer): Change['apply'] =>
   (parts, door, now) => ({
@@ -182,8 +190,8 @@ export const CHANGES: readonly Change[] = [
   ...[...NO_TEXTS, 'jwt', 'at+jwt', 'dpop', 'dpop+jwt ', 'client-authentication+jwt'].map((value) =>
     harmful(`typ ${said(value)}`, inHeader('typ', value)),
   ),
-  ...[...NO_TEXTS, 'none', 'None', 'NONE', 'HS256', 'RS512', 'ES384', 'constructor', ['ES256']].map((value) =>
-    harmful(`alg ${said(value)}`, inHeader('alg', value)),
+  ...[...NO_TEXTS, 'none', 'None', 'NONE', 'HS256', 'RS512', 'ES384', 'constructor', ['ES256']].map(
+    (value) => harmful(`alg ${said(value)}`, inHeader('alg', value)),
   ),
   harmful('alg of another kind of key', (parts, door, now) =>
     inHeader('alg', parts.key.algorithm === 'ES256' ? 'RS256' : 'ES256')(parts, door, now),
@@ -211,7 +219,9 @@ export const CHANGES: readonly Change[] = [
       now,
     ),
   ),
-  ...[['exp'], [], 'exp', null, {}].map((value) => harmful(`crit ${said(value)}`, inHeader('crit', value))),
+  ...[['exp'], [], 'exp', null, {}].map((value) =>
+    harmful(`crit ${said(value)}`, inHeader('crit', value)),
+  ),
   harmful('b64', (parts, door, now) =>
     inHeader('b64', false)(inHeader('crit', ['b64'])(parts, door, now), door, now),
   ),
@@ -264,7 +274,11 @@ export const CHANGES: readonly Change[] = [
     header: { ...parts.header, alg: 'RS256', jwk: jwkOf(SMALL) },
   })),
   harmful('another key, elsewhere', (parts, door, now) => ({
-    ...inHeader('jku', 'https://evil.example/jwks')(inHeader('jwk', undefined)(parts, door, now), door, now),
+    ...inHeader('jku', 'https://evil.example/jwks')(
+      inHeader('jwk', undefined)(parts, door, now),
+      door,
+      now,
+    ),
     key: OTHER,
   })),
   harmful('a kid in the place of a key', (parts, door, now) =>
@@ -319,7 +333,10 @@ export const CHANGES: readonly Change[] = [
       ['without a scheme', (url: string) => url.replace('http:', '')],
       ['at another host', (url: string) => url.replace('localhost', 'evil.example')],
       ['at the address of the host', (url: string) => url.replace('localhost', '127.0.0.1')],
-      ['at a host that begins so', (url: string) => url.replace('localhost', 'localhost.evil.example')],
+      [
+        'at a host that begins so',
+        (url: string) => url.replace('localhost', 'localhost.evil.example'),
+      ],
       ['with a dot behind the host', (url: string) => url.replace('localhost', 'localhost.')],
       ['at another port', (url: string) => url.replace(/:\d+\//, ':1/')],
       ['at no port', (url: string) => url.replace(/:\d+\//, '/')],
@@ -332,7 +349,9 @@ export const CHANGES: readonly Change[] = [
       [
         'with an escape of an escape',
         (url: string) =>
-          withPath(url, (path) => path.replace(/[a-z]$/, (last) => escaped(last).replace('%', '%25'))),
+          withPath(url, (path) =>
+            path.replace(/[a-z]$/, (last) => escaped(last).replace('%', '%25')),
+          ),
       ],
       ['in another case', (url: string) => withPath(url, (path) => path.toUpperCase())],
       ['with backslashes', (url: string) => withPath(url, (path) => path.replaceAll('/', '\\'))],
@@ -441,7 +460,10 @@ export const CHANGES: readonly Change[] = [
       ['a word', () => 'proof'],
       ['dots', () => '..'],
       ['three letters', () => 'a.b.c'],
-      ['a header that is a list', (proof: string) => ['WzFd', ...proof.split('.').slice(1)].join('.')],
+      [
+        'a header that is a list',
+        (proof: string) => ['WzFd', ...proof.split('.').slice(1)].join('.'),
+      ],
       ['claims that are null', (proof: string) => proof.split('.').with(1, 'bnVsbA').join('.')],
       ['claims that are not UTF-8', (proof: string) => proof.split('.').with(1, '_w').join('.')],
       [

@@ -13,7 +13,12 @@ export interface Sent {
 
 export type Pair = readonly [name: string, value: string];
 
-export function requestOf(portal: RunningPortal, method: string, path: string, sent: Sent): Request {
+export function requestOf(
+  portal: RunningPortal,
+  method: string,
+  path: string,
+  sent: Sent,
+): Request {
   const headers = new Headers();
   for (const [name, value] of sent.headers) headers.append(name, value);
   return new Request(`${portal.url}${path}${sent.query}`, { method, headers, body: sent.body });
@@ -112,7 +117,19 @@ export const word: Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: hugeWord },
 );
 
-const NOT_IN_A_TOKEN = ['\0', ' ', '%', '.', '/', '=', '[', 'é', 'Ａ', '\uD800', '\u{FEFF}'] as const;
+const NOT_IN_A_TOKEN = [
+  '\0',
+  ' ',
+  '%',
+  '.',
+  '/',
+  '=',
+  '[',
+  'é',
+  'Ａ',
+  '\uD800',
+  '\u{FEFF}',
+] as const;
 
 /**
  * The value with one character changed, added or removed: never the first one, since leading spaces
@@ -199,7 +216,21 @@ const oddPairs: Arbitrary<readonly Pair[]> = fc.oneof(
   },
 );
 
-const FLAWS = ['%', '%z', '%00', '%ff%fe', '%ed%a0%80', '&', '&&', '=', ';', '+', '?', '\0', '\uD800'];
+const FLAWS = [
+  '%',
+  '%z',
+  '%00',
+  '%ff%fe',
+  '%ed%a0%80',
+  '&',
+  '&&',
+  '=',
+  ';',
+  '+',
+  '?',
+  '\0',
+  '\uD800',
+];
 
 /** Percent-encoded correctly, with one flaw, or not at all. */
 function encoded(pairs: Arbitrary<readonly Pair[]>): Arbitrary<string> {
@@ -283,7 +314,16 @@ function authorizationNear(token: Arbitrary<string>): Arbitrary<string> {
     // Without a colon, or with an ill-formed one of the two, these are not credentials.
     word.map((text) => `Basic ${base64(text.replaceAll(':', ''))}`),
     word.map((text) => `Basic ${base64(`%zz${text}:${text}`)}`),
-    fc.constantFrom('Bearer', 'Bearer ', 'Basic', 'Basic ', 'Bearer,Bearer', 'Digest a="b"', 'Negotiate', ''),
+    fc.constantFrom(
+      'Bearer',
+      'Bearer ',
+      'Basic',
+      'Basic ',
+      'Bearer,Bearer',
+      'Digest a="b"',
+      'Negotiate',
+      '',
+    ),
     headerText,
   );
 }
@@ -324,7 +364,11 @@ export interface HeaderOptions {
   readonly authorized?: number;
 }
 
-export function headersNear({ token, cookie, authorized = 15 }: HeaderOptions): Arbitrary<readonly Pair[]> {
+export function headersNear({
+  token,
+  cookie,
+  authorized = 15,
+}: HeaderOptions): Arbitrary<readonly Pair[]> {
   const nothing = fc.constant<readonly Pair[]>([]);
   const cookies = (value: string): Pair[] => [['Cookie', value]];
   return fc
@@ -344,7 +388,10 @@ export function headersNear({ token, cookie, authorized = 15 }: HeaderOptions): 
           : [
               { weight: 12, arbitrary: fc.constant(cookies(cookie)) },
               { weight: 1, arbitrary: nearMiss(cookie).map(forHeader).map(cookies) },
-              { weight: 1, arbitrary: oddCookie.map((odd) => cookies(`${odd}; ${cookie}; ${cookie}`)) },
+              {
+                weight: 1,
+                arbitrary: oddCookie.map((odd) => cookies(`${odd}; ${cookie}; ${cookie}`)),
+              },
             ]),
       ),
       fc.oneof(
@@ -400,7 +447,10 @@ function bodyNear(alternatives: readonly Parameters[]): Arbitrary<Pick<Sent, 'he
         .tuple(form, fc.uint8Array({ maxLength: 20 }))
         .map(([text, more]) => Uint8Array.from([...bytes(text), ...more])),
     },
-    { weight: 4, arbitrary: fc.uint8Array({ maxLength: 200 }).map((found) => Uint8Array.from(found)) },
+    {
+      weight: 4,
+      arbitrary: fc.uint8Array({ maxLength: 200 }).map((found) => Uint8Array.from(found)),
+    },
     {
       weight: 3,
       arbitrary: fc

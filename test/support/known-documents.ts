@@ -21,7 +21,11 @@ export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
     document: {
       client_name: 'Some Editor',
       logo_uri: 'https://editor.example/logo.png',
-      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      grant_types: [
+        'authorization_code',
+        'refresh_token',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
       application_type: 'native',
@@ -54,7 +58,11 @@ export const KNOWN_DOCUMENTS: readonly KnownDocument[] = [
       client_name: 'Some Assistant',
       client_uri: 'https://assistant.example',
       redirect_uris: ['https://assistant.example/api/mcp/auth_callback'],
-      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+      grant_types: [
+        'authorization_code',
+        'refresh_token',
+        'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      ],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },

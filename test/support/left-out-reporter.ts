@@ -10,7 +10,10 @@ export class LeftOutReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const tests = modules.reduce((sum, each) => sum + [...each.children.allTests('skipped')].length, 0);
+    const tests = modules.reduce(
+      (sum, each) => sum + [...each.children.allTests('skipped')].length,
+      0,
+    );
     const needs = [...new Set(this.#leftOut.flatMap((file) => file.needs))].toSorted();
     const line =
       `Left out: ${this.#leftOut.length} files and ${tests} tests that take long, use a database server ` +

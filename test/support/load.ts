@@ -43,11 +43,18 @@ export interface Worker {
 
 const REFRESHES = 5;
 
-export async function createWorker(portal: RunningPortal, client: TestClient, url: string): Promise<Worker> {
+export async function createWorker(
+  portal: RunningPortal,
+  client: TestClient,
+  url: string,
+): Promise<Worker> {
   const visitor = await portal.signedIn(ADA);
   const at = { ...portal, url };
 
-  async function post(path: string, form: Readonly<Record<string, string>>): Promise<Response | null> {
+  async function post(
+    path: string,
+    form: Readonly<Record<string, string>>,
+  ): Promise<Response | null> {
     const body = new URLSearchParams({ client_id: client.id, ...form });
     return fetch(`${url}${path}`, { method: 'POST', body }).catch(() => null);
   }
@@ -59,7 +66,8 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
     const found = isRedirect(answer)
       ? new URL(answer.headers.get('location') ?? '', url).searchParams.get('code')
       : null;
-    if (found === null) throw new Error(`The consent was answered ${answer.status}: ${await answer.text()}`);
+    if (found === null)
+      throw new Error(`The consent was answered ${answer.status}: ${await answer.text()}`);
     return { code: found };
   }
 
@@ -85,7 +93,11 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
     } else {
       const tokens = JSON.parse(body) as Tokens;
       const answered = use.kind === 'exchange' ? 1 : (worker.chain?.answered ?? 0) + 1;
-      worker.chain = { accessToken: tokens.access_token, refreshToken: tokens.refresh_token, answered };
+      worker.chain = {
+        accessToken: tokens.access_token,
+        refreshToken: tokens.refresh_token,
+        answered,
+      };
     }
     worker.pending = null;
     return 'answered';
@@ -122,7 +134,8 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
 /** For an application a 503 is JSON with an error code; for a browser it is a page. */
 async function unavailable(response: Response): Promise<Step> {
   const body = (await response.clone().json()) as { readonly error?: unknown };
-  if (typeof body.error !== 'string') throw new Error(`A 503 without an error code: ${JSON.stringify(body)}`);
+  if (typeof body.error !== 'string')
+    throw new Error(`A 503 without an error code: ${JSON.stringify(body)}`);
   return comeBack(response);
 }
 

@@ -12,7 +12,9 @@ export function losingStore(
   meantime = () => Promise.resolve(),
 ): Store {
   const tookEffect = loses === 'after it took effect';
-  const execute = async (...[sql, parameters, committed]: Parameters<OpenedDatabase['execute']>) => {
+  const execute = async (
+    ...[sql, parameters, committed]: Parameters<OpenedDatabase['execute']>
+  ) => {
     if (committed === undefined) return database.execute(sql, parameters);
     const result = tookEffect ? await database.execute(sql, parameters) : { rows: [], affected: 1 };
     await meantime();
@@ -38,5 +40,8 @@ export function losingStore(
     if (await committed(database, result)) return result;
     throw new Error(AWAY);
   };
-  return new Store({ ...database, execute: execute as OpenedDatabase['execute'], transaction }, () => true);
+  return new Store(
+    { ...database, execute: execute as OpenedDatabase['execute'], transaction },
+    () => true,
+  );
 }

@@ -52,7 +52,8 @@ export function createLossyStore(inner: OpenedDatabase): LossyStore {
       work: (connection: SqlConnection) => Promise<T>,
       committed?: (connection: SqlConnection, result: T) => Promise<boolean>,
     ) => {
-      if (store.loses === null || committed === undefined) return unlessAway(() => inner.transaction(work));
+      if (store.loses === null || committed === undefined)
+        return unlessAway(() => inner.transaction(work));
       let result: { readonly value: T } | null = null;
       const use = () =>
         inner.transaction(async (connection) => {

@@ -33,7 +33,11 @@ export type {
 } from './mounts/application.ts';
 
 const plain =
-  (use: (host: PlainHost) => (application: Application, users: Users, port: number) => Promise<Running>) =>
+  (
+    use: (
+      host: PlainHost,
+    ) => (application: Application, users: Users, port: number) => Promise<Running>,
+  ) =>
   (extra: ConfigMap = {}, options: MountOptions = {}) => {
     const host = definePlain();
     return prepared({ extra, options }, (users, signers) => host.define(users, signers), use(host));

@@ -55,7 +55,8 @@ export function createLosingStore(inner: Omit<BorrowedDatabase, 'open'>): Losing
     loses: null,
     database: withExecute(inner, async (sql, parameters, committed) => {
       const { loses } = store;
-      if (loses === null || !loses.statement.test(sql)) return inner.execute(sql, parameters, committed);
+      if (loses === null || !loses.statement.test(sql))
+        return inner.execute(sql, parameters, committed);
       store.loses = null;
       if (loses.afterwards) await inner.execute(sql, parameters);
       throw Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });

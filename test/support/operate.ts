@@ -73,7 +73,9 @@ export function usedMetrics(expression: string): readonly UsedMetric[] {
   return [...expression.matchAll(METRIC)]
     .filter(([name]) => !grouped.includes(name))
     .map(([, metric = '', matchers = '']) => {
-      const picked = [...matchers.matchAll(/(\w+)\s*(?:=~?|!=|!~)/g)].map(([, label = '']) => label);
+      const picked = [...matchers.matchAll(/(\w+)\s*(?:=~?|!=|!~)/g)].map(
+        ([, label = '']) => label,
+      );
       const labels = new Set([...picked, ...grouped].filter((label) => !OF_PROMETHEUS.has(label)));
       return { metric, labels: [...labels].toSorted() };
     });

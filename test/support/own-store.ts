@@ -19,7 +19,10 @@ interface Driver {
 }
 
 interface Borrowed {
-  execute(sql: string, parameters: readonly SqlParameter[]): Promise<SqlResult<Record<string, unknown>>>;
+  execute(
+    sql: string,
+    parameters: readonly SqlParameter[],
+  ): Promise<SqlResult<Record<string, unknown>>>;
   /** Returns it, or closes it. */
   release(isBroken: boolean): void;
 }
@@ -49,7 +52,8 @@ function createStore(driver: Driver): OwnStore {
 
   const store: OwnStore = {
     dialect: driver.dialect,
-    execute: (sql, parameters) => withConnection((connection) => connection.execute(sql, parameters)),
+    execute: (sql, parameters) =>
+      withConnection((connection) => connection.execute(sql, parameters)),
     async transaction(work, committed) {
       let done: { readonly answer: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
       try {
@@ -99,7 +103,8 @@ function sqlite(file: string): Driver {
         async execute(sql, parameters) {
           opened ??= new DatabaseSync(file, { enableForeignKeyConstraints: true });
           const statement = opened.prepare(sql);
-          if (statement.columns().length > 0) return { rows: statement.all(...parameters), affected: 0 };
+          if (statement.columns().length > 0)
+            return { rows: statement.all(...parameters), affected: 0 };
           return { rows: [], affected: Number(statement.run(...parameters).changes) };
         },
       };
@@ -132,7 +137,9 @@ function postgres(url: string): Driver {
           // No statement of the server has a question mark in quotes.
           let count = 0;
           const text = sql.replaceAll('?', () => `$${(count += 1)}`);
-          const { rows, rowCount } = await client.query<Record<string, unknown>>(text, [...parameters]);
+          const { rows, rowCount } = await client.query<Record<string, unknown>>(text, [
+            ...parameters,
+          ]);
           return { rows, affected: rowCount ?? 0 };
         },
       };
@@ -151,7 +158,9 @@ function mariadb(url: string): Driver {
       return {
         release: (isBroken) => (isBroken ? connection.destroy() : connection.release()),
         async execute(sql, parameters) {
-          const [result] = await connection.query<RowDataPacket[] | ResultSetHeader>(sql, [...parameters]);
+          const [result] = await connection.query<RowDataPacket[] | ResultSetHeader>(sql, [
+            ...parameters,
+          ]);
           return Array.isArray(result)
             ? { rows: result, affected: 0 }
             : { rows: [], affected: result.affectedRows };

@@ -103,7 +103,9 @@ export function defineStateless(): StatelessHost {
 
   function open(sealed: string): Session {
     const bytes = Buffer.from(sealed, 'base64url');
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), {
+      authTagLength: 16,
+    });
     decipher.setAuthTag(bytes.subarray(-16));
     const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
     return JSON.parse(text.toString()) as Session;
@@ -111,7 +113,10 @@ export function defineStateless(): StatelessHost {
 
   function commit(_: Request, response: Response, { session, before }: Sealed): void {
     if (JSON.stringify(session) === before) return;
-    response.headers.append('Set-Cookie', `sealed=${seal(session)}; HttpOnly; SameSite=Lax; Path=/`);
+    response.headers.append(
+      'Set-Cookie',
+      `sealed=${seal(session)}; HttpOnly; SameSite=Lax; Path=/`,
+    );
   }
 
   return {
@@ -139,7 +144,9 @@ function hostOf<Context>(
     async signedIn(request, context) {
       const session = sessionOf(request, context);
       const user = session.userId === null ? null : users.byId(session.userId);
-      return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
+      return user === null || user.suspended !== 0
+        ? null
+        : { provider: 'users', id: String(user.id) };
     },
     async loadAccount(reference) {
       const user = users.byId(Number(reference.id));

@@ -117,7 +117,13 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   const asConfigured: ApplicationDefinition = {
     ...portal,
     plugins: [
-      oauthServer({ features: [administration, importing], clock, ...random, ...outbound, ...keySigners }),
+      oauthServer({
+        features: [administration, importing],
+        clock,
+        ...random,
+        ...outbound,
+        ...keySigners,
+      }),
     ],
     ...(views === undefined ? {} : { views }),
     ...(options.database === undefined ? {} : { database: options.database }),
@@ -134,7 +140,9 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   };
   const definition = hashingWith(passwordHasher, asConfigured);
   const isEmpty =
-    beforeSchema === undefined && options.databaseUrl === undefined && options.database === undefined;
+    beforeSchema === undefined &&
+    options.databaseUrl === undefined &&
+    options.database === undefined;
   if (isEmpty) await copyTemplate(database.url, definition);
   const application = await startApplication(definition, {
     env,
@@ -222,7 +230,10 @@ export async function registerClient(
 }
 
 /** The parameters of a request for a code, with PKCE and those in `more`. */
-export function codeRequest(clientId: string, more: Readonly<Record<string, string>> = {}): URLSearchParams {
+export function codeRequest(
+  clientId: string,
+  more: Readonly<Record<string, string>> = {},
+): URLSearchParams {
   return new URLSearchParams({
     client_id: clientId,
     redirect_uri: REDIRECT_URI,
@@ -264,7 +275,8 @@ export async function obtainCode(
   changes: Readonly<Record<string, string | undefined>> = {},
 ): Promise<string> {
   const consent = await visitor.visit(authorizationUrl(portal, client, changes));
-  if (consent.status !== 200) throw new Error(`No consent screen: ${consent.status} ${await consent.text()}`);
+  if (consent.status !== 200)
+    throw new Error(`No consent screen: ${consent.status} ${await consent.text()}`);
   const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
   const code = answer.searchParams.get('code');
   if (code === null) throw new Error(`No code: ${answer.href}`);
@@ -288,8 +300,14 @@ export function requestToken(
   const headers: Record<string, string> =
     client === null
       ? {}
-      : { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` };
-  return fetch(`${portal.url}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(form) });
+      : {
+          Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+        };
+  return fetch(`${portal.url}/oauth/token`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams(form),
+  });
 }
 
 export function exchangeCode(
@@ -334,7 +352,12 @@ export async function obtainTokens(
 }
 
 /** Calls the portal's API with a bearer token. */
-export function callApi(portal: RunningPortal, path: string, accessToken: string, init: RequestInit = {}) {
+export function callApi(
+  portal: RunningPortal,
+  path: string,
+  accessToken: string,
+  init: RequestInit = {},
+) {
   const headers = new Headers(init.headers);
   headers.set('Authorization', `Bearer ${accessToken}`);
   return fetch(new URL(path, portal.url), { ...init, headers });
@@ -350,10 +373,16 @@ export async function introspect(
   portal: RunningPortal,
   token: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const client = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  const client = await registerClient(portal, {
+    redirectUris: [],
+    scopes: [],
+    grants: ['introspection'],
+  });
   const response = await fetch(`${portal.url}/oauth/introspect`, {
     method: 'POST',
-    headers: { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` },
+    headers: {
+      Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+    },
     body: new URLSearchParams({ token }),
   });
   return (await response.json()) as Record<string, unknown>;

@@ -13,7 +13,12 @@ let problems: readonly string[] = [];
 try {
   createAuthorizationServer({
     publicUrl: 'https://app.example',
-    config: oauthServerConfiguration.parse({ name: 'App', scopes: {}, key_path: '/keys', profile: 'fapi2' }),
+    config: oauthServerConfiguration.parse({
+      name: 'App',
+      scopes: {},
+      key_path: '/keys',
+      profile: 'fapi2',
+    }),
     database,
     host: {
       signedIn: async () => null,

@@ -1,4 +1,7 @@
-import { collectProfiles, withProfile } from '../../packages/portico/src/assembly/feature-profiles.ts';
+import {
+  collectProfiles,
+  withProfile,
+} from '../../packages/portico/src/assembly/feature-profiles.ts';
 import type { OAuthServerConfig } from '../../packages/portico/src/config.ts';
 import { featuresWith } from '../../packages/portico/src/features.ts';
 import type { Profiles } from '../../packages/portico/src/profiles.ts';

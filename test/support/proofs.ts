@@ -32,11 +32,17 @@ export function boundHeaders(
   accessToken: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, string>> {
-  return { Authorization: `DPoP ${accessToken}`, DPoP: proofFor(key, method, url, accessToken, more) };
+  return {
+    Authorization: `DPoP ${accessToken}`,
+    DPoP: proofFor(key, method, url, accessToken, more),
+  };
 }
 
 /** A token of a new service, for `notes:read`, bound to this key. */
-export async function boundServiceToken({ server, url }: RunningPortal, key: ClientKey): Promise<string> {
+export async function boundServiceToken(
+  { server, url }: RunningPortal,
+  key: ClientKey,
+): Promise<string> {
   const { client, secret } = await server.clients.create({
     name: 'Robot',
     grants: ['client_credentials'],
@@ -45,7 +51,10 @@ export async function boundServiceToken({ server, url }: RunningPortal, key: Cli
   const to = `${url}/oauth/token`;
   const issued = await fetch(to, {
     method: 'POST',
-    headers: { Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`, DPoP: proofFor(key, 'POST', to) },
+    headers: {
+      Authorization: `Basic ${btoa(`${client.id}:${secret}`)}`,
+      DPoP: proofFor(key, 'POST', to),
+    },
     body: new URLSearchParams({ grant_type: 'client_credentials' }),
   });
   return ((await issued.json()) as { readonly access_token: string }).access_token;

@@ -32,7 +32,12 @@ export interface ProxyProgram {
   readonly files: { readonly host: string; readonly path: string };
   /** The line that sets a header of each answer, within a site. */
   readonly header: string;
-  start(file: string, folder: string, portico: number, certificate?: Certificate): Promise<DeployedProxy>;
+  start(
+    file: string,
+    folder: string,
+    portico: number,
+    certificate?: Certificate,
+  ): Promise<DeployedProxy>;
 }
 
 /** The files of a certificate and its key, as PEM. */
@@ -49,10 +54,24 @@ const OWN: Certificate = { certificate: CERTIFICATE, key: tls('documents-key.pem
 /** Another, with an RSA key: without one no server has the suites with RSA key exchange. */
 export function makeRsaCertificate(folder: string): Certificate {
   const made = { certificate: path.join(folder, 'rsa.pem'), key: path.join(folder, 'rsa-key.pem') };
-  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', `/CN=${HOST}`];
-  const { status, stderr } = spawnSync('openssl', [...args, '-out', made.certificate, '-keyout', made.key], {
-    encoding: 'utf8',
-  });
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '1',
+    '-subj',
+    `/CN=${HOST}`,
+  ];
+  const { status, stderr } = spawnSync(
+    'openssl',
+    [...args, '-out', made.certificate, '-keyout', made.key],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (status !== 0) throw new Error(stderr);
   return made;
 }
@@ -78,7 +97,8 @@ function deployed(file: string, replaced: Readonly<Record<string, string>>): str
   return text;
 }
 
-const hostOf = (file: string) => (file.includes('below-a-path') ? 'app.example.com' : 'auth.example.com');
+const hostOf = (file: string) =>
+  file.includes('below-a-path') ? 'app.example.com' : 'auth.example.com';
 
 async function run(child: ChildProcess, port: number): Promise<void> {
   let said = '';
@@ -132,7 +152,9 @@ const NGINX: ProxyProgram = {
       port,
       reload(addition) {
         spawnSync('sh', ['-c', 'cat > "$1"', 'sh', main], { input: whole(addition) });
-        const { status, stderr } = spawnSync(program, [...args, '-s', 'reload'], { encoding: 'utf8' });
+        const { status, stderr } = spawnSync(program, [...args, '-s', 'reload'], {
+          encoding: 'utf8',
+        });
         if (status !== 0) throw new Error(stderr);
       },
       stop: () => end(child),
@@ -170,7 +192,10 @@ const CADDY: ProxyProgram = {
       port,
       reload(addition) {
         spawnSync('sh', ['-c', 'cat > "$1"', 'sh', main], { input: whole(addition) });
-        const { status, stderr } = spawnSync(program, ['reload', ...config], { env, encoding: 'utf8' });
+        const { status, stderr } = spawnSync(program, ['reload', ...config], {
+          env,
+          encoding: 'utf8',
+        });
         if (status !== 0) throw new Error(stderr);
       },
       stop: () => end(child),
@@ -198,7 +223,11 @@ export interface Answered {
 }
 
 /** Calls the proxy as a browser that knows the host by name. */
-export async function askProxy(port: number, target: string, asking: Asking = {}): Promise<Answered> {
+export async function askProxy(
+  port: number,
+  target: string,
+  asking: Asking = {},
+): Promise<Answered> {
   const { method = 'GET', headers = {}, body = [], from, hears = () => {} } = asking;
   const sent = request({
     host: '127.0.0.1',

@@ -8,11 +8,17 @@ type Changes = Readonly<Record<string, string | undefined>>;
  * Pushes a request, valid except for these changes; a client with a secret authenticates with HTTP
  * Basic.
  */
-export function push(portal: RunningPortal, client: TestClient, changes: Changes = {}): Promise<Response> {
+export function push(
+  portal: RunningPortal,
+  client: TestClient,
+  changes: Changes = {},
+): Promise<Response> {
   const headers: Record<string, string> =
     client.secret === ''
       ? {}
-      : { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` };
+      : {
+          Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+        };
   const body = new URL(authorizationUrl(portal, client, changes)).searchParams;
   return fetch(`${portal.url}/oauth/par`, { method: 'POST', headers, body });
 }

@@ -64,7 +64,11 @@ export async function startProxy(options: ProxyOptions = {}): Promise<RunningPro
     if (target === null) outgoing.writeHead(502).end('nothing is here');
     else passOn(options, target, incoming, outgoing);
   });
-  return { ...running, leadTo: (port) => (elsewhere = port), leadBelow: (rule) => rules.push(rule) };
+  return {
+    ...running,
+    leadTo: (port) => (elsewhere = port),
+    leadBelow: (rule) => rules.push(rule),
+  };
 }
 
 interface Target {

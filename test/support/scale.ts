@@ -182,7 +182,8 @@ export function waysOf<T>(all: readonly T[]): readonly T[] {
 
 type Counts = Readonly<Record<keyof typeof COUNTS, number>>;
 
-const countOf = ({ short, long, longest = long }: Count) => (LONGEST ? longest : RUNS_ALL ? long : short);
+const countOf = ({ short, long, longest = long }: Count) =>
+  LONGEST ? longest : RUNS_ALL ? long : short;
 
 export const SCALE = Object.fromEntries(
   Object.entries(COUNTS).map(([name, count]) => [name, countOf(count)]),

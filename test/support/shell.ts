@@ -32,7 +32,10 @@ export function commandsOf(code: string): readonly ShellCommand[] {
   const found: ShellCommand[] = [];
   let words: Token[] = [];
   const end = () => {
-    while (words[0] !== undefined && (KEYWORDS.has(words[0].text) || ASSIGNMENT.test(words[0].text)))
+    while (
+      words[0] !== undefined &&
+      (KEYWORDS.has(words[0].text) || ASSIGNMENT.test(words[0].text))
+    )
       words = words.slice(1);
     const [first] = words;
     if (first !== undefined && !ENDS.has(first.text))
@@ -64,7 +67,10 @@ function tokensOf(code: string): readonly Token[] {
 }
 
 /** The first token at the start of the text, if there is one, and its length. */
-function takeFrom(text: string): { readonly length: number; readonly token: Omit<Token, 'line'> | null } {
+function takeFrom(text: string): {
+  readonly length: number;
+  readonly token: Omit<Token, 'line'> | null;
+} {
   const nothing = /^(?:[ \t]+|#[^\n]*)/.exec(text)?.[0];
   if (nothing !== undefined) return { length: nothing.length, token: null };
   const separator = SEPARATOR.exec(text)?.[0];
@@ -76,7 +82,8 @@ function takeFrom(text: string): { readonly length: number; readonly token: Omit
     return { length: redirection.length + target.length, token: null };
   }
   const word =
-    /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ?? text.slice(0, 1);
+    /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ??
+    text.slice(0, 1);
   // Quoted text is one word, even if it is a variable; an unquoted variable may be none, or
   // several.
   const isVariable = word.startsWith('"$');

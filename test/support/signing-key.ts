@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { KeyRotationError, setUpServer, type AuthorizationServer, type ExaminedApplication } from 'portico';
+import {
+  KeyRotationError,
+  setUpServer,
+  type AuthorizationServer,
+  type ExaminedApplication,
+} from 'portico';
 
 interface SpareKey {
   /** As in the name of its file, after the time. */
@@ -26,7 +31,8 @@ export async function ensureSigningKey(
   reuse = false,
 ): Promise<void> {
   const directory = server.config.key_path;
-  if (reuse && server.config.profile === undefined && !existsSync(directory)) await putSpare(directory);
+  if (reuse && server.config.profile === undefined && !existsSync(directory))
+    await putSpare(directory);
   try {
     const { signing_key: key } = await setUpServer(application, server);
     if (reuse && key.created) await keepSpare(directory);
@@ -41,7 +47,9 @@ async function putSpare(directory: string): Promise<void> {
   if (spare === undefined) return;
   spare.directory = directory;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await writeFile(path.join(directory, `${Date.now()}-${spare.name}`), spare.content, { mode: 0o600 });
+  await writeFile(path.join(directory, `${Date.now()}-${spare.name}`), spare.content, {
+    mode: 0o600,
+  });
 }
 
 async function keepSpare(directory: string): Promise<void> {

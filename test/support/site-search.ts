@@ -9,7 +9,9 @@ interface Index {
 }
 
 /** The search of the built site, as the browser does it. Answers with addresses, best first. */
-export async function searchOfSite(folder: string): Promise<(question: string) => readonly string[]> {
+export async function searchOfSite(
+  folder: string,
+): Promise<(question: string) => readonly string[]> {
   const [chunk = ''] = globSync('.dist/assets/chunks/@localSearchIndexroot.*.js', { cwd: folder });
   const { default: json } = (await import(pathToFileURL(path.join(folder, chunk)).href)) as {
     readonly default: string;

@@ -72,8 +72,10 @@ async function startStack(
   folder: string,
   { mcp = {}, ...others }: ConfigMap = {},
 ): Promise<RunningContender> {
-  if (Object.keys(others).length > 0) throw new Error('A stack takes the configuration of mcp alone');
-  const { allowed_origins: allowedOrigins = [], transport = { streaming: false } } = mcp as McpConfig;
+  if (Object.keys(others).length > 0)
+    throw new Error('A stack takes the configuration of mcp alone');
+  const { allowed_origins: allowedOrigins = [], transport = { streaming: false } } =
+    mcp as McpConfig;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-storage-'));
   const users = openUsers(path.join(storage, 'users.sqlite'));
   const port = String(await freePort());
@@ -117,8 +119,10 @@ async function startStack(
         await database.close();
       }
     },
-    suspend: async (email, suspended) => users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
-    permit: async (email, permissions) => users.setPermissions(users.byEmail(email)?.id ?? 0, permissions),
+    suspend: async (email, suspended) =>
+      users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
+    permit: async (email, permissions) =>
+      users.setPermissions(users.byEmail(email)?.id ?? 0, permissions),
     async close() {
       await stop();
       users.close();
@@ -128,7 +132,11 @@ async function startStack(
 }
 
 /** Starts the application, and waits until it answers. */
-async function startServer(folder: string, env: Environment, url: string): Promise<() => Promise<void>> {
+async function startServer(
+  folder: string,
+  env: Environment,
+  url: string,
+): Promise<() => Promise<void>> {
   const child = spawn('npm', ['run', '--silent', 'start'], {
     cwd: folder,
     env: { ...OUTSIDE, ...env },
@@ -146,7 +154,8 @@ async function startServer(folder: string, env: Environment, url: string): Promi
       () => false,
     );
   while (!(await answers())) {
-    if (child.exitCode !== null) throw new Error(`${folder} ended with ${child.exitCode}:\n${said}`);
+    if (child.exitCode !== null)
+      throw new Error(`${folder} ended with ${child.exitCode}:\n${said}`);
     await setTimeout(50);
   }
   return async () => {
@@ -179,6 +188,8 @@ async function npm(cwd: string, args: readonly string[], env: Environment = {}):
     return (await run('npm', args, { cwd, env: { ...OUTSIDE, ...env } })).stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`npm ${args.join(' ')} failed in ${cwd}:\n${stdout}${stderr}`, { cause: error });
+    throw new Error(`npm ${args.join(' ')} failed in ${cwd}:\n${stdout}${stderr}`, {
+      cause: error,
+    });
   }
 }

@@ -19,11 +19,15 @@ interface Call {
 type Method = (...given: readonly unknown[]) => Promise<unknown>;
 
 type Outcome =
-  { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: unknown };
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: unknown };
 
 /** Starts this file as a process, which runs the store's methods until it is closed. */
 export async function startStoreProcess(url: string, folder: string): Promise<StoreProcess> {
-  const child = fork(import.meta.filename, [url, folder], { serialization: 'advanced', execArgv: [] });
+  const child = fork(import.meta.filename, [url, folder], {
+    serialization: 'advanced',
+    execArgv: [],
+  });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let calls = 0;
   child.on('message', (outcome: Outcome) => {
@@ -33,10 +37,15 @@ export async function startStoreProcess(url: string, folder: string): Promise<St
     else call?.resolve(outcome.value);
   });
   child.once('exit', (code) => {
-    for (const call of waiting.values()) call.reject(new Error(`The store's process ended with ${code}`));
+    for (const call of waiting.values())
+      call.reject(new Error(`The store's process ended with ${code}`));
   });
 
-  function ask(record: keyof Store, method: string, parameters: readonly unknown[]): Promise<unknown> {
+  function ask(
+    record: keyof Store,
+    method: string,
+    parameters: readonly unknown[],
+  ): Promise<unknown> {
     const answer = Promise.withResolvers<unknown>();
     const id = (calls += 1);
     waiting.set(id, answer);

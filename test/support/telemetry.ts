@@ -48,7 +48,9 @@ export function carryContexts(): void {
 export function record(): Recording {
   const reader = new AskedReader();
   const exporter = new InMemorySpanExporter();
-  const tracerProvider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const tracerProvider = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter })],
+  });
   const meterProvider = new MeterProvider({ readers: [reader] });
 
   async function series(): Promise<readonly Series[]> {
@@ -73,19 +75,23 @@ export function record(): Recording {
     async value(metric, attributes = {}) {
       const wanted = Object.entries(attributes);
       const found = (await series()).filter(
-        (each) => each.metric === metric && wanted.every(([name, value]) => each.attributes[name] === value),
+        (each) =>
+          each.metric === metric &&
+          wanted.every(([name, value]) => each.attributes[name] === value),
       );
       return found.reduce((sum, { value }) => sum + value, 0);
     },
     spans: () => exporter.getFinishedSpans(),
     async everything() {
-      const spans = exporter.getFinishedSpans().map(({ name, attributes, events, status, links }) => ({
-        name,
-        attributes,
-        events,
-        status,
-        links,
-      }));
+      const spans = exporter
+        .getFinishedSpans()
+        .map(({ name, attributes, events, status, links }) => ({
+          name,
+          attributes,
+          events,
+          status,
+          links,
+        }));
       return JSON.stringify([await series(), spans]);
     },
     forgetSpans: () => exporter.reset(),

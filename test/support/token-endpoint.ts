@@ -94,7 +94,9 @@ export function startTokenEndpoint(
       form: Readonly<Record<string, string>> = { grant_type: 'authorization_code', code: 'c' },
       headers: Readonly<Record<string, string>> = {},
     ) =>
-      endpoint.answer(new Request(URL_OF_IT, { method: 'POST', headers, body: new URLSearchParams(form) })),
+      endpoint.answer(
+        new Request(URL_OF_IT, { method: 'POST', headers, body: new URLSearchParams(form) }),
+      ),
   };
 }
 

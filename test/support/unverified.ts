@@ -12,7 +12,10 @@ export interface UnverifiedClient {
  * A client that no operator registered, as the store has it after its first use; nothing is fetched
  * for it.
  */
-export async function putUnverified(portal: RunningPortal, client: UnverifiedClient): Promise<TestClient> {
+export async function putUnverified(
+  portal: RunningPortal,
+  client: UnverifiedClient,
+): Promise<TestClient> {
   const { document, name, redirectUris, scopes = ['openid', 'notes:read', 'notes:write'] } = client;
   const { id } = await registerClient(portal, { name: 'Given below', scopes, public: true });
   await portal.application.database.execute(

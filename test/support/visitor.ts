@@ -32,7 +32,8 @@ export function createVisitor(origin: string): Visitor {
     const separator = pair.indexOf('=');
     const [name, value] = [pair.slice(0, separator), pair.slice(separator + 1)];
     const expired = attributes.some((attribute) => /^max-age=0$/i.test(attribute)) || value === '';
-    const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice('path='.length) ?? '/';
+    const path =
+      attributes.find((attribute) => /^path=/i.test(attribute))?.slice('path='.length) ?? '/';
     const key = `${name} ${path}`;
     if (expired) jar.delete(key);
     else jar.set(key, { name, value, path });
@@ -52,7 +53,10 @@ export function createVisitor(origin: string): Visitor {
         method: 'POST',
         // A page that sends no referrer does not send its origin either.
         headers: {
-          Origin: page.headers.get('referrer-policy') === 'no-referrer' ? 'null' : new URL(page.url).origin,
+          Origin:
+            page.headers.get('referrer-policy') === 'no-referrer'
+              ? 'null'
+              : new URL(page.url).origin,
         },
         body: new URLSearchParams({ ...fields, ...values }),
       });
@@ -82,7 +86,9 @@ function header(cookies: readonly Cookie[]): string {
 
 /** RFC 6265 section 5.1.4. */
 function isBelow(path: string, cookiePath: string): boolean {
-  return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`);
+  return (
+    path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
+  );
 }
 
 export function isRedirect(response: Response): boolean {
@@ -104,13 +110,20 @@ export function formOf(html: string): { action: string; fields: Record<string, s
   const fields: Record<string, string> = {};
   for (const [, input = ''] of body.matchAll(/<input\b([^>]*)>/gi)) {
     const name = attribute(input, 'name');
-    if (name !== '' && attribute(input, 'type') === 'hidden') fields[name] = attribute(input, 'value');
+    if (name !== '' && attribute(input, 'type') === 'hidden')
+      fields[name] = attribute(input, 'value');
   }
   return { action: attribute(attributes, 'action'), fields };
 }
 
 function attribute(tag: string, name: string): string {
   const value = new RegExp(`\\b${name}="([^"]*)"`, 'i').exec(tag)?.[1] ?? '';
-  const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  const entities: Readonly<Record<string, string>> = {
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    '#39': "'",
+  };
   return value.replace(/&(amp|lt|gt|quot|#39);/g, (_, entity: string) => entities[entity] ?? '');
 }

@@ -50,7 +50,10 @@ interface Delayed {
 /**
  * Opens one to the database of this URL, until the test is finished, and a store at its near end.
  */
-export async function openWay(target: string, openStore: StoreOpener = openDatabaseAt): Promise<Way> {
+export async function openWay(
+  target: string,
+  openStore: StoreOpener = openDatabaseAt,
+): Promise<Way> {
   const url = new URL(target);
   const { port } = url;
   const sockets = new Set<Socket>();

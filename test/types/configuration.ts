@@ -17,7 +17,10 @@ import { z } from 'zod';
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
 export const sections: {
-  readonly oauth_server: Same<keyof OAuthServerConfigInput, keyof z.input<typeof oauthServerConfiguration>>;
+  readonly oauth_server: Same<
+    keyof OAuthServerConfigInput,
+    keyof z.input<typeof oauthServerConfiguration>
+  >;
   readonly mcp: Same<keyof McpConfigInput, keyof z.input<typeof mcpConfiguration>>;
 } = { oauth_server: true, mcp: true };
 
@@ -64,7 +67,10 @@ export const allowed = [
   // Sections of plugins of the application's own: as they say, as their schema says, or whatever it
   // is.
   defineApplication({ config: { billing: { rates: {} } }, plugins: [typed] }),
-  defineApplication({ config: () => ({ shop: { open: ['sunday'] } }), plugins: [derived, oauthServer()] }),
+  defineApplication({
+    config: () => ({ shop: { open: ['sunday'] } }),
+    plugins: [derived, oauthServer()],
+  }),
   defineApplication({ config: () => ({ anything: { at: 'all' } }), plugins: [untyped, mcp()] }),
   // The application's own key, which it says how to validate.
   defineApplication({
@@ -92,8 +98,11 @@ export const refused = [
   defineApplication({ config: () => ({ body_limit: 1, public_ur1: 'https://app.example' }) }),
   // @ts-expect-error -- acess_token_ttl
   defineApplication({ config: { oauth_server: { acess_token_ttl: 1 } }, plugins: [oauthServer()] }),
-  // @ts-expect-error -- acess_token_ttl, alone
-  defineApplication({ config: () => ({ oauth_server: { acess_token_ttl: 1 } }), plugins: [oauthServer()] }),
+  defineApplication({
+    // @ts-expect-error -- acess_token_ttl, alone
+    config: () => ({ oauth_server: { acess_token_ttl: 1 } }),
+    plugins: [oauthServer()],
+  }),
   defineApplication({
     // @ts-expect-error -- acess_token_ttl, beside a known one
     config: (env) => ({ oauth_server: { name: env['NAME'], acess_token_ttl: 1 } }),
@@ -106,8 +115,11 @@ export const refused = [
   }),
   // @ts-expect-error -- no plugin brings mcp
   defineApplication({ config: () => ({ body_limit: 1, mcp: {} }), plugins: [oauthServer()] }),
-  // @ts-expect-error -- steaming; that nothing is known of one plugin does not loosen another one's section
-  defineApplication({ config: { mcp: { transport: { steaming: true } } }, plugins: [untyped, mcp()] }),
+  defineApplication({
+    // @ts-expect-error -- steaming: an untyped plugin does not loosen another plugin's section
+    config: { mcp: { transport: { steaming: true } } },
+    plugins: [untyped, mcp()],
+  }),
   defineApplication({
     // @ts-expect-error -- user_scope
     config: () => ({ assistant: { account_linking: true, user_scope: ['a'] } }),

@@ -15,6 +15,9 @@ export const taken = () => [
 // @ts-expect-error -- one connection is not a pool: two requests would be in one transaction
 export const single = () => fromMysql(mysql.createConnection(''));
 
-declare const betterSqlite3: { prepare(sql: string): { all(): unknown[] }; exec(sql: string): object };
+declare const betterSqlite3: {
+  prepare(sql: string): { all(): unknown[] };
+  exec(sql: string): object;
+};
 // @ts-expect-error -- another library has a SQLite of its own: in one process, neither sees the other's locks
 export const foreign = () => fromSqlite(betterSqlite3);

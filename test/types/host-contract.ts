@@ -31,7 +31,10 @@ const four: Host<ExpressRequest> = {
 };
 
 /** As they are, or by a function of the application. */
-export const plugins = [oauthServer({ host: four }), oauthServer({ host: ({ log }) => ({ ...four, log }) })];
+export const plugins = [
+  oauthServer({ host: four }),
+  oauthServer({ host: ({ log }) => ({ ...four, log }) }),
+];
 
 // @ts-expect-error -- the request of one framework is not that of another
 export const otherFramework: Host<FastifyRequest> = four;

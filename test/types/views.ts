@@ -3,7 +3,8 @@ import type { Host, OAuthViews } from 'portico';
 
 /** A host's own pages, by the types of their data; `npm run types` looks. */
 
-const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (found) => `&#${found.codePointAt(0)};`);
+const escaped = (text: string) =>
+  text.replaceAll(/[&<>"']/g, (found) => `&#${found.codePointAt(0)};`);
 
 const PAGES: { readonly [View in keyof OAuthViews]: (data: OAuthViews[View]) => string } = {
   'oauth/consent': ({
@@ -33,14 +34,22 @@ const PAGES: { readonly [View in keyof OAuthViews]: (data: OAuthViews[View]) => 
 
 export const render: Host['render'] = async (view, data) => {
   if (view === 'oauth/consent') return PAGES[view](data as unknown as OAuthViews['oauth/consent']);
-  if (view === 'oauth/applications') return PAGES[view](data as unknown as OAuthViews['oauth/applications']);
+  if (view === 'oauth/applications')
+    return PAGES[view](data as unknown as OAuthViews['oauth/applications']);
   return PAGES['oauth/error'](data as unknown as OAuthViews['oauth/error']);
 };
 
 // @ts-expect-error -- a page has no values but those that it is given
 export const misspelt = ({ clientname }: OAuthViews['oauth/consent']) => clientname;
 
-export const signIn = ({ waiting, identifier, error, invalid, returnTo, csrfToken }: SignInView): string =>
+export const signIn = ({
+  waiting,
+  identifier,
+  error,
+  invalid,
+  returnTo,
+  csrfToken,
+}: SignInView): string =>
   [waiting?.clientName, identifier, error, invalid ? 'wrong' : '', returnTo, csrfToken].join(' ');
 
 export const error = ({ title, message, status, requestId, name, nonce }: KitErrorView): string =>

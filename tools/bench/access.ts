@@ -4,7 +4,12 @@
 // the server of PostgreSQL or MariaDB that DATABASE_URL names.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { openDatabase, type Database, authorizationServerOf, type AuthorizationServer } from 'portico';
+import {
+  openDatabase,
+  type Database,
+  authorizationServerOf,
+  type AuthorizationServer,
+} from 'portico';
 import { measure, type Measured } from './measure.ts';
 import { figure, percent, print, printRows } from './print.ts';
 import { Bench } from './server.ts';
@@ -19,9 +24,12 @@ const { values: options } = parseArgs({
     times: { type: 'string', default: '50' },
   },
 });
-const [rows, seconds, theirs, times] = [options.rows, options.seconds, options.theirs, options.times].map(
-  Number,
-) as [number, number, number, number];
+const [rows, seconds, theirs, times] = [
+  options.rows,
+  options.seconds,
+  options.theirs,
+  options.times,
+].map(Number) as [number, number, number, number];
 const administrator = process.env['DATABASE_URL'];
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -49,7 +57,8 @@ const WORDS = {
   postgres: {
     hex: (number: string, digits: number) => `lpad(to_hex((${number})::bigint), ${digits}, '0')`,
     concat: (...parts: readonly string[]) => parts.join(' || '),
-    series: (from: number, to: number) => `generate_series(${from}::bigint, ${to}::bigint) series (n)`,
+    series: (from: number, to: number) =>
+      `generate_series(${from}::bigint, ${to}::bigint) series (n)`,
   },
   mysql: {
     hex: (number: string, digits: number) => `LPAD(LOWER(HEX(${number})), ${digits}, '0')`,
@@ -64,7 +73,9 @@ const database = openDatabase(bench.database, { directory: bench.directory });
 try {
   const began = performance.now();
   await fill();
-  process.stderr.write(`${figure(rows)} rows made in ${figure((performance.now() - began) / 1000)} s\n`);
+  process.stderr.write(
+    `${figure(rows)} rows made in ${figure((performance.now() - began) / 1000)} s\n`,
+  );
   const place = {
     directory: bench.directory,
     database: bench.database,
@@ -97,7 +108,9 @@ async function printIndexes(): Promise<void> {
   const on = database.dialect === 'mysql' ? ' ON oauth_families' : '';
   const INDEXES = [
     ['oauth_families_client', 'client_id, id'],
-    ...(database.dialect === 'postgres' ? [['oauth_families_person_id', 'user_provider, user_id, id']] : []),
+    ...(database.dialect === 'postgres'
+      ? [['oauth_families_person_id', 'user_provider, user_id, id']]
+      : []),
   ] as const;
   for (const [name, columns] of INDEXES) {
     await database.execute(`DROP INDEX ${name}${on}`);
@@ -153,7 +166,8 @@ async function printLists({ access }: AuthorizationServer): Promise<void> {
     }
     const [first = 0, ...others] = took;
     const sorted = others.toSorted((one, other) => one - other);
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const at = (share: number) =>
+      sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
     const slowest = Math.max(first, at(0.99));
     table.push([
       name,
@@ -162,7 +176,10 @@ async function printLists({ access }: AuthorizationServer): Promise<void> {
       slowest < 100 ? 'yes' : '**no**',
     ]);
   }
-  printRows(['first page, ms', 'found', 'first time', 'median', '99th percentile', 'below 100 ms'], table);
+  printRows(
+    ['first page, ms', 'found', 'first time', 'median', '99th percentile', 'below 100 ms'],
+    table,
+  );
 }
 
 // --- tokens beside it
@@ -180,7 +197,8 @@ async function printMassActions(server: AuthorizationServer): Promise<void> {
   const alone = await load(seconds);
   const table = [row('alone', alone, null, alone)];
   for (const [name, act] of Object.entries({
-    'all of a person revoked': () => server.access.revokePerson({ provider: PROVIDER, id: MANY[0] }),
+    'all of a person revoked': () =>
+      server.access.revokePerson({ provider: PROVIDER, id: MANY[0] }),
     'all of a person erased': () => server.access.erasePerson({ provider: PROVIDER, id: MANY[1] }),
     'expired ones removed': () => server.prune(),
   })) {
@@ -234,7 +252,8 @@ async function fill(): Promise<void> {
   const at = `(${NOW - HOUR - rows * BETWEEN_TWO} + n * ${BETWEEN_TWO})`;
   const id = concat(hex(at, 12), hex('n', 20));
   const hash = concat(hex('n', 22), hex('n + 1', 21));
-  const of = (index: number) => `n >= ${rows - (index + 1) * theirs} AND n < ${rows - index * theirs}`;
+  const of = (index: number) =>
+    `n >= ${rows - (index + 1) * theirs} AND n < ${rows - index * theirs}`;
   const who = MANY.map((person, index) => `WHEN ${of(index)} THEN '${person}'`).join(' ');
   const expires = `CASE WHEN n < ${theirs} THEN ${NOW - 2 * DAY} ELSE ${NOW + 20 * DAY} END`;
   const insert = `INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, prune_after,

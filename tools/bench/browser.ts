@@ -62,7 +62,8 @@ export class Browser {
   #keep(line: string): void {
     const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
     const path = /; *path=([^;]*)/i.exec(line)?.[1] ?? '/';
-    if (value === '' || /max-age=0\b|expires=thu, 01 jan 1970/i.test(line)) this.#cookies.delete(name);
+    if (value === '' || /max-age=0\b|expires=thu, 01 jan 1970/i.test(line))
+      this.#cookies.delete(name);
     else this.#cookies.set(name, { value, path });
   }
 }
@@ -94,7 +95,10 @@ function filledForm(
   return {
     method: 'POST',
     path: attribute(attributes, 'action') ?? at,
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' },
+    headers: {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Sec-Fetch-Site': 'same-origin',
+    },
     body: String(fields),
   };
 }

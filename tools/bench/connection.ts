@@ -48,7 +48,11 @@ export class Connection {
     // A server closes a connection that is idle for seconds, as the first ones are while others are
     // made ready. It may be doing so now: one that was idle for half of the five seconds that Node
     // waits is not used again.
-    if (this.#socket.closed || this.#socket.readableEnded || performance.now() - this.#usedAt > IDLE) {
+    if (
+      this.#socket.closed ||
+      this.#socket.readableEnded ||
+      performance.now() - this.#usedAt > IDLE
+    ) {
       this.#socket.destroy();
       this.#socket = this.#listenTo(await connected(this.#port));
     }
@@ -118,7 +122,9 @@ function answerIn(received: string): Answer | null {
   const rest = received.slice(end + 4);
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (length !== undefined) {
-    return rest.length < Number(length) ? null : { status, head, body: rest.slice(0, Number(length)) };
+    return rest.length < Number(length)
+      ? null
+      : { status, head, body: rest.slice(0, Number(length)) };
   }
   if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return { status, head, body: '' };
   const body = unchunked(rest);

@@ -12,7 +12,11 @@ import { WORKS } from './works.ts';
 const [asked = '', ...named] = process.argv.slice(2);
 const names = named.length > 0 ? named : ['portico', 'oidc-provider', 'bare'];
 const many = (name: string, standard: number) => Number(process.env[name] ?? standard);
-const [connections, rounds, requests] = [many('CONNECTIONS', 10), many('ROUNDS', 15), many('REQUESTS', 2000)];
+const [connections, rounds, requests] = [
+  many('CONNECTIONS', 10),
+  many('ROUNDS', 15),
+  many('REQUESTS', 2000),
+];
 
 interface Turn {
   readonly name: string;
@@ -54,12 +58,17 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
   for (const { name, figures } of turns) {
     const ratio = first === undefined ? 0 : at(figures, 0.5) / at(first.figures, 0.5);
     const cells = [0, 0.25, 0.5].map((share) => at(figures, share).toFixed(1).padStart(7));
-    print(`${work.name.padEnd(28)} ${labelOf(name).padEnd(16)} ${cells.join(' ')}   ${ratio.toFixed(3)}`);
+    print(
+      `${work.name.padEnd(28)} ${labelOf(name).padEnd(16)} ${cells.join(' ')}   ${ratio.toFixed(3)}`,
+    );
   }
 }
 
 /** So many requests in all, each connection doing the next when it is done. */
-async function doTogether(steps: readonly (() => Promise<unknown>)[], count: number): Promise<void> {
+async function doTogether(
+  steps: readonly (() => Promise<unknown>)[],
+  count: number,
+): Promise<void> {
   let begun = 0;
   await Promise.all(
     steps.map(async (step) => {

@@ -25,14 +25,26 @@ const ROWS: readonly Row[] = [
   { name: 'refresh, as specified', on: 'portico-mcp', prepare: known('refresh, no ID token') },
   { name: 'refresh, with a window', on: 'portico-doors', prepare: known('refresh, no ID token') },
   { name: 'refresh, the same again within the window', on: 'portico-doors', prepare: refreshAgain },
-  { name: 'client-credentials token', on: 'portico-mcp', prepare: known('client-credentials token') },
+  {
+    name: 'client-credentials token',
+    on: 'portico-mcp',
+    prepare: known('client-credentials token'),
+  },
   { name: 'registration of a public client', on: 'portico-doors', prepare: register },
   { name: 'token(), no challenges', on: 'portico-mcp', prepare: known('protected endpoint') },
   { name: 'token(), challenges on', on: 'portico-doors', prepare: known('protected endpoint') },
   { name: 'token(), no challenges: 401', on: 'portico-mcp', prepare: refused },
   { name: 'token(), challenges on: 401', on: 'portico-doors', prepare: refused },
-  { name: 'tools/call of 2025-11-25, offered alone', on: 'portico-mcp', prepare: known('MCP call') },
-  { name: 'tools/call of 2025-11-25, beside 2026-07-28', on: 'portico-doors', prepare: known('MCP call') },
+  {
+    name: 'tools/call of 2025-11-25, offered alone',
+    on: 'portico-mcp',
+    prepare: known('MCP call'),
+  },
+  {
+    name: 'tools/call of 2025-11-25, beside 2026-07-28',
+    on: 'portico-doors',
+    prepare: known('MCP call'),
+  },
   {
     name: 'tools/call of 2026-07-28',
     on: 'portico-doors',
@@ -47,7 +59,10 @@ const targets = new Map<
 >();
 try {
   for (const name of ['portico-mcp', 'portico-doors'] as const) {
-    const bench = await Bench.seed(name, postgres === undefined ? null : await createDatabase(postgres));
+    const bench = await Bench.seed(
+      name,
+      postgres === undefined ? null : await createDatabase(postgres),
+    );
     targets.set(name, { bench, running: await bench.start() });
   }
   const runs = new Map<string, Measured[]>();
@@ -56,23 +71,33 @@ try {
       const target = targets.get(on);
       if (target === undefined) continue;
       const { bench, running } = target;
-      const measured = await measure(bench.port, (connection) => prepare(bench.seeded, connection), {
-        connections: CONNECTIONS,
-        warmUp: Number(seconds) / 3,
-        seconds: Number(seconds),
-        processorTime: () => running.processorTime(),
-      });
+      const measured = await measure(
+        bench.port,
+        (connection) => prepare(bench.seeded, connection),
+        {
+          connections: CONNECTIONS,
+          warmUp: Number(seconds) / 3,
+          seconds: Number(seconds),
+          processorTime: () => running.processorTime(),
+        },
+      );
       runs.set(name, [...(runs.get(name) ?? []), measured]);
     }
   }
   const store = postgres === undefined ? 'SQLite with synchronous=FULL' : 'PostgreSQL';
-  print(`Medians of ${rounds} interleaved runs of ${seconds} s, ${CONNECTIONS} connections, ${store}.\n`);
+  print(
+    `Medians of ${rounds} interleaved runs of ${seconds} s, ${CONNECTIONS} connections, ${store}.\n`,
+  );
   printRows(
     ['', "microseconds of the server's processor", 'requests a second'],
     ROWS.map(({ name }) => {
       const measured = runs.get(name) ?? [];
       const spent = measured.map(({ busy, perSecond }) => ((busy ?? 0) / perSecond) * 1_000_000);
-      return [name, figure(median(spent)), figure(median(measured.map(({ perSecond }) => perSecond)))];
+      return [
+        name,
+        figure(median(spent)),
+        figure(median(measured.map(({ perSecond }) => perSecond))),
+      ];
     }),
   );
 } finally {
@@ -119,7 +144,11 @@ async function register({ initialAccessToken = '' }: Seeded, connection: Connect
 async function refused({ paths }: Seeded, connection: Connection) {
   const headers = { Authorization: `Bearer ${'x'.repeat(43)}` };
   return async () => {
-    const answer = await connection.request({ method: 'GET', path: paths.protected ?? '', headers });
+    const answer = await connection.request({
+      method: 'GET',
+      path: paths.protected ?? '',
+      headers,
+    });
     if (answer.status !== 401) throw unexpected(answer);
   };
 }
@@ -132,7 +161,10 @@ function stateless(method: string, params: Readonly<Record<string, unknown>>): R
   };
   const { name } = params;
   return async ({ service, paths }, connection) => {
-    const issue = form(paths.token, service, { grant_type: 'client_credentials', scope: 'mcp:tools' });
+    const issue = form(paths.token, service, {
+      grant_type: 'client_credentials',
+      scope: 'mcp:tools',
+    });
     const { access_token: token } = tokensIn(await connection.request(issue));
     const sent: Sent = {
       method: 'POST',
@@ -149,7 +181,8 @@ function stateless(method: string, params: Readonly<Record<string, unknown>>): R
     };
     return async () => {
       const answer = await connection.request(sent);
-      if (answer.status !== 200 || !answer.body.includes('"resultType":"complete"')) throw unexpected(answer);
+      if (answer.status !== 200 || !answer.body.includes('"resultType":"complete"'))
+        throw unexpected(answer);
     };
   };
 }

@@ -18,7 +18,10 @@ const refreshes = Number(positionals[0] ?? (options.quick ? 1000 : 100_000));
 const postgres = process.env['DATABASE_URL'];
 const WORK = 'refresh, no ID token';
 
-const bench = await Bench.seed('portico', postgres === undefined ? null : await createDatabase(postgres));
+const bench = await Bench.seed(
+  'portico',
+  postgres === undefined ? null : await createDatabase(postgres),
+);
 const running = await bench.start();
 try {
   const connection = await Connection.open(bench.port);
@@ -34,8 +37,12 @@ try {
     ['table', 'rows after one refresh', `after ${figure(refreshes)}`],
     [...after].map(([table, rows]) => [table, figure(before.get(table)), figure(rows)]),
   );
-  const grew = [...after].filter(([table, rows]) => table !== living && rows > (before.get(table) ?? 0));
-  print(`\nTarget: as many, but for living access tokens. Reached: ${grew.length === 0 ? 'yes' : '**no**'}.`);
+  const grew = [...after].filter(
+    ([table, rows]) => table !== living && rows > (before.get(table) ?? 0),
+  );
+  print(
+    `\nTarget: as many, but for living access tokens. Reached: ${grew.length === 0 ? 'yes' : '**no**'}.`,
+  );
 } finally {
   await running.stop();
   await bench.remove();
@@ -47,7 +54,9 @@ async function rowsByTable(): Promise<ReadonlyMap<string, number>> {
   if (postgres === undefined) {
     const database = new DatabaseSync(bench.database.slice('sqlite:'.length), { readOnly: true });
     const tables = database
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'oauth%' ORDER BY name")
+      .prepare(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'oauth%' ORDER BY name",
+      )
       .all();
     for (const { name } of tables) {
       counts.set(

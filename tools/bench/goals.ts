@@ -77,7 +77,11 @@ export const GOALS: Readonly<Record<'SQLite' | 'PostgreSQL', Readonly<Record<str
  * The 99th percentile at 50 connections, memory and start. The protected endpoint has no peer to
  * compare with.
  */
-export function atMost(share: number, ours: number | undefined, peer: number | undefined): Verdict | null {
+export function atMost(
+  share: number,
+  ours: number | undefined,
+  peer: number | undefined,
+): Verdict | null {
   if (ours === undefined || peer === undefined) return null;
   return { target: `at most ${percent(share)}`, reached: ours <= share * peer };
 }

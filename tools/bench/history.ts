@@ -54,10 +54,15 @@ requireRoom();
 const grown: Grown[] = [];
 try {
   for (const size of sizes) {
-    const bench = await Bench.seed('portico', postgres === undefined ? null : await createDatabase(postgres));
+    const bench = await Bench.seed(
+      'portico',
+      postgres === undefined ? null : await createDatabase(postgres),
+    );
     const began = performance.now();
     await fill(bench, size);
-    process.stderr.write(`${figure(size)} rows made in ${figure((performance.now() - began) / 1000)} s\n`);
+    process.stderr.write(
+      `${figure(size)} rows made in ${figure((performance.now() - began) / 1000)} s\n`,
+    );
     grown.push({ size, bench, running: await bench.start() });
   }
   await printTable();
@@ -93,7 +98,9 @@ async function printTable(): Promise<void> {
 }
 
 /** By size, the median of the turns. */
-async function turns(name: string): Promise<ReadonlyMap<number, Pick<Measured, 'perSecond' | 'p99'>>> {
+async function turns(
+  name: string,
+): Promise<ReadonlyMap<number, Pick<Measured, 'perSecond' | 'p99'>>> {
   const work = WORKS.find((each) => each.name === name);
   if (work === undefined) throw new Error(`There is no work ${name}`);
   const runs = new Map<number, Measured[]>(sizes.map((size) => [size, []]));
@@ -103,13 +110,18 @@ async function turns(name: string): Promise<ReadonlyMap<number, Pick<Measured, '
       const load = { connections: 10, warmUp: seconds / 4, seconds };
       runs
         .get(size)
-        ?.push(await measure(bench.port, (connection) => work.prepare(bench.seeded, connection), load));
+        ?.push(
+          await measure(bench.port, (connection) => work.prepare(bench.seeded, connection), load),
+        );
     }
   }
   return new Map(
     [...runs].map(([size, all]) => [
       size,
-      { perSecond: median(all.map(({ perSecond }) => perSecond)), p99: median(all.map(({ p99 }) => p99)) },
+      {
+        perSecond: median(all.map(({ perSecond }) => perSecond)),
+        p99: median(all.map(({ p99 }) => p99)),
+      },
     ]),
   );
 }

@@ -113,11 +113,17 @@ function printTables(runs: ReadonlyMap<string, readonly Measured[]>): void {
   const against = (other: Contender, connections: number) =>
     of(portico, connections, 'perSecond') / of(other, connections, 'perSecond');
 
-  print(`Medians of ${rounds} interleaved runs of ${seconds} s, 50 tools, SQLite with synchronous=FULL.\n`);
+  print(
+    `Medians of ${rounds} interleaved runs of ${seconds} s, 50 tools, SQLite with synchronous=FULL.\n`,
+  );
   printRows(
     [
       '',
-      ...LOADS.flatMap((load) => [`a second, ${load} connections`, 'p99, ms', 'tools/call, Portico, to it']),
+      ...LOADS.flatMap((load) => [
+        `a second, ${load} connections`,
+        'p99, ms',
+        'tools/call, Portico, to it',
+      ]),
     ],
     contenders.map((contender) => [
       contender.name,

@@ -43,14 +43,20 @@ export async function measure(port: number, prepare: Prepare, load: Load): Promi
     const latencies = await repeat(steps, load.seconds);
     const milliseconds = performance.now() - began;
     const had = before === undefined ? null : (load.processorTime?.() ?? before) - before;
-    return { ...summary(latencies, milliseconds), busy: had === null ? null : (had / milliseconds) * 1000 };
+    return {
+      ...summary(latencies, milliseconds),
+      busy: had === null ? null : (had / milliseconds) * 1000,
+    };
   } finally {
     for (const connection of connections) connection.close();
   }
 }
 
 /** Each step over and over until the time is up; answers the milliseconds of each. */
-async function repeat(steps: readonly (() => Promise<unknown>)[], seconds: number): Promise<number[]> {
+async function repeat(
+  steps: readonly (() => Promise<unknown>)[],
+  seconds: number,
+): Promise<number[]> {
   const until = performance.now() + seconds * 1000;
   const latencies: number[] = [];
   await Promise.all(
@@ -68,7 +74,8 @@ async function repeat(steps: readonly (() => Promise<unknown>)[], seconds: numbe
 
 function summary(latencies: readonly number[], milliseconds: number): Omit<Measured, 'busy'> {
   const sorted = latencies.toSorted((one, other) => one - other);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return {
     done: sorted.length,
     perSecond: (sorted.length / milliseconds) * 1000,

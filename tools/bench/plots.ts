@@ -40,7 +40,10 @@ export interface BarChart {
 /** The pictures of a run, by the ends of their names. */
 export function chartsOf(figures: Figures): Readonly<Record<string, BarChart>> {
   const groups = (byWork: FiguresByWork) =>
-    Object.entries(byWork).map(([title, values]) => ({ title, bars: barsOf(figures.targets, values) }));
+    Object.entries(byWork).map(([title, values]) => ({
+      title,
+      bars: barsOf(figures.targets, values),
+    }));
   const scale = 'Each group has a scale of its own.';
   return {
     rate: {
@@ -88,7 +91,8 @@ export function drawBars(chart: BarChart): string {
     return drawn;
   });
   const spoken = chart.groups.map(
-    ({ title, bars }) => `${title}: ${bars.map(({ label, value }) => `${label} ${shown(value)}`).join(', ')}`,
+    ({ title, bars }) =>
+      `${title}: ${bars.map(({ label, value }) => `${label} ${shown(value)}`).join(', ')}`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-labelledby="title desc">
 <title id="title">${escaped(chart.title)}</title>
@@ -149,7 +153,11 @@ export const shown = (value: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: Number.isInteger(value) ? 0 : 1 });
 
 const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 
 /** Where figures and pictures are kept: beside the sources, also for what is built into `dist`. */
 export const RESULTS = path.join(
@@ -164,7 +172,10 @@ export function storedPictures(): ReadonlyMap<string, string> {
   for (const file of globSync('*.json', { cwd: RESULTS }).toSorted()) {
     const figures = JSON.parse(readFileSync(path.join(RESULTS, file), 'utf8')) as Figures;
     for (const [name, chart] of Object.entries(chartsOf(figures)))
-      pictures.set(path.join(RESULTS, `${path.basename(file, '.json')}-${name}.svg`), drawBars(chart));
+      pictures.set(
+        path.join(RESULTS, `${path.basename(file, '.json')}-${name}.svg`),
+        drawBars(chart),
+      );
   }
   return pictures;
 }

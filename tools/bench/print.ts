@@ -6,7 +6,11 @@ export function print(text: string): void {
 export function printRows(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   print(
-    [line(head), line(head.map((_, index) => (index === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n'),
+    [
+      line(head),
+      line(head.map((_, index) => (index === 0 ? '---' : '--:'))),
+      ...rows.map(line),
+    ].join('\n'),
   );
 }
 

@@ -60,14 +60,17 @@ await bench.remove();
 /** Of the time that was not idle. */
 function sharesOf({ nodes, samples, timeDeltas }: Profile): ReadonlyMap<Category, number> {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
-  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const callers = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
+  );
   const shares = new Map<Category, number>();
   let [elapsed, busy] = [0, 0];
   for (const [index, sample] of samples.entries()) {
     const time = timeDeltas[index] ?? 0;
     elapsed += time;
     const frame = frames.get(sample);
-    if (elapsed < WARM_UP * 1_000_000 || frame === undefined || frame.functionName === '(idle)') continue;
+    if (elapsed < WARM_UP * 1_000_000 || frame === undefined || frame.functionName === '(idle)')
+      continue;
     busy += time;
     const caller = frames.get(callers.get(sample) ?? -1);
     const category = categoryOf(frame, caller);
@@ -82,9 +85,14 @@ function categoryOf({ functionName, url }: Frame, caller: Frame | undefined): Ca
   // A statement's time shows as the function that runs it, or names what it answers.
   if (/^(?:executePrepared|toRow|all|run)$/.test(functionName)) return 'SQLite';
   if (functionName === '(garbage collector)') return 'garbage';
-  if (/^write(?:Utf8|Latin1|Ascii)String$|^writev?$|^writeBuffer$/.test(functionName)) return 'socket writes';
+  if (/^write(?:Utf8|Latin1|Ascii)String$|^writev?$|^writeBuffer$/.test(functionName))
+    return 'socket writes';
   if (url.includes('@hono/node-server')) return 'HTTP adapter';
-  if (url.includes('/dist/shared/') || url.includes('/dist/host/') || url.includes('/dist/oauth-server/'))
+  if (
+    url.includes('/dist/shared/') ||
+    url.includes('/dist/host/') ||
+    url.includes('/dist/oauth-server/')
+  )
     return 'ours';
   if (/crypto/.test(url) || /crypto/.test(caller?.url ?? '')) return 'crypto';
   if (/_http|http|stream|net|events?\b|event_target|buffer|url|querystring/.test(url))

@@ -62,7 +62,9 @@ const contenders: Contender[] = [];
 try {
   const benches: Bench[] = [];
   for (const name of names)
-    benches.push(await Bench.seed(name, postgres === undefined ? null : await createDatabase(postgres)));
+    benches.push(
+      await Bench.seed(name, postgres === undefined ? null : await createDatabase(postgres)),
+    );
   const starts = new Map<string, number[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds * 3; round += 1) {
     for (const bench of benches) {
@@ -106,7 +108,10 @@ async function printTables(): Promise<void> {
   printRows(
     ['work', ...names, 'against oidc-provider', 'target', 'reached', 'of the bare limit'],
     works.map(({ name }) => {
-      const { by, signatures } = few.get(name) ?? { by: new Map<string, Measured>(), signatures: null };
+      const { by, signatures } = few.get(name) ?? {
+        by: new Map<string, Measured>(),
+        signatures: null,
+      };
       const row = { ours: by.get(ours), peer: by.get(peer), limit: by.get(limit), signatures };
       return [
         name,
@@ -137,7 +142,9 @@ async function printTables(): Promise<void> {
         name,
         ...names.map((target) => {
           const measured = by?.get(target);
-          return measured === undefined ? '-' : `${measured.p99.toFixed(1)} (${figure(measured.perSecond)})`;
+          return measured === undefined
+            ? '-'
+            : `${measured.p99.toFixed(1)} (${figure(measured.perSecond)})`;
         }),
         shareOf(own, peers),
         ...held(name === 'protected endpoint' ? null : atMost(0.5, own, peers)),
@@ -146,7 +153,9 @@ async function printTables(): Promise<void> {
   );
   print('');
   const starts = new Map(contenders.map(({ bench, start }) => [bench.name, start]));
-  const memory = new Map(contenders.map(({ bench, running }) => [bench.name, running.memory().peak]));
+  const memory = new Map(
+    contenders.map(({ bench, running }) => [bench.name, running.memory().peak]),
+  );
   const start = atMost(0.5, starts.get(ours), starts.get(peer));
   const peak = postgres === undefined ? atMost(0.5, memory.get(SERVED), memory.get(peer)) : null;
   printRows(
@@ -185,7 +194,10 @@ function rounded(values: ReadonlyMap<string, number>): Readonly<Record<string, n
 }
 
 /** What stands in a table. */
-function valuesOf(lines: ReadonlyMap<string, Line>, value: (measured: Measured) => number): Figures['p99'] {
+function valuesOf(
+  lines: ReadonlyMap<string, Line>,
+  value: (measured: Measured) => number,
+): Figures['p99'] {
   const entries = [...lines].map(
     ([work, { by }]) =>
       [work, Object.fromEntries([...by].map(([name, each]) => [name, value(each)]))] as const,
@@ -204,7 +216,10 @@ interface Line {
 }
 
 /** By work. The targets take turns, so that what disturbs one disturbs all. */
-async function table(works: readonly Work[], connections: number): Promise<ReadonlyMap<string, Line>> {
+async function table(
+  works: readonly Work[],
+  connections: number,
+): Promise<ReadonlyMap<string, Line>> {
   const lines = new Map<string, Line>();
   for (const work of works) {
     const runs = new Map<string, Measured[]>();
@@ -213,12 +228,16 @@ async function table(works: readonly Work[], connections: number): Promise<Reado
       if (work.algorithm !== null) signatures.push(signaturesPerSecond(work.algorithm, seconds));
       for (const { bench, running } of contenders) {
         if (!work.applies(bench.seeded)) continue;
-        const measured = await measure(bench.port, (connection) => work.prepare(bench.seeded, connection), {
-          connections,
-          warmUp: seconds / 4,
-          seconds,
-          processorTime: () => running.processorTime(),
-        });
+        const measured = await measure(
+          bench.port,
+          (connection) => work.prepare(bench.seeded, connection),
+          {
+            connections,
+            warmUp: seconds / 4,
+            seconds,
+            processorTime: () => running.processorTime(),
+          },
+        );
         runs.set(bench.name, [...(runs.get(bench.name) ?? []), measured]);
       }
     }
@@ -242,7 +261,9 @@ function medianOf(measured: readonly Measured[]): Measured {
 }
 
 function versionsOf(targets: readonly string[]): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  const manifest = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  ) as {
     readonly devDependencies: Readonly<Record<string, string>>;
   };
   const packages = [

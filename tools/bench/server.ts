@@ -117,7 +117,8 @@ export class RunningTarget {
   /** In MiB: resident now, and at its peak. */
   memory(): { readonly now: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-    const of = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
+    const of = (name: string) =>
+      Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
     return { now: of('VmRSS'), peak: of('VmHWM') };
   }
 
@@ -148,7 +149,8 @@ export class RunningTarget {
 }
 
 /** Server on one core, load from the other, which is this process. */
-export const CAN_PIN = spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0;
+export const CAN_PIN =
+  spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0;
 
 function fileOf(name: string): string {
   const file = `${name}${path.extname(import.meta.filename)}`;

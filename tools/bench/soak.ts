@@ -113,7 +113,8 @@ async function soak(
       }
       await setTimeout(1);
     }
-    const p99 = latencies.toSorted((one, other) => one - other)[Math.floor(latencies.length * 0.99)] ?? 0;
+    const p99 =
+      latencies.toSorted((one, other) => one - other)[Math.floor(latencies.length * 0.99)] ?? 0;
     print(
       `| ${minute} | ${latencies.length} | ${errors} | ${p99.toFixed(0)} | ${resident(pid)} | ${readdirSync(`/proc/${pid}/fd`).length} |`,
     );
@@ -136,7 +137,9 @@ async function roundOn(connection: Connection, seeded: Seeded): Promise<() => Pr
 }
 
 function worksOf(seeded: Seeded) {
-  return [...WORKS, ...OTHER_WORKS].filter(({ name, applies }) => name in SHARES && applies(seeded));
+  return [...WORKS, ...OTHER_WORKS].filter(
+    ({ name, applies }) => name in SHARES && applies(seeded),
+  );
 }
 
 /** At least so many requests a round: a whole authorization is more than one. */

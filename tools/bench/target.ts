@@ -78,7 +78,11 @@ export interface Target {
 
 /** Where this process runs, as `Bench` told it. */
 export function placeOfProcess(): Place {
-  const { BENCH_DIRECTORY: directory = '', BENCH_DATABASE: database = '', BENCH_PORT = '' } = process.env;
+  const {
+    BENCH_DIRECTORY: directory = '',
+    BENCH_DATABASE: database = '',
+    BENCH_PORT = '',
+  } = process.env;
   const port = Number(BENCH_PORT);
   return { directory, database, port, url: `http://127.0.0.1:${port}` };
 }

@@ -44,7 +44,10 @@ export const WORKS: readonly Work[] = [
     algorithm: null,
     async prepare({ service, scopes, paths, provesTo = '' }, connection) {
       const prove = newProver();
-      const sent = form(paths.token, service, { grant_type: 'client_credentials', scope: scopes.service });
+      const sent = form(paths.token, service, {
+        grant_type: 'client_credentials',
+        scope: scopes.service,
+      });
       return async () => {
         const headers = { ...sent.headers, DPoP: prove('POST', `${provesTo}${paths.token}`, null) };
         const answer = await connection.request({ ...sent, headers });
@@ -106,7 +109,10 @@ export const WORKS: readonly Work[] = [
       const { access_token: token } = await authorize(bound, connection, scopes.openid);
       const path = paths.protected ?? '';
       return async () => {
-        const headers = { Authorization: `DPoP ${token}`, DPoP: prove('GET', `${provesTo}${path}`, token) };
+        const headers = {
+          Authorization: `DPoP ${token}`,
+          DPoP: prove('GET', `${provesTo}${path}`, token),
+        };
         const answer = await connection.request({ method: 'GET', path, headers });
         if (answer.status !== 200 || !answer.body.includes('"user"')) throw unexpected(answer);
       };
@@ -123,7 +129,10 @@ export const OTHER_WORKS: readonly Work[] = [
     applies: ({ paths }) => paths.revoke !== undefined,
     algorithm: null,
     async prepare({ service, scopes, paths }, connection) {
-      const issue = form(paths.token, service, { grant_type: 'client_credentials', scope: scopes.service });
+      const issue = form(paths.token, service, {
+        grant_type: 'client_credentials',
+        scope: scopes.service,
+      });
       return async () => {
         const { access_token: token } = tokensIn(await connection.request(issue));
         const answer = await connection.request(form(paths.revoke ?? '', service, { token }));
@@ -141,7 +150,8 @@ export const OTHER_WORKS: readonly Work[] = [
       return async () => {
         const { url } = authorizationRequest(target, target.scopes.openid);
         const callback = await browser.authorize(url, 'deny');
-        if (callback.searchParams.get('error') !== 'access_denied') throw new Error(String(callback));
+        if (callback.searchParams.get('error') !== 'access_denied')
+          throw new Error(String(callback));
       };
     },
   },
@@ -152,7 +162,11 @@ export const OTHER_WORKS: readonly Work[] = [
     async prepare({ paths }, connection) {
       const headers = { Authorization: `Bearer ${randomBytes(32).toString('base64url')}` };
       return async () => {
-        const answer = await connection.request({ method: 'GET', path: paths.userinfo ?? '', headers });
+        const answer = await connection.request({
+          method: 'GET',
+          path: paths.userinfo ?? '',
+          headers,
+        });
         if (answer.status !== 401) throw unexpected(answer);
       };
     },
@@ -162,7 +176,10 @@ export const OTHER_WORKS: readonly Work[] = [
     applies: ({ paths }) => typeof paths.mcp === 'string',
     algorithm: null,
     async prepare({ service, paths }, connection) {
-      const issue = form(paths.token, service, { grant_type: 'client_credentials', scope: 'mcp:tools' });
+      const issue = form(paths.token, service, {
+        grant_type: 'client_credentials',
+        scope: 'mcp:tools',
+      });
       const { access_token: token } = tokensIn(await connection.request(issue));
       const sent: Sent = {
         method: 'POST',
@@ -177,7 +194,8 @@ export const OTHER_WORKS: readonly Work[] = [
       };
       return async () => {
         const answer = await connection.request(sent);
-        if (answer.status !== 200 || !answer.body.includes('"structuredContent"')) throw unexpected(answer);
+        if (answer.status !== 200 || !answer.body.includes('"structuredContent"'))
+          throw unexpected(answer);
       };
     },
   },
@@ -237,7 +255,12 @@ function requireAlgorithm({ id_token: token }: Tokens, algorithm: Algorithm | nu
     throw new Error(`The ID token is signed with ${header.alg}, not ${algorithm}`);
 }
 
-function get(name: string, pathOf: (target: Seeded) => string | null, expected: RegExp, bearer = true): Work {
+function get(
+  name: string,
+  pathOf: (target: Seeded) => string | null,
+  expected: RegExp,
+  bearer = true,
+): Work {
   return {
     name,
     applies: (target) => pathOf(target) !== null,
@@ -276,7 +299,8 @@ export async function authorize(
     code_verifier: verifier,
   });
   const proof = target.prove?.();
-  const proved: Sent = proof === undefined ? sent : { ...sent, headers: { ...sent.headers, DPoP: proof } };
+  const proved: Sent =
+    proof === undefined ? sent : { ...sent, headers: { ...sent.headers, DPoP: proof } };
   return tokensIn(await connection.request(proved));
 }
 
@@ -316,7 +340,11 @@ export function form(
 }
 
 /** Each request: the same by a secret, and with a new assertion by a key. */
-function sending(path: string, client: Credentials, fields: Readonly<Record<string, string>>): () => Sent {
+function sending(
+  path: string,
+  client: Credentials,
+  fields: Readonly<Record<string, string>>,
+): () => Sent {
   const { signs } = client;
   if (signs === undefined) {
     const sent = form(path, client, fields);
@@ -328,7 +356,14 @@ function sending(path: string, client: Credentials, fields: Readonly<Record<stri
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   return () => {
     const [now, jti] = [Math.floor(Date.now() / 1000), randomBytes(16).toString('base64url')];
-    const claims = { iss: client.id, sub: client.id, aud: signs.audience, iat: now, exp: now + 60, jti };
+    const claims = {
+      iss: client.id,
+      sub: client.id,
+      aud: signs.audience,
+      iat: now,
+      exp: now + 60,
+      jti,
+    };
     const input = `${header}.${part(claims)}`;
     const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
     const authenticated = {

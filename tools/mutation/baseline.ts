@@ -57,7 +57,8 @@ export function scoreOf(baseline: Baseline): {
   readonly all: number;
   readonly score: number;
 } {
-  const sum = (fate: Fate) => Object.values(baseline).reduce((total, count) => total + count[fate], 0);
+  const sum = (fate: Fate) =>
+    Object.values(baseline).reduce((total, count) => total + count[fate], 0);
   const killed = sum('killed');
   const all = killed + sum('survived');
   return { killed, all, score: all === 0 ? 0 : Math.floor((10_000 * killed) / all) / 100 };
@@ -67,7 +68,10 @@ export function scoreOf(baseline: Baseline): {
  * Where the number of survivors is not that of their explanations, or an explanation is of a file
  * that was never mutated.
  */
-export function miscounted(baseline: Baseline, explanations: readonly Explanation[]): readonly string[] {
+export function miscounted(
+  baseline: Baseline,
+  explanations: readonly Explanation[],
+): readonly string[] {
   const explained = Map.groupBy(explanations, ({ file }) => file);
   const files = new Set([...Object.keys(baseline), ...explained.keys()]);
   return [...files].flatMap((file) => {

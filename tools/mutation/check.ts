@@ -59,7 +59,8 @@ const expected = isCurrent(baseline, file)
   : Math.floor((LEAST * pair.killed * (killed + alive.length)) / pair.all);
 say(`It kills ${killed} of ${killed + alive.length} now`);
 if (killed < expected) {
-  for (const { at, replacement } of alive) say(`${file}:${at.split('-')[0]}: lives with ${replacement}`);
+  for (const { at, replacement } of alive)
+    say(`${file}:${at.split('-')[0]}: lives with ${replacement}`);
   say(`At least ${expected} were expected`);
   process.exitCode = 1;
 }

@@ -12,7 +12,8 @@ interface Switches {
 
 /** What build.ts shows of every server in this process. */
 const remembered = (): readonly Map<string, unknown>[] =>
-  ((globalThis as Record<string, unknown>)['__failedAttempts__'] as Map<string, unknown>[] | undefined) ?? [];
+  ((globalThis as Record<string, unknown>)['__failedAttempts__'] as
+    Map<string, unknown>[] | undefined) ?? [];
 
 /** In milliseconds, beyond what the test takes with no mutant. */
 const PATIENCE = 10_000;
@@ -78,11 +79,17 @@ function stillToTry(reached: readonly string[], cost: number): readonly string[]
     if (!('withstood' in each)) continue;
     for (const mutant of each.withstood) paid.set(mutant, (paid.get(mutant) ?? 0) + each.cost);
   }
-  return reached.filter((mutant) => !killed.has(mutant) && (paid.get(mutant) ?? 0) + cost <= BUDGET);
+  return reached.filter(
+    (mutant) => !killed.has(mutant) && (paid.get(mutant) ?? 0) + cost <= BUDGET,
+  );
 }
 
 /** Why the test failed, or null. */
-async function attempt(test: RunnerTestCase, run: () => unknown, patience: number): Promise<string | null> {
+async function attempt(
+  test: RunnerTestCase,
+  run: () => unknown,
+  patience: number,
+): Promise<string | null> {
   for (const failures of remembered()) failures.clear();
   // What a call that never ended still expects, Vitest waits for at the end of the next one.
   (test as { promises?: unknown[] }).promises = [];
@@ -133,5 +140,6 @@ async function tidyUp(test: RunnerTestCase): Promise<void> {
   const ending = test as { onFinished?: ((context: unknown) => unknown)[] };
   const wanted = ending.onFinished ?? [];
   ending.onFinished = [];
-  for (const each of wanted.toReversed()) await Promise.resolve(each(test.context)).catch(() => undefined);
+  for (const each of wanted.toReversed())
+    await Promise.resolve(each(test.context)).catch(() => undefined);
 }

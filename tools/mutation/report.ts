@@ -114,7 +114,10 @@ export function survivorsOf(report: Report, file: string): readonly Survivor[] {
  * What is wrong with a report, in words that say what to do; empty when nothing is. Says nothing of
  * files that it does not have.
  */
-export function problemsOf(report: Report, explanations: readonly Explanation[]): readonly string[] {
+export function problemsOf(
+  report: Report,
+  explanations: readonly Explanation[],
+): readonly string[] {
   const left = new Set(explanations);
   const current = Object.keys(report).filter((file) => isCurrent(report, file));
   const unexplained = current

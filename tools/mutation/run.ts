@@ -36,7 +36,8 @@ const { values, positionals } = parseArgs({
 const root = path.join(import.meta.dirname, '..', '..');
 for (const name of positionals.length > 0 ? positionals : Object.keys(AREAS)) {
   const area = AREAS[name];
-  if (area === undefined) throw new Error(`There is no area ${name}: ${Object.keys(AREAS).join(', ')}`);
+  if (area === undefined)
+    throw new Error(`There is no area ${name}: ${Object.keys(AREAS).join(', ')}`);
   await run(name, area);
 }
 const explanations = readExplanations();

@@ -19,9 +19,13 @@ import {
 import { strykerPlugins as vitestPlugins } from '@stryker-mutator/vitest-runner';
 import { findings, type Finding } from './findings.ts';
 
-type Create = ((injector: Injector<PluginContext>) => VitestRunner) & { readonly inject: readonly string[] };
+type Create = ((injector: Injector<PluginContext>) => VitestRunner) & {
+  readonly inject: readonly string[];
+};
 /** Of what it keeps to itself, what a worker is given with the next run. */
-type VitestRunner = Required<TestRunner> & { readonly ctx: { provide(key: string, value: unknown): void } };
+type VitestRunner = Required<TestRunner> & {
+  readonly ctx: { provide(key: string, value: unknown): void };
+};
 
 const [{ factory }] = vitestPlugins as unknown as readonly [{ readonly factory: Create }];
 
@@ -49,7 +53,9 @@ function create(injector: Injector<PluginContext>): TestRunner {
 }
 create.inject = tokens(commonTokens.injector);
 
-export const strykerPlugins = [declareFactoryPlugin(PluginKind.TestRunner, 'every-mutant', create as never)];
+export const strykerPlugins = [
+  declareFactoryPlugin(PluginKind.TestRunner, 'every-mutant', create as never),
+];
 
 /** What was found of this mutant, or null if it needs a separate run. */
 function answer(
@@ -72,7 +78,9 @@ function answer(
 }
 
 function byMutant(all: readonly Finding[]) {
-  const killed = new Map(all.flatMap((each) => ('killed' in each ? [[each.killed, each] as const] : [])));
+  const killed = new Map(
+    all.flatMap((each) => ('killed' in each ? [[each.killed, each] as const] : [])),
+  );
   const withstood = new Map<string, Set<string>>();
   for (const each of all) {
     if (!('withstood' in each)) continue;

@@ -22,7 +22,9 @@ export interface Round {
 /** What Stryker writes, of the schema of mutation testing reports. */
 interface Written {
   readonly files: Readonly<Record<string, { readonly mutants: readonly WrittenMutant[] }>>;
-  readonly testFiles: Readonly<Record<string, { readonly tests: readonly { readonly id: string }[] }>>;
+  readonly testFiles: Readonly<
+    Record<string, { readonly tests: readonly { readonly id: string }[] }>
+  >;
 }
 
 interface WrittenMutant {
@@ -89,7 +91,9 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
   }).runMutationTest();
   const { files, testFiles } = JSON.parse(readFileSync(written, 'utf8')) as Written;
   const fileOf = new Map(
-    Object.entries(testFiles).flatMap(([file, { tests: all }]) => all.map(({ id }) => [id, file] as const)),
+    Object.entries(testFiles).flatMap(([file, { tests: all }]) =>
+      all.map(({ id }) => [id, file] as const),
+    ),
   );
   rmSync(written);
   return Object.fromEntries(

@@ -15,7 +15,9 @@ const words = {
         : node.type === 'TemplateLiteral'
           ? (node.quasis ?? []).map(({ value }) => value.raw).join('x')
           : '';
-    return /[A-Za-z},.] [A-Za-z{$(]/.test(text) && !SQL.test(text) ? 'a sentence for a person' : undefined;
+    return /[A-Za-z},.] [A-Za-z{$(]/.test(text) && !SQL.test(text)
+      ? 'a sentence for a person'
+      : undefined;
   },
 };
 

@@ -35,7 +35,9 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   portico: ['console/program/console', 'console/program/run-console'],
 };
 /** What is bundled with a package instead of being one of its dependencies. */
-const BUNDLED: Readonly<Record<string, readonly string[]>> = { 'resource-server': ['portico/extension'] };
+const BUNDLED: Readonly<Record<string, readonly string[]>> = {
+  'resource-server': ['portico/extension'],
+};
 /** How long another build is waited for, in milliseconds. */
 const PATIENCE = 10 * 60_000;
 
@@ -45,7 +47,8 @@ linkDependencies(root);
 for (const each of PACKAGES) writeManifest(each);
 const inputs = fingerprint(root, inputFiles());
 if (!isCurrent()) {
-  for (const { directory } of PACKAGES) rmSync(path.join(directory, NEXT), { recursive: true, force: true });
+  for (const { directory } of PACKAGES)
+    rmSync(path.join(directory, NEXT), { recursive: true, force: true });
   const types = declare();
   for (const each of PACKAGES) await bundle(each, types);
   const outputs = outputsIn(NEXT);
@@ -61,7 +64,9 @@ builds.close();
 /** One build at a time: the file's lock ends with the process that holds it, however that ends. */
 function waitForOtherBuilds(): DatabaseSync {
   mkdirSync(path.join(root, '.build'), { recursive: true });
-  const database = new DatabaseSync(path.join(root, '.build', 'builds.sqlite'), { timeout: PATIENCE });
+  const database = new DatabaseSync(path.join(root, '.build', 'builds.sqlite'), {
+    timeout: PATIENCE,
+  });
   database.exec('BEGIN EXCLUSIVE');
   database.exec('CREATE TABLE IF NOT EXISTS build (inputs TEXT NOT NULL, outputs TEXT NOT NULL)');
   return database;
@@ -136,10 +141,14 @@ function declare(): ReadonlyMap<string, string> {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const out = path.join(root, '.build', 'types');
   rmSync(out, { recursive: true, force: true });
-  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', out], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [compiler, '-p', 'tsconfig.build.json', '--outDir', out],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
   if (status !== 0) process.exit(status ?? 1);
   for (const { folder, directory, entries } of PACKAGES) {
     const next = path.join(directory, NEXT);
@@ -156,7 +165,9 @@ function declare(): ReadonlyMap<string, string> {
 async function bundle(each: Package, types: ReadonlyMap<string, string>): Promise<void> {
   const { folder, directory, entries } = each;
   const [source, next] = [path.join(directory, 'src'), path.join(directory, NEXT)];
-  const input = Object.fromEntries(modulesOf(each).map((name) => [name, path.join(source, `${name}.ts`)]));
+  const input = Object.fromEntries(
+    modulesOf(each).map((name) => [name, path.join(source, `${name}.ts`)]),
+  );
   const bundledIn = BUNDLED[folder] ?? [];
   const bundled = await rolldown({
     input,
@@ -180,7 +191,8 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
       {
         name: 'views in the code',
         load: (id) =>
-          path.basename(id) === 'embedded-views.ts' && path.normalize(id).startsWith(source + path.sep)
+          path.basename(id) === 'embedded-views.ts' &&
+          path.normalize(id).startsWith(source + path.sep)
             ? `export const EMBEDDED_VIEWS = ${JSON.stringify(views(source), null, 2)};`
             : null,
       },

@@ -17,7 +17,11 @@ export function startGroups(source: string): CodeSplittingGroup[] {
     reached.set(from, found);
     return id !== from && id !== alone && found.has(id);
   };
-  const group = (name: string, priority: number, ...entries: readonly string[]): CodeSplittingGroup => ({
+  const group = (
+    name: string,
+    priority: number,
+    ...entries: readonly string[]
+  ): CodeSplittingGroup => ({
     name: (id, context) => {
       const look: Look = (each) => context.getModuleInfo(each);
       return entries.every((each) => isOf(each, id, look)) ? name : null;

@@ -52,7 +52,8 @@ function groupOf(key: string): string {
   return names.reduce((longest, name) => (name.length > longest.length ? name : longest), '');
 }
 
-const isAtOrBelow = (key: string, name: string): boolean => key === name || key.startsWith(`${name}:`);
+const isAtOrBelow = (key: string, name: string): boolean =>
+  key === name || key.startsWith(`${name}:`);
 
 function row({ key, type, says, defaultValue }: Key): string {
   const rule = RULES.find(({ text }) => text.includes(`\`${key}\``));

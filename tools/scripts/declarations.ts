@@ -37,7 +37,10 @@ export function finishDeclarations(folder: string, entries: readonly Entry[]): v
       );
   }
   for (const file of needed) {
-    const named = withTypesOfZod(folder, file, readFileSync(file, 'utf8')).replaceAll(RELATIVE, '$1.js');
+    const named = withTypesOfZod(folder, file, readFileSync(file, 'utf8')).replaceAll(
+      RELATIVE,
+      '$1.js',
+    );
     for (const [, , to = ''] of named.matchAll(NAMED)) {
       const target = path.join(path.dirname(file), `${to}.d.ts`);
       if (existsSync(target)) needed.add(target);
@@ -127,7 +130,8 @@ export function namesOfBoth(folder: string): ReadonlyMap<string, string> {
     const text = readFileSync(path.join(folder, file), 'utf8');
     const types = namesAfter(text, 'type|interface');
     for (const [name, parameters] of namesAfter(text, 'class')) found.set(name, parameters);
-    for (const [name] of namesAfter(text, 'const|function')) if (types.has(name)) found.set(name, '');
+    for (const [name] of namesAfter(text, 'const|function'))
+      if (types.has(name)) found.set(name, '');
   }
   return found;
 }

@@ -35,7 +35,9 @@ export function dependenciesPage(): string {
     `${tree.length} packages, ${sizeText(bytes(tree))}.`,
     table(
       ['Package', 'Licence', 'Own', 'With its tree', 'Why', 'What would take its place'],
-      Object.entries(RUNTIME).map(([name, reason]) => row(name, manifest.dependencies[name] ?? '', reason)),
+      Object.entries(RUNTIME).map(([name, reason]) =>
+        row(name, manifest.dependencies[name] ?? '', reason),
+      ),
     ),
     table(
       ['Brought along', 'Licence', 'Own', 'Why'],
@@ -52,7 +54,9 @@ export function dependenciesPage(): string {
     'Peers, all of them optional: who does not use the entry does not install them. Sizes are of the newest version that the tests use.',
     table(
       ['Package', 'Licence', 'Own', 'With its tree', 'For', 'Without it'],
-      Object.entries(PEERS).map(([name, reason]) => row(name, manifest.peerDependencies[name] ?? '', reason)),
+      Object.entries(PEERS).map(([name, reason]) =>
+        row(name, manifest.peerDependencies[name] ?? '', reason),
+      ),
     ),
     SCRIPTS,
     '## For work on Portico',

@@ -20,10 +20,16 @@ async function lock(folder: string): Promise<void> {
   const aside = mkdtempSync(path.join(tmpdir(), 'portico-lock-'));
   try {
     for (const file of ['package.json', 'package-lock.json'])
-      if (existsSync(path.join(folder, file))) cpSync(path.join(folder, file), path.join(aside, file));
+      if (existsSync(path.join(folder, file)))
+        cpSync(path.join(folder, file), path.join(aside, file));
     forgetOurs(aside);
     await packInto(aside, npm);
-    await npm(aside, ['install', '--silent', '--package-lock-only', '--omit-lockfile-registry-resolved']);
+    await npm(aside, [
+      'install',
+      '--silent',
+      '--package-lock-only',
+      '--omit-lockfile-registry-resolved',
+    ]);
     const written = readFileSync(path.join(aside, 'package-lock.json'), 'utf8');
     const lockfile = JSON.parse(written) as { packages: Record<string, { integrity?: string }> };
     for (const { name } of PACKAGES) delete lockfile.packages[`node_modules/${name}`]?.integrity;

@@ -88,7 +88,9 @@ export function headingsOf(markdown: string): readonly Heading[] {
 
 /** What can stand behind `#` in a link to the page. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
-  const named = [...proseOf(markdown, false).matchAll(/\b(?:id|name)="([^"]+)"/g)].map(([, id = '']) => id);
+  const named = [...proseOf(markdown, false).matchAll(/\b(?:id|name)="([^"]+)"/g)].map(
+    ([, id = '']) => id,
+  );
   return new Set([...headingsOf(markdown).map(({ anchor }) => anchor), ...named]);
 }
 
@@ -107,7 +109,8 @@ export function problemOf(root: string, { page, target }: Link): string | null {
   if (anchor === undefined) return null;
   if (!at.endsWith('.md') || statSync(found).isDirectory()) return `${at} has no anchors`;
   let anchors = anchorsByFile.get(found);
-  if (anchors === undefined) anchorsByFile.set(found, (anchors = anchorsOf(readFileSync(found, 'utf8'))));
+  if (anchors === undefined)
+    anchorsByFile.set(found, (anchors = anchorsOf(readFileSync(found, 'utf8'))));
   return anchors.has(anchor) ? null : `${at} has no #${anchor}`;
 }
 

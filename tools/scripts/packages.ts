@@ -31,7 +31,9 @@ const FOLDERS = ['sql', 'portico', 'admin', 'import', 'kit', 'mcp', 'assistant',
 
 export const PACKAGES: readonly Package[] = FOLDERS.map((folder) => {
   const directory = path.join(ROOT, 'packages', folder);
-  const { name } = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as { name: string };
+  const { name } = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as {
+    name: string;
+  };
   return { folder, directory, name, entries: entriesOf(directory) };
 });
 
@@ -60,7 +62,8 @@ export function linkDependencies(copy: string, from: string = ROOT): void {
   const [installed, modules] = [path.join(from, 'node_modules'), path.join(copy, 'node_modules')];
   mkdirSync(path.join(modules, '@portico'), { recursive: true });
   for (const name of readdirSync(installed))
-    if (!['@portico', 'portico'].includes(name)) link(path.join(installed, name), path.join(modules, name));
+    if (!['@portico', 'portico'].includes(name))
+      link(path.join(installed, name), path.join(modules, name));
   for (const { folder, name } of PACKAGES)
     link(path.join(copy, 'packages', folder), path.join(modules, name));
 }

@@ -48,7 +48,9 @@ export function programMessages(): readonly ProgramMessage[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter(
     (file) => !/\.(?:test|d)\.ts$/.test(file),
   );
-  return files.toSorted().flatMap((file) => messagesOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+  return files
+    .toSorted()
+    .flatMap((file) => messagesOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
 }
 
 /** The messages of one source. */
@@ -173,7 +175,9 @@ function tableOf(messages: readonly ProgramMessage[], withRemedy: boolean): stri
       ? [cellOf(text), remedy === null ? '' : cellOf(remedy), `\`${source}\``]
       : [cellOf(text), `\`${source}\``],
   );
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 }
 
 /** Text as it is, in a cell. */

@@ -68,7 +68,11 @@ function longComments(file: string, source: string): readonly Finding[] {
     const isLong = text.length > LONGEST_LINE && /^\s*(?:\/\/|\/?\*)/.test(text);
     if (!isLong || IN_ONE_LINE.test(text)) return [];
     return [
-      { file, line: index + 1, problem: `a comment of ${text.length} columns; keep to ${LONGEST_LINE}` },
+      {
+        file,
+        line: index + 1,
+        problem: `a comment of ${text.length} columns; keep to ${LONGEST_LINE}`,
+      },
     ];
   });
 }
@@ -112,6 +116,7 @@ if (import.meta.main) {
     ...pagesOf(ROOT).flatMap((file) => problemsOfPage(file, read(file))),
     ...sources.flatMap((file) => problemsOfSource(file, read(file))),
   ];
-  for (const { file, line, problem } of found) process.stderr.write(`${file}:${line}: ${problem}\n`);
+  for (const { file, line, problem } of found)
+    process.stderr.write(`${file}:${line}: ${problem}\n`);
   if (found.length > 0) process.exitCode = 1;
 }

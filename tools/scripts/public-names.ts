@@ -6,13 +6,17 @@ import { parseSync, type ParseResult } from 'rolldown/utils';
 import { PACKAGES } from './packages.ts';
 
 type Statement = ParseResult['program']['body'][number];
-type Declaration = NonNullable<Extract<Statement, { type: 'ExportNamedDeclaration' }>['declaration']>;
+type Declaration = NonNullable<
+  Extract<Statement, { type: 'ExportNamedDeclaration' }>['declaration']
+>;
 
 /**
  * The entries of the packages, each with its declarations: `portico/fetch` and the path of a file
  * below `dist`.
  */
-export function publishedEntries(root: string): readonly (readonly [entry: string, file: string])[] {
+export function publishedEntries(
+  root: string,
+): readonly (readonly [entry: string, file: string])[] {
   return PACKAGES.flatMap(({ folder, name, entries }) =>
     entries.map(({ name: entry, module }) => {
       const file = path.join(root, 'packages', folder, 'dist', `${module}.d.ts`);
@@ -55,7 +59,8 @@ export interface Named {
 /** What a file exports, whichever file it is declared in. */
 export function exportsOf(module: Module): readonly Named[] {
   return module.parsed.program.body.flatMap((statement) => {
-    if (statement.type === 'ExportAllDeclaration') return exportsOf(behind(module, statement.source.value));
+    if (statement.type === 'ExportAllDeclaration')
+      return exportsOf(behind(module, statement.source.value));
     if (statement.type !== 'ExportNamedDeclaration') return [];
     const { declaration, source, specifiers, start } = statement;
     if (declaration !== null) {
@@ -64,7 +69,9 @@ export function exportsOf(module: Module): readonly Named[] {
     if (source === null) return [];
     const offered = exportsOf(behind(module, source.value));
     return specifiers.map(({ local, exported }) => {
-      const [inside, outside] = [local, exported].map((each) => ('name' in each ? each.name : each.value));
+      const [inside, outside] = [local, exported].map((each) =>
+        'name' in each ? each.name : each.value,
+      );
       const found = offered.find(({ name }) => name === inside);
       if (found === undefined) throw new Error(`${source.value} declares no ${inside}`);
       return { ...found, name: outside ?? found.name };
@@ -99,7 +106,10 @@ export interface Member {
 /** The parts of a declaration that have names of their own. */
 export function membersOf(declaration: Declaration): readonly Member[] {
   if (declaration.type === 'TSInterfaceDeclaration') return signaturesOf(declaration.body.body);
-  if (declaration.type === 'TSTypeAliasDeclaration' && declaration.typeAnnotation.type === 'TSTypeLiteral')
+  if (
+    declaration.type === 'TSTypeAliasDeclaration' &&
+    declaration.typeAnnotation.type === 'TSTypeLiteral'
+  )
     return signaturesOf(declaration.typeAnnotation.members);
   if (declaration.type !== 'ClassDeclaration') return [];
   return declaration.body.body.flatMap((member) => {
@@ -122,7 +132,8 @@ type Signature = Extract<Declaration, { type: 'TSInterfaceDeclaration' }>['body'
 
 function signaturesOf(signatures: readonly Signature[]): readonly Member[] {
   return signatures.flatMap((signature) => {
-    const named = signature.type === 'TSPropertySignature' || signature.type === 'TSMethodSignature';
+    const named =
+      signature.type === 'TSPropertySignature' || signature.type === 'TSMethodSignature';
     if (!named || signature.key.type !== 'Identifier') return [];
     return [{ name: signature.key.name, start: signature.start, end: signature.end }];
   });

@@ -26,7 +26,10 @@ const isDryRun = values['dry-run'];
 const output = path.resolve(values.output ?? path.join(root, '.build', 'release'));
 const { name, version, repository } = readManifest(root);
 
-const problems = [...problemsOf(root), ...(isDryRun ? [] : problemsOfPublishing(root, process.env))];
+const problems = [
+  ...problemsOf(root),
+  ...(isDryRun ? [] : problemsOfPublishing(root, process.env)),
+];
 if (problems.length > 0) fail(problems);
 else await release();
 
@@ -41,7 +44,12 @@ async function release(): Promise<void> {
 }
 
 async function buildTwice(aside: string): Promise<void> {
-  const here: Surroundings = { folder: path.join(aside, 'a'), umask: '022', timeZone: 'UTC', locale: 'C' };
+  const here: Surroundings = {
+    folder: path.join(aside, 'a'),
+    umask: '022',
+    timeZone: 'UTC',
+    locale: 'C',
+  };
   const elsewhere: Surroundings = {
     folder: path.join(aside, 'b', 'a longer path'),
     umask: '077',
@@ -70,13 +78,19 @@ function write(tarballs: Tarballs, clone: string, commit: string): void {
   const timestamp = new Date(1000 * Number(git(root, 'log', '-1', '--format=%ct'))).toISOString();
   const main = tarballs.get(fileOf('.tgz')) ?? Buffer.alloc(0);
   const sbom = sbomOf(clone, { timestamp, sha512: digestOf('sha512', main) });
-  const files = new Map<string, Uint8Array | string>([...tarballs, [fileOf('.cdx.json'), json(sbom)]]);
+  const files = new Map<string, Uint8Array | string>([
+    ...tarballs,
+    [fileOf('.cdx.json'), json(sbom)],
+  ]);
   const provenance = provenanceOf(files, {
     commit,
     tag: `v${version}`,
     repository: repository?.url ?? null,
     lock: readFileSync(path.join(clone, 'package-lock.json'), 'utf8'),
-    npm: execFileSync('npm', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim(),
+    npm: execFileSync('npm', ['--version'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim(),
     environment: process.env,
   });
   files.set(fileOf('.provenance.json'), json(provenance));
@@ -89,7 +103,9 @@ function write(tarballs: Tarballs, clone: string, commit: string): void {
 
 function publish(file: string): void {
   const tarball = path.join(output, file);
-  execFileSync('npm', ['publish', tarball, '--provenance', '--access', 'public'], { stdio: 'inherit' });
+  execFileSync('npm', ['publish', tarball, '--provenance', '--access', 'public'], {
+    stdio: 'inherit',
+  });
   say(`published ${file}`);
 }
 

@@ -2,4 +2,6 @@
 import path from 'node:path';
 import { sbomOf } from './supply/sbom.ts';
 
-process.stdout.write(`${JSON.stringify(sbomOf(path.join(import.meta.dirname, '..', '..')), null, 2)}\n`);
+process.stdout.write(
+  `${JSON.stringify(sbomOf(path.join(import.meta.dirname, '..', '..')), null, 2)}\n`,
+);

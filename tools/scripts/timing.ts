@@ -50,7 +50,8 @@ async function planted(name: string): Promise<unknown> {
     const hashing = fault.isHash === true ? 'argon2id' : 'none';
     found = await measureRow(row, { ...options, hashing });
   }
-  if (made() !== fault.edits.length) throw new Error(`The code is no longer what the fault ${name} changes`);
+  if (made() !== fault.edits.length)
+    throw new Error(`The code is no longer what the fault ${name} changes`);
   return found;
 }
 
@@ -80,7 +81,9 @@ async function printTables(): Promise<void> {
       micro(found.takes, 0),
       interval(found),
     ];
-    print(`| ${[...cells, `${row.limit / 1000} µs${found.isBeyond ? ' **beyond**' : ''}`].join(' | ')} |\n`);
+    print(
+      `| ${[...cells, `${row.limit / 1000} µs${found.isBeyond ? ' **beyond**' : ''}`].join(' | ')} |\n`,
+    );
   }
   if (values.row !== '' || values.http) return;
   print('\n| Planted | Seen in | Difference, 99 % |\n| :-- | :-- | --: |\n');

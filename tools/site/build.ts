@@ -24,7 +24,8 @@ for (const { place, markdown, frontmatter } of site.pages)
     path.join(pages, place),
     markdown.startsWith('---') ? markdown : withFrontmatter(frontmatter, markdown),
   );
-for (const picture of site.pictures) cpSync(path.join(root, picture), path.join(pages, 'pictures', picture));
+for (const picture of site.pictures)
+  cpSync(path.join(root, picture), path.join(pages, 'pictures', picture));
 writeFileSync(path.join(here, '.build', 'site.json'), JSON.stringify({ sidebar: site.sidebar }));
 
 const vitepress = path.join(here, 'node_modules', 'vitepress', 'bin', 'vitepress.js');

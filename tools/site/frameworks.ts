@@ -12,7 +12,8 @@ export function rememberChoices(): void {
   document.addEventListener(
     'toggle',
     ({ target }) => {
-      if (!(target instanceof HTMLDetailsElement) || !target.matches(CHOICES) || !target.open) return;
+      if (!(target instanceof HTMLDetailsElement) || !target.matches(CHOICES) || !target.open)
+        return;
       try {
         localStorage.setItem(KEY, nameOf(target));
       } catch {

@@ -26,7 +26,9 @@ function listOf(site: Site, base: string): string {
   );
   const optional = { title: 'Optional', pages: others?.flatMap(({ pages }) => pages) ?? [] };
   const topics = [...(guides ?? []), optional].map(({ title, pages }) => {
-    const items = pages.map((page) => `- [${page.title}](${base}${page.place}): ${firstSentence(page)}`);
+    const items = pages.map(
+      (page) => `- [${page.title}](${base}${page.place}): ${firstSentence(page)}`,
+    );
     return `## ${title}\n\n${items.join('\n')}`;
   });
   const whole = `All guides in one file: [llms-full.txt](${base}llms-full.txt).`;
@@ -51,7 +53,9 @@ interface TopicPages {
 
 /** As in the sidebar. */
 function topicsOf({ pages, sidebar }: Site): readonly TopicPages[] {
-  const byLink = new Map(pages.map((page) => [`/${page.place.replace(/(?:index)?\.md$/, '')}`, page]));
+  const byLink = new Map(
+    pages.map((page) => [`/${page.place.replace(/(?:index)?\.md$/, '')}`, page]),
+  );
   return (sidebar['/'] ?? []).map(({ text, items = [] }) => ({
     title: text,
     pages: items.flatMap(({ link = '' }) => byLink.get(link) ?? []),
@@ -72,4 +76,6 @@ function firstSentence({ markdown, title }: SitePage): string {
 
 /** Tables are padded for the eye. */
 const withoutPadding = (markdown: string) =>
-  markdown.replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'));
+  markdown.replaceAll(/^\|.*\|$/gm, (row) =>
+    row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'),
+  );

@@ -23,7 +23,8 @@ const UNSEARCHED = ['docs/generated/conformance.md', 'CHANGELOG.md', '{docs/,}de
 function placeOf(page: string): string {
   const known = PLACES[page];
   if (known !== undefined) return known;
-  if (page.startsWith('docs/')) return page.slice('docs/'.length).replace(/README\.md$/, 'index.md');
+  if (page.startsWith('docs/'))
+    return page.slice('docs/'.length).replace(/README\.md$/, 'index.md');
   return page.startsWith('examples/') ? page.replace('/README.md', '.md') : page.toLowerCase();
 }
 
@@ -63,7 +64,11 @@ export function readSite(root: string, repository: string | null): Site {
     describe(place, place, markdown),
   );
   const all = [...written, ...made, ...generatedPages()];
-  const context = { root, repository, places: new Map(all.map(({ source, place }) => [source, place])) };
+  const context = {
+    root,
+    repository,
+    places: new Map(all.map(({ source, place }) => [source, place])),
+  };
   const pictures = new Set<string>();
   const pages = all.map((page) => ({
     ...page,
@@ -156,7 +161,8 @@ function listedPages(pages: readonly SitePage[], patterns: readonly string[]): r
   return patterns.flatMap((pattern) => {
     const found = pages.filter(({ source }) => path.matchesGlob(source, pattern));
     // What a folder begins with comes first.
-    const by = (page: SitePage) => (page.place.endsWith('/index.md') ? '' : shortTitle(page).toLowerCase());
+    const by = (page: SitePage) =>
+      page.place.endsWith('/index.md') ? '' : shortTitle(page).toLowerCase();
     return found.toSorted((one, other) => (by(one) < by(other) ? -1 : 1));
   });
 }
@@ -197,11 +203,16 @@ interface Context {
 /**
  * Whether the page is searched, and where it can be edited: a page that a script writes, nowhere.
  */
-function frontmatterOf({ source }: SitePage, { root, repository }: Context): SitePage['frontmatter'] {
+function frontmatterOf(
+  { source }: SitePage,
+  { root, repository }: Context,
+): SitePage['frontmatter'] {
   const isWritten = existsSync(path.join(root, source)) && !source.startsWith('docs/generated/');
   return {
     ...(matches(source, UNSEARCHED) ? { search: false } : {}),
-    ...(isWritten && repository !== null ? { source: `${repository}/${source}` } : { editLink: false }),
+    ...(isWritten && repository !== null
+      ? { source: `${repository}/${source}` }
+      : { editLink: false }),
   };
 }
 
@@ -250,7 +261,8 @@ function relinked(page: SitePage, context: Context, pictures: Set<string>): stri
     const isPicture = prose[at - 1] === '!';
     if (/^(?:[a-z][a-z\d+.-]*:|#)/i.test(target) || at < from) continue;
     const label = markdown.slice(at + 1, index);
-    text += markdown.slice(from, at) + linkTo(page, target, label, { ...context, isPicture, pictures });
+    text +=
+      markdown.slice(from, at) + linkTo(page, target, label, { ...context, isPicture, pictures });
     from = index + target.length + 3;
   }
   return text + markdown.slice(from);

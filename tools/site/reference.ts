@@ -21,7 +21,9 @@ export interface GeneratedPage {
  */
 export function referencePages(root: string): readonly GeneratedPage[] {
   const entries = publishedEntries(root).map(([entry, file]) => ({ entry, names: namesOf(file) }));
-  const rows = entries.map(({ entry, names }) => `| [\`${entry}\`](${pageOf(entry)}) | ${names.length} |`);
+  const rows = entries.map(
+    ({ entry, names }) => `| [\`${entry}\`](${pageOf(entry)}) | ${names.length} |`,
+  );
   const index = `# API reference\n\nWhat the package publishes, written from the comments in its declarations, which an editor shows too.\n\n| Import | Names |\n| --- | ---: |\n${rows.join('\n')}\n`;
   return [
     { path: 'reference/index.md', markdown: index },
@@ -104,7 +106,8 @@ const inBlocks = (comment: string) =>
     .trim();
 
 /** The same in a list, where an example is short. */
-const inLine = (comment: string) => comment.replaceAll(/^@example\s+(?!`)(.+)$/gm, 'For example: `$1`');
+const inLine = (comment: string) =>
+  comment.replaceAll(/^@example\s+(?!`)(.+)$/gm, 'For example: `$1`');
 
 const oneLine = (comment: string) => comment.replaceAll(/\s*\n\s*/g, ' ');
 

@@ -38,7 +38,8 @@ Bun.serve({
         const form = await request.formData();
         const user = userByEmail(String(form.get('email')));
         const isRight =
-          user !== null && (await Bun.password.verify(String(form.get('password')), user.password_hash));
+          user !== null &&
+          (await Bun.password.verify(String(form.get('password')), user.password_hash));
         if (!isRight) return new Response('Wrong', { status: 401 });
         request.cookies.set('session', createSession(user), { httpOnly: true, sameSite: 'lax' });
         const returnTo = returnPath(new URL(request.url).searchParams.get('return_to'));

@@ -34,4 +34,5 @@ export const userOfSession = (id: string | null) =>
     )
     .get(id ?? '');
 
-export const endSession = (id: string | null) => database.run('DELETE FROM sessions WHERE id = ?', [id]);
+export const endSession = (id: string | null) =>
+  database.run('DELETE FROM sessions WHERE id = ?', [id]);

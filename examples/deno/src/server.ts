@@ -33,7 +33,8 @@ Deno.serve({ port, hostname: Deno.env.get('HOST') ?? 'localhost' }, async (reque
       return Response.json({ orders: [], of: token().user()?.getProfile().name ?? null });
     });
   if (url.pathname === '/login' && request.method === 'POST') return signIn(request, url);
-  if (url.pathname === '/login') return new Response(FORM, { headers: { 'Content-Type': 'text/html' } });
+  if (url.pathname === '/login')
+    return new Response(FORM, { headers: { 'Content-Type': 'text/html' } });
   if (url.pathname === '/') return new Response(userOfSession(request)?.name ?? 'Nobody');
   return new Response('Not found', { status: 404 });
 });

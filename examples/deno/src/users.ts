@@ -11,7 +11,9 @@ export interface User {
   readonly permissions: string;
 }
 
-const database = new DatabaseSync(path.join(Deno.env.get('STORAGE_DIR') ?? 'storage', 'users.sqlite'));
+const database = new DatabaseSync(
+  path.join(Deno.env.get('STORAGE_DIR') ?? 'storage', 'users.sqlite'),
+);
 database.exec('PRAGMA busy_timeout = 1000');
 
 const one = (condition: string, value: string | number) =>

@@ -51,7 +51,9 @@ export default defineApplication({
         },
         signOut: (request) =>
           new Promise((resolve, reject) => {
-            expressRequest(request).session.regenerate((error) => (error ? reject(error) : resolve()));
+            expressRequest(request).session.regenerate((error) =>
+              error ? reject(error) : resolve(),
+            );
           }),
         loginUrl: (returnTo) => `/login?${new URLSearchParams({ return_to: returnTo })}`,
         passwordHasher: {

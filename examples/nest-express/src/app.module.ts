@@ -9,7 +9,11 @@ import { UsersService } from './users.service.js';
 @Module({
   imports: [
     AuthModule,
-    PorticoModule.forRootAsync({ imports: [UsersModule], inject: [UsersService], useFactory: startPortico }),
+    PorticoModule.forRootAsync({
+      imports: [UsersModule],
+      inject: [UsersService],
+      useFactory: startPortico,
+    }),
   ],
   controllers: [OrdersController],
 })

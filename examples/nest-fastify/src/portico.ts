@@ -19,7 +19,9 @@ function hostOf(users: UsersService): Host<FastifyRequest> {
     async signedIn(_, request) {
       const id = request.session.get('userId');
       const user = id === undefined ? null : users.byId(id);
-      return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
+      return user === null || user.suspended !== 0
+        ? null
+        : { provider: 'users', id: String(user.id) };
     },
     async loadAccount(reference) {
       const user = users.byId(Number(reference.id));

@@ -32,7 +32,9 @@ export class UsersService {
   }
 
   #one(sql: string, parameter: number | string): User | null {
-    this.#database ??= new DatabaseSync(path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite'));
+    this.#database ??= new DatabaseSync(
+      path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite'),
+    );
     return (this.#database.prepare(sql).get(parameter) ?? null) as User | null;
   }
 }

@@ -15,7 +15,9 @@ const host: Host = {
   async signedIn() {
     const { userId } = await currentSession();
     const user = userId === undefined ? null : userById(userId);
-    return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
+    return user === null || user.suspended !== 0
+      ? null
+      : { provider: 'users', id: String(user.id) };
   },
   async loadAccount(reference) {
     const user = userById(Number(reference.id));

@@ -6,6 +6,9 @@ export async function currentSession() {
   return getIronSession<{ userId?: number }>(await cookies(), {
     cookieName: 'session',
     password: process.env.SESSION_SECRET ?? 'a secret of this machine alone, of 32 bytes',
-    cookieOptions: { secure: process.env.PUBLIC_URL?.startsWith('https:') ?? false, sameSite: 'lax' },
+    cookieOptions: {
+      secure: process.env.PUBLIC_URL?.startsWith('https:') ?? false,
+      sameSite: 'lax',
+    },
   });
 }

@@ -1,7 +1,9 @@
 import { createCookieSessionStorage } from 'react-router';
 import { userById, type User } from './users.server.ts';
 
-export const { getSession, commitSession, destroySession } = createCookieSessionStorage<{ userId: number }>({
+export const { getSession, commitSession, destroySession } = createCookieSessionStorage<{
+  userId: number;
+}>({
   cookie: {
     name: '__session',
     httpOnly: true,

@@ -16,7 +16,8 @@ let opened: DatabaseSync | undefined;
 function one(condition: string, value: string | number): User | null {
   const file = path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite');
   opened ??= new DatabaseSync(file, { timeout: 1000 });
-  return (opened.prepare(`SELECT * FROM users WHERE ${condition}`).get(value) ?? null) as User | null;
+  return (opened.prepare(`SELECT * FROM users WHERE ${condition}`).get(value) ??
+    null) as User | null;
 }
 
 export const userById = (id: number) => one('id = ?', id);

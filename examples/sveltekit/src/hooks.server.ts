@@ -22,6 +22,8 @@ export const handle: Handle = async ({ event, resolve }) => {
   const answer = await endpoints(event.request, event);
   if (answer !== null) return answer;
   if (isForeignForm(event.request, server.origin))
-    return new Response(`Cross-site ${event.request.method} form submissions are forbidden`, { status: 403 });
+    return new Response(`Cross-site ${event.request.method} form submissions are forbidden`, {
+      status: 403,
+    });
   return resolve(event);
 };

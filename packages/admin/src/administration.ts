@@ -48,7 +48,10 @@ export class Administration {
     const form = request.method === 'POST' ? await formParameters(request) : null;
     const visitor = await accounts.visitor(request);
     if (visitor === null) {
-      return redirectReply(server.host.loginUrl(this.#address(name, request)), form === null ? 302 : 303);
+      return redirectReply(
+        server.host.loginUrl(this.#address(name, request)),
+        form === null ? 302 : 303,
+      );
     }
     // Any other value that a host returns, such as rows or a text, is not treated as true.
     const isHeld: unknown = await inTime(
@@ -79,7 +82,8 @@ export class Administration {
   ): Promise<Reply> {
     const { server } = this.#parts;
     const back = this.#address(name, request);
-    const refuse = (detail: string) => this.#refuse(visitor, name, 'form', formRefused(detail, back));
+    const refuse = (detail: string) =>
+      this.#refuse(visitor, name, 'form', formRefused(detail, back));
     if (!comesFromHere(request, server.origin))
       return this.#refuse(visitor, name, 'origin', otherOrigin(back));
     const sent: Sent = {
@@ -94,7 +98,10 @@ export class Administration {
       const done = (await PAGES[name].act?.(sent)) ?? null;
       if (done === null) return refuse('the page has no form with this action');
       if (!('goTo' in done)) return this.#reply(done, name, visitor);
-      return redirectReply(this.#notices.sign(visitor, name, new URL(done.goTo, server.origin)), 303);
+      return redirectReply(
+        this.#notices.sign(visitor, name, new URL(done.goTo, server.origin)),
+        303,
+      );
     } catch (error) {
       if (!(error instanceof RegistrationError || error instanceof AccessError)) throw error;
       return this.#showAgain(sent, error.message, name, visitor);
@@ -125,7 +132,11 @@ export class Administration {
     };
   }
 
-  #reply({ title, body, status = 200 }: Shown, name: AdministrationPageName, visitor: Visitor): Reply {
+  #reply(
+    { title, body, status = 200 }: Shown,
+    name: AdministrationPageName,
+    visitor: Visitor,
+  ): Reply {
     const parts = this.#parts;
     const links = this.#links;
     return ownPageReply({ status, formLeadsTo: parts.server.issuer }, (nonce) =>
@@ -161,10 +172,15 @@ function notAllowed({ server, home, permission }: AdministrationParts): Authoriz
   return new AuthorizationPageError(
     {
       title: 'You have no access to this page',
-      message: 'Only administrators of this server can open it. You are signed in with another account.',
+      message:
+        'Only administrators of this server can open it. You are signed in with another account.',
     },
     `the person does not hold ${permission}`,
-    { status: 403, code: 'access_denied', link: { href: home, text: `Back to ${server.config.name}` } },
+    {
+      status: 403,
+      code: 'access_denied',
+      link: { href: home, text: `Back to ${server.config.name}` },
+    },
   );
 }
 

@@ -3,7 +3,12 @@ import { authenticationMetadata } from 'portico/extension';
 import { markup, type HtmlContent } from './html.ts';
 
 /** Returns words that describe the kind of client. */
-export function badges({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): HtmlContent {
+export function badges({
+  public: isPublic,
+  applicationType,
+  registeredBy,
+  revokedAt,
+}: Client): HtmlContent {
   const kinds = [
     isPublic ? 'public' : 'confidential',
     ...(applicationType === 'native' ? ['native'] : []),
@@ -22,7 +27,10 @@ export function badges({ public: isPublic, applicationType, registeredBy, revoke
  * During a secret rotation, returns the time until which the previous secret is accepted, in
  * milliseconds since 1970. Otherwise returns null.
  */
-export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: number): number | null {
+export function openUntil(
+  { revokedAt, previousSecretExpiresAt }: Client,
+  now: number,
+): number | null {
   return revokedAt === null && previousSecretExpiresAt !== null && previousSecretExpiresAt > now
     ? previousSecretExpiresAt
     : null;

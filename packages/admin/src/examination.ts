@@ -5,7 +5,10 @@ import { warning } from 'portico/extension';
  * Warns if a scope has the same permission. In this case, people who may use that API could also
  * administer the server.
  */
-export function examinePermission(permission: string, scopes: Server['scopes']): readonly Finding[] {
+export function examinePermission(
+  permission: string,
+  scopes: Server['scopes'],
+): readonly Finding[] {
   const shared = [...scopes.values()]
     .filter((scope) => scope.permission === permission)
     .map(({ name }) => name);

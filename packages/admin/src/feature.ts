@@ -44,7 +44,10 @@ export const administration = defineFeature({
           home: paths.home,
         }));
         return Object.fromEntries(
-          ADMINISTRATION_TABLE.map(({ name }) => [name, (request: Request) => answer(name, request)]),
+          ADMINISTRATION_TABLE.map(({ name }) => [
+            name,
+            (request: Request) => answer(name, request),
+          ]),
         );
       },
     };

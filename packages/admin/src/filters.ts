@@ -34,7 +34,10 @@ function field({ name, text, type, options }: Filter, value: string): Html {
 }
 
 /** Returns the current filters, for links to the same list. */
-export function readFilters({ query }: Asked, filters: readonly Filter[]): Readonly<Record<string, string>> {
+export function readFilters(
+  { query }: Asked,
+  filters: readonly Filter[],
+): Readonly<Record<string, string>> {
   return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? '']));
 }
 

@@ -83,7 +83,9 @@ export function list(values: readonly string[]): HtmlContent {
 
 /** Formats a list of names and values. Leaves out entries without a value. */
 export function facts(entries: readonly (readonly [name: string, value: HtmlContent])[]): Html {
-  const given = entries.filter(([, value]) => value !== null && value !== undefined && value !== false);
+  const given = entries.filter(
+    ([, value]) => value !== null && value !== undefined && value !== false,
+  );
   return markup`<dl class="facts">${given.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
@@ -92,11 +94,15 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
  * address.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
-  return Object.hasOwn(told, done) ? markup`<p class="notice" role="status">${told[done] ?? ''}</p>` : null;
+  return Object.hasOwn(told, done)
+    ? markup`<p class="notice" role="status">${told[done] ?? ''}</p>`
+    : null;
 }
 
 /** Formats an alert: why the request is not possible, and that a form changed nothing. */
-export function alert(refused: { readonly reason: string; readonly form?: unknown } | undefined): Html {
+export function alert(
+  refused: { readonly reason: string; readonly form?: unknown } | undefined,
+): Html {
   if (refused === undefined) return markup``;
   const nothing = refused.form === undefined ? null : ' Nothing was changed.';
   return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;

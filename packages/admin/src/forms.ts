@@ -60,12 +60,15 @@ export class Forms {
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
     const [id, shownAt, state] = [sent('form_id'), sent('shown_at'), sent('state')];
-    if (!isFormToken(sent('csrf_token'), visitor, ...getForm(visitor, subject, [id, shownAt, state]))) {
+    if (
+      !isFormToken(sent('csrf_token'), visitor, ...getForm(visitor, subject, [id, shownAt, state]))
+    ) {
       return 'the csrf_token does not match this form, person and browser session';
     }
     const age = this.#clock() - Number(shownAt);
     if (age > LIFETIME || age < -TOLERANCE) return 'the form is more than 30 minutes old';
-    if (state !== getState(visitor, subject)) return 'the data has changed since the form was shown';
+    if (state !== getState(visitor, subject))
+      return 'the data has changed since the form was shown';
     const until = Number(shownAt) + LIFETIME + TOLERANCE;
     return (await this.#singleUses.claim('form', [id], until)) ? null : 'the form was already sent';
   }

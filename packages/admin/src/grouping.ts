@@ -43,7 +43,8 @@ export async function heldGroups(
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
     // A group with a newer authorization is on an earlier page.
-    if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after)) groups.push(whole);
+    if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
+      groups.push(whole);
   }
   return { groups, next: rest };
 }

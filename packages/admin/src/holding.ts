@@ -31,7 +31,11 @@ export function holdingRows(
 }
 
 /** Returns a row for each authorization, with a form that ends it and posts to `action`. */
-export function singleRows(items: readonly HeldAuthorization[], asked: Asked, action: string): Html {
+export function singleRows(
+  items: readonly HeldAuthorization[],
+  asked: Asked,
+  action: string,
+): Html {
   return markup`<ul class="rows" role="list">${items.map(
     (item) => markup`
         <li class="held">
@@ -90,7 +94,9 @@ function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: strin
 
 /** Returns when tokens were last issued for one of the authorizations. */
 function shownUse(authorizations: readonly HeldAuthorization[]): HtmlContent {
-  const times = authorizations.flatMap(({ usedAt }) => (typeof usedAt === 'number' ? [usedAt] : []));
+  const times = authorizations.flatMap(({ usedAt }) =>
+    typeof usedAt === 'number' ? [usedAt] : [],
+  );
   if (times.length > 0) return moment(Math.max(...times));
   return authorizations.some(({ usedAt }) => usedAt === 'unknown') ? 'unknown' : 'never';
 }

@@ -10,7 +10,8 @@ export class Html {
 }
 
 /** What a page may put into `markup`. Null, undefined and false add nothing. */
-export type HtmlContent = Html | string | number | null | undefined | false | readonly HtmlContent[];
+export type HtmlContent =
+  Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /**
  * Returns the template as HTML. Escapes every value unless it is already Html. Values are also safe

@@ -20,7 +20,10 @@ export async function isDoneSoon(
     const isDone = await Promise.race([work.then(() => true), late]);
     if (!isDone) {
       work.catch((exception: unknown) => {
-        log.error('{what} continued after the response and failed: {exception}', { what, exception });
+        log.error('{what} continued after the response and failed: {exception}', {
+          what,
+          exception,
+        });
       });
     }
     return isDone;

@@ -58,7 +58,9 @@ function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;
   if (logo === null) return markup`${name}: administration`;
   const dark =
-    logo.dark === null ? null : markup`<source srcset="${logo.dark}" media="(prefers-color-scheme: dark)">`;
+    logo.dark === null
+      ? null
+      : markup`<source srcset="${logo.dark}" media="(prefers-color-scheme: dark)">`;
   const alternative = logo.showsName ? name : '';
   const text = logo.showsName
     ? markup`<span>administration</span>`

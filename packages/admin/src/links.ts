@@ -28,7 +28,8 @@ export function pageLinks(basePath: string): PageLinks {
     audit: `${overview}/audit`,
     doctor: `${overview}/doctor`,
     client: (id, about = {}) => withQuery(`${overview}/client`, { id, ...about }),
-    person: (provider, id, about = {}) => withQuery(`${overview}/person`, { provider, id, ...about }),
+    person: (provider, id, about = {}) =>
+      withQuery(`${overview}/person`, { provider, id, ...about }),
   };
 }
 

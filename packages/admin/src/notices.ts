@@ -40,7 +40,8 @@ export class Notices {
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];
-    if (sent === '' || !equalInConstantTime(sent, signature(visitor, page, address, [done, at]))) return '';
+    if (sent === '' || !equalInConstantTime(sent, signature(visitor, page, address, [done, at])))
+      return '';
     return Math.abs(this.#clock() - Number(at)) < HOLDS ? done : '';
   }
 }

@@ -14,7 +14,10 @@ import type { PageLinks } from './links.ts';
 import type { Html } from './html.ts';
 
 /** Answers a request for the page with this name. */
-export type AnswerAdministration = (name: AdministrationPageName, request: Request) => Promise<Reply>;
+export type AnswerAdministration = (
+  name: AdministrationPageName,
+  request: Request,
+) => Promise<Reply>;
 
 /** The parts that the administrator's pages use. */
 export interface AdministrationParts {

@@ -35,7 +35,9 @@ describe("the application's names for people", () => {
 
   // @shows AS-33.11
   test('are cut at a hundred characters', async () => {
-    const { name, email } = await known(account({ name: '\u{1F600}'.repeat(500), email: 'x'.repeat(500) }));
+    const { name, email } = await known(
+      account({ name: '\u{1F600}'.repeat(500), email: 'x'.repeat(500) }),
+    );
     expect([Array.from(name ?? '').length, (email ?? '').length]).toEqual([100, 100]);
   });
 
@@ -66,7 +68,10 @@ describe('a search', () => {
     expect((await findPeople(async () => 'rows' as never, 'ada')).people).toEqual([]);
   });
 
-  test.each(['', '  ', 'x'.repeat(101), 'a\0', 'a\nb', '\ud800'])('by %j is refused', async (text) => {
-    await expect(findPeople(async () => people(1), text)).rejects.toThrow('1 to 100 characters');
-  });
+  test.each(['', '  ', 'x'.repeat(101), 'a\0', 'a\nb', '\ud800'])(
+    'by %j is refused',
+    async (text) => {
+      await expect(findPeople(async () => people(1), text)).rejects.toThrow('1 to 100 characters');
+    },
+  );
 });

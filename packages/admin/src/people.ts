@@ -101,5 +101,7 @@ function describe(account: UserInterface | null): KnownPerson {
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;
   const characters = Array.from(text.trim());
-  return characters.length <= LONGEST ? characters.join('') : `${characters.slice(0, LONGEST - 1).join('')}…`;
+  return characters.length <= LONGEST
+    ? characters.join('')
+    : `${characters.slice(0, LONGEST - 1).join('')}…`;
 }

@@ -27,7 +27,10 @@ export interface FoundClient {
   readonly differences: readonly string[];
 }
 
-export function wantedClients(server: AuthorizationServer, config: AssistantConfig): readonly WantedClient[] {
+export function wantedClients(
+  server: AuthorizationServer,
+  config: AssistantConfig,
+): readonly WantedClient[] {
   const { name } = server.config;
   const service: WantedClient = {
     role: 'service',
@@ -73,7 +76,10 @@ export async function findClients(
  * enough, because another client may also have it. Only clients that an operator registered can
  * have a role, because anyone can choose the name and callback for other clients.
  */
-export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
+export function playsRole(
+  client: Client,
+  { role, name, scopes, redirectUris }: WantedClient,
+): boolean {
   if (client.registeredBy !== 'operator') return false;
   if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
   return (

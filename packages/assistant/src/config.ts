@@ -16,13 +16,17 @@ function isExactHttps(value: string): boolean {
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
-  redirect_uris: z.array(redirectUri, { error: "must be a list of the vendor's callback URIs" }).default([]),
+  redirect_uris: z
+    .array(redirectUri, { error: "must be a list of the vendor's callback URIs" })
+    .default([]),
   user_scopes: z
     .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
     .min(1, 'must name at least one scope')
     .default(['mcp:tools']),
   listing: z
-    .record(z.string(), z.unknown(), { error: 'must be a map; for an example, see docs/voice-assistant.md' })
+    .record(z.string(), z.unknown(), {
+      error: 'must be a map; for an example, see docs/voice-assistant.md',
+    })
     .optional(),
 });
 

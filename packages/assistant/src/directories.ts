@@ -53,7 +53,10 @@ export type DirectoryName = keyof typeof DIRECTORIES;
 export const DIRECTORY_NAMES = Object.keys(DIRECTORIES) as readonly DirectoryName[];
 
 /** Finds the tools that a directory would reject, and why. */
-export function examineDirectory(name: DirectoryName, tools: readonly RegisteredTool[]): readonly Finding[] {
+export function examineDirectory(
+  name: DirectoryName,
+  tools: readonly RegisteredTool[],
+): readonly Finding[] {
   const { called, source, rules }: Directory = DIRECTORIES[name];
   const refused = tools.flatMap((tool) => {
     const reasons = rules.flatMap((rule) => rule(tool) ?? []);
@@ -61,5 +64,7 @@ export function examineDirectory(name: DirectoryName, tools: readonly Registered
     const message = `${called} would refuse ${tool.name}: ${reasons.join('; ')}`;
     return [failing(message, `change the tool; for the rules, see ${source}`)];
   });
-  return refused.length > 0 ? refused : [ok(`all tools pass the rules of ${called} that Portico checks`)];
+  return refused.length > 0
+    ? refused
+    : [ok(`all tools pass the rules of ${called} that Portico checks`)];
 }

@@ -8,7 +8,13 @@ import {
   type Finding,
 } from 'portico';
 import { check, failing, isHealthy, livingClients, ok, skipped, warning } from 'portico/extension';
-import { differenceRemedy, findClients, playsRole, wantedClients, type FoundClient } from './clients.ts';
+import {
+  differenceRemedy,
+  findClients,
+  playsRole,
+  wantedClients,
+  type FoundClient,
+} from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { examineDirectory, type DirectoryName } from './directories.ts';
 import { listingProblems } from './listing.ts';
@@ -169,7 +175,10 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   const response = await application.fetch(
     new Request(`${server.origin}${server.mountPath}/mcp`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
       body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
     }),
   );
@@ -212,7 +221,8 @@ async function examineClients(subject: Subject): Promise<Findings> {
 
 function examineClient(found: FoundClient): Finding {
   const { client, wanted, differences } = found;
-  if (client === null) return failing('the client is not registered', 'run npx portico assistant:setup');
+  if (client === null)
+    return failing('the client is not registered', 'run npx portico assistant:setup');
   if (differences.length > 0) {
     return failing(
       `${client.id} differs from the configuration: ${differences.join('; ')}`,
@@ -269,7 +279,9 @@ function examineTools({ mcp, config }: Subject): Findings {
   }
   const personal = tools.filter((tool) => tool.personal);
   const publicCount = tools.length - personal.length;
-  const unreachable = personal.filter(({ scope }) => scope !== null && !config.user_scopes.includes(scope));
+  const unreachable = personal.filter(
+    ({ scope }) => scope !== null && !config.user_scopes.includes(scope),
+  );
   const findings = [
     unreachable.length === 0
       ? ok(`${publicCount} public (${SERVICE_SCOPE}), ${personal.length} personal`)

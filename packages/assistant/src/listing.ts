@@ -10,7 +10,12 @@ export type Listing = Readonly<Record<string, unknown>>;
  */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
-    return [{ key: 'assistant:listing', message: 'is missing; for an example, see docs/voice-assistant.md' }];
+    return [
+      {
+        key: 'assistant:listing',
+        message: 'is missing; for an example, see docs/voice-assistant.md',
+      },
+    ];
   }
   const issues = listingSchema.safeParse(listing).error?.issues ?? [];
   return issues.map(({ path, message }) => ({
@@ -44,14 +49,16 @@ function section<Shape extends z.core.$ZodShape>(shape: Shape) {
 
 function text(longest: number) {
   const error = `must be a string of 1 to ${longest} characters`;
-  return z.string({ error }).refine((value) => value.trim() !== '' && countCharacters(value) <= longest, {
-    error: ({ input }) => {
-      const value = String(input);
-      return value.trim() === ''
-        ? error
-        : `has ${countCharacters(value)} characters; the maximum is ${longest}`;
-    },
-  });
+  return z
+    .string({ error })
+    .refine((value) => value.trim() !== '' && countCharacters(value) <= longest, {
+      error: ({ input }) => {
+        const value = String(input);
+        return value.trim() === ''
+          ? error
+          : `has ${countCharacters(value)} characters; the maximum is ${longest}`;
+      },
+    });
 }
 
 /**
@@ -68,7 +75,9 @@ function parseHttps(value: string): URL | null {
 }
 
 const NO_HTTPS = 'must be an https URL';
-const httpsUrl = z.string({ error: NO_HTTPS }).refine((value) => parseHttps(value) !== null, NO_HTTPS);
+const httpsUrl = z
+  .string({ error: NO_HTTPS })
+  .refine((value) => parseHttps(value) !== null, NO_HTTPS);
 
 const NO_IMAGE = 'must be an https URL whose path ends in .png, .jpg, .jpeg or .webp';
 const imageUri = z
@@ -88,7 +97,10 @@ function iconSize(value: unknown): number | null {
 }
 
 const icon = section({
-  size: z.preprocess(iconSize, z.literal(ICON_SIZES, { error: `must be one of ${ICON_SIZES.join(', ')}` })),
+  size: z.preprocess(
+    iconSize,
+    z.literal(ICON_SIZES, { error: `must be one of ${ICON_SIZES.join(', ')}` }),
+  ),
   uri: imageUri,
 });
 
@@ -97,12 +109,19 @@ const icons = z.array(icon, { error: 'must be a list of icons { size, uri }' }).
     const sizes = list.map(({ size }) => size);
     for (const [index, size] of sizes.entries()) {
       if (ICON_SIZES.includes(size) && sizes.indexOf(size) !== index) {
-        context.addIssue({ code: 'custom', path: [index, 'size'], message: `repeats the size ${size}` });
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'size'],
+          message: `repeats the size ${size}`,
+        });
       }
     }
     const missing = ICON_SIZES.filter((size) => !sizes.includes(size));
     if (missing.length > 0) {
-      context.addIssue({ code: 'custom', message: `needs icons of the sizes ${missing.join(', ')} too` });
+      context.addIssue({
+        code: 'custom',
+        message: `needs icons of the sizes ${missing.join(', ')} too`,
+      });
     }
   },
   { when: isList },
@@ -143,14 +162,19 @@ const listingSchema = z.object({
  * Returns the content for `addon-package/addon.json`: the listing and the MCP URL, without
  * credentials.
  */
-export function addonManifest(listing: Listing, resource: string): Readonly<Record<string, unknown>> {
+export function addonManifest(
+  listing: Listing,
+  resource: string,
+): Readonly<Record<string, unknown>> {
   return {
     manifestVersion: '1.0',
     storeListing: {
       distributionCountries: ['US'],
       locales: { 'en-US': withTextSizes(listing) },
     },
-    integrations: [{ type: 'MCP', config: { endpoints: { default: { type: 'HTTPS', uri: resource } } } }],
+    integrations: [
+      { type: 'MCP', config: { endpoints: { default: { type: 'HTTPS', uri: resource } } } },
+    ],
   };
 }
 

@@ -2,7 +2,11 @@ import { type McpConfig, SERVICE_SCOPE } from '@portico/mcp';
 import type { AddCommands, ConfigMap, ConfigurationProblem, Environment, Plugin } from 'portico';
 import { addAssistantDoctor } from './commands/assistant-doctor.ts';
 import { addAssistantSetup } from './commands/assistant-setup.ts';
-import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput } from './config.ts';
+import {
+  assistantConfiguration,
+  type AssistantConfig,
+  type AssistantConfigInput,
+} from './config.ts';
 
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 

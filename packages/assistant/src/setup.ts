@@ -62,7 +62,9 @@ export async function setUpAssistant(
   const clients: ClientSetup[] = [];
   for (const found of await findClients(server, assistantConfig(application))) {
     const client =
-      found.client === null ? await register(server, found.wanted) : describeFound(found.client, found);
+      found.client === null
+        ? await register(server, found.wanted)
+        : describeFound(found.client, found);
     clients.push(client);
     report(client);
   }

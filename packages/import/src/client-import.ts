@@ -6,10 +6,15 @@ import { readRecords } from './import-file.ts';
 export const addClientImport: AddCommands = (program, context) => {
   program
     .command('oauth:client:import')
-    .description('import all applications of another server with their ids and secrets; imports all or none')
+    .description(
+      'import all applications of another server with their ids and secrets; imports all or none',
+    )
     .argument('<file>', 'a JSON array, or one JSON object per line; - reads standard input')
     .option('--dry-run', 'show what would be imported; write nothing')
-    .option('--new-secrets', 'create and print a secret for each application that needs one and has none')
+    .option(
+      '--new-secrets',
+      'create and print a secret for each application that needs one and has none',
+    )
     .option('--json', 'print only JSON to standard output')
     .addHelpText('after', HELP)
     .action(
@@ -35,10 +40,14 @@ export const addClientImport: AddCommands = (program, context) => {
           ),
         );
         if (json) context.printJson({ written, clients: clients.map(asJson) });
-        else for (const client of clients) for (const line of describe(client, dryRun)) context.print(line);
+        else
+          for (const client of clients)
+            for (const line of describe(client, dryRun)) context.print(line);
         const refused = clients.filter(({ outcome }) => outcome === 'refused').length;
         if (refused > 0)
-          context.fail(`${refused} of ${clients.length} applications were refused, so nothing was imported`);
+          context.fail(
+            `${refused} of ${clients.length} applications were refused, so nothing was imported`,
+          );
         if (dryRun) context.note('Dry run: nothing was written.');
       },
     );

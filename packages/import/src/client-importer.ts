@@ -10,7 +10,12 @@ import {
 } from 'portico/extension';
 import type { ClientImport, ClientImportOptions, ImportedClient } from './contract.ts';
 import { readClientId, readClientRecord, type ClientRecord } from './client-records.ts';
-import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
+import {
+  createHashReader,
+  plainSecret,
+  type HashReader,
+  type ImportedSecret,
+} from './secret-hashes.ts';
 
 /**
  * The most records in one transaction. A larger transaction would block other writes for more than
@@ -129,7 +134,9 @@ export class ClientImporter {
     const checked = await checkNewClient(read.registration, this.#server);
     const newSecret = needsNewSecret(read, checked, this.#options) ? randomToken() : null;
     const secret =
-      newSecret === null ? readSecret(read, readHash, this.#hasher) : plainSecret(newSecret, this.#hasher);
+      newSecret === null
+        ? readSecret(read, readHash, this.#hasher)
+        : plainSecret(newSecret, this.#hasher);
     if (secret !== null && (await secret.isOfNothing())) throw new RegistrationError(OF_NOTHING);
     const begun = { id: clientId, registeredBy: 'operator', secretHash: null } as const;
     const createdAt = read.createdAt ?? this.#server.clock();
@@ -137,14 +144,16 @@ export class ClientImporter {
   }
 }
 
-const OF_NOTHING = 'client_secret_hash is the hash of an empty secret; remove it and use --new-secrets';
+const OF_NOTHING =
+  'client_secret_hash is the hash of an empty secret; remove it and use --new-secrets';
 
 function needsNewSecret(
   { secret, secretHash }: ClientRecord,
   checked: ClientMetadata,
   { newSecrets = false }: ClientImportOptions,
 ): boolean {
-  if (checked.public || checked.keys !== null || secret !== null || secretHash !== null) return false;
+  if (checked.public || checked.keys !== null || secret !== null || secretHash !== null)
+    return false;
   if (newSecrets) return true;
   throw new RegistrationError(
     'client_secret and client_secret_hash are missing; add one of them, or use --new-secrets',
@@ -157,7 +166,9 @@ function readSecret(
   hasher: PasswordHasher,
 ): ImportedSecret | null {
   if (secret !== null && secretHash !== null) {
-    throw new RegistrationError('it has both client_secret and client_secret_hash; remove one of them');
+    throw new RegistrationError(
+      'it has both client_secret and client_secret_hash; remove one of them',
+    );
   }
   if (secret !== null) return plainSecret(secret, hasher);
   return secretHash === null ? null : readHash(secretHash);

@@ -10,6 +10,8 @@ describe('a client of another server', () => {
     ['2023-11-14T22:13:20Z', null],
   ])('has a past registration date in whole milliseconds, or none: %j', (at, createdAt) => {
     const record = { client_id: 'one', client_name: 'One', client_id_issued_at: at };
-    expect(readClientRecord(record, 1_800_000_000_000, [], GRANT_TYPES.rights).createdAt).toBe(createdAt);
+    expect(readClientRecord(record, 1_800_000_000_000, [], GRANT_TYPES.rights).createdAt).toBe(
+      createdAt,
+    );
   });
 });

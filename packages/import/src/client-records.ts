@@ -150,12 +150,16 @@ function readFields(record: unknown): Fields {
     value === false ||
     value === 0 ||
     (Array.isArray(value) && value.length === 0);
-  return new Map(Object.entries(record).filter(([name, value]) => name === 'grant_types' || !isEmpty(value)));
+  return new Map(
+    Object.entries(record).filter(([name, value]) => name === 'grant_types' || !isEmpty(value)),
+  );
 }
 
 function leftOut(fields: Fields): string[] {
   const known = [...fields.keys()].filter((name) => LEFT_OUT.has(name));
-  return known.length === 0 ? [] : [`not imported, because Portico has no such field: ${known.join(', ')}`];
+  return known.length === 0
+    ? []
+    : [`not imported, because Portico has no such field: ${known.join(', ')}`];
 }
 
 function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void {
@@ -169,10 +173,14 @@ function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void
   }
   const subjects = fields.get('subject_type');
   if (subjects !== undefined && subjects !== 'public') {
-    throw new RegistrationError('subject_type must be public: every client gets the same sub for a person');
+    throw new RegistrationError(
+      'subject_type must be public: every client gets the same sub for a person',
+    );
   }
   if (!fields.has('client_name'))
-    throw new RegistrationError('client_name is missing; add the name that the consent screen shows');
+    throw new RegistrationError(
+      'client_name is missing; add the name that the consent screen shows',
+    );
 }
 
 function readMethod(fields: Fields): string {
@@ -185,8 +193,14 @@ function readMethod(fields: Fields): string {
 }
 
 /** Returns the record's grants that this server offers. */
-function readGrants(fields: Fields, rights: readonly string[], changes: string[]): readonly string[] {
-  const named = fields.has('grant_types') ? (list(fields, 'grant_types') ?? []) : ['authorization_code'];
+function readGrants(
+  fields: Fields,
+  rights: readonly string[],
+  changes: string[],
+): readonly string[] {
+  const named = fields.has('grant_types')
+    ? (list(fields, 'grant_types') ?? [])
+    : ['authorization_code'];
   const offered = named.filter((grant) => rights.includes(grant));
   const missing = named.filter((grant) => !offered.includes(grant));
   if (offered.length === 0) {
@@ -197,7 +211,9 @@ function readGrants(fields: Fields, rights: readonly string[], changes: string[]
     );
   }
   if (missing.length > 0)
-    changes.push(`grant_types not imported, because this server does not offer them: ${quotedList(missing)}`);
+    changes.push(
+      `grant_types not imported, because this server does not offer them: ${quotedList(missing)}`,
+    );
   const answers = list(fields, 'response_types') ?? [];
   const others = answers.filter((type) => type !== 'code');
   if (others.length > 0)
@@ -212,12 +228,16 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   if (until === undefined) return;
   if (typeof until !== 'number')
     throw new RegistrationError('client_secret_expires_at must be a number of seconds');
-  if (until * 1000 <= now) throw new RegistrationError('its secret has expired (client_secret_expires_at)');
+  if (until * 1000 <= now)
+    throw new RegistrationError('its secret has expired (client_secret_expires_at)');
   changes.push('client_secret_expires_at is not imported: secrets do not expire in Portico');
 }
 
 function readKeys(fields: Fields): Partial<ClientRegistration> {
-  const [jwksUri, algorithm] = [text(fields, 'jwks_uri'), text(fields, 'token_endpoint_auth_signing_alg')];
+  const [jwksUri, algorithm] = [
+    text(fields, 'jwks_uri'),
+    text(fields, 'token_endpoint_auth_signing_alg'),
+  ];
   const given = fields.get('jwks');
   const jwks = typeof given === 'string' ? parsed(given) : given;
   return {
@@ -237,7 +257,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
  */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');
-  if (algorithm === null || algorithm === 'RS256' || !grants.includes('authorization_code')) return {};
+  if (algorithm === null || algorithm === 'RS256' || !grants.includes('authorization_code'))
+    return {};
   return { idTokenSignedResponseAlg: algorithm };
 }
 

@@ -10,7 +10,10 @@ const MOST_CHARACTERS = 67_108_864;
  * one JSON document per line. Otherwise, ends the command with a one-line message. The message does
  * not repeat the file's contents, because they include secrets.
  */
-export async function readRecords(context: ConsoleContext, file: string): Promise<readonly unknown[]> {
+export async function readRecords(
+  context: ConsoleContext,
+  file: string,
+): Promise<readonly unknown[]> {
   const content = await readAll(context, file);
   if (content.length > MOST_CHARACTERS)
     return context.fail('The input is larger than 64 MiB; split the file');
@@ -22,7 +25,8 @@ export async function readRecords(context: ConsoleContext, file: string): Promis
         .map((line, at) => [line.trim(), at + 1] as const)
         .filter(([line]) => line !== '')
         .map(([line, at]) => parse(context, line, `Line ${at}`));
-  if (!Array.isArray(records) || records.length === 0) return context.fail('The input has no records');
+  if (!Array.isArray(records) || records.length === 0)
+    return context.fail('The input has no records');
   return records;
 }
 

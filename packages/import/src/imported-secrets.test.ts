@@ -51,7 +51,11 @@ describe('verifying a secret', () => {
       for (const secret of ['right', 'wrong']) {
         Object.assign(counted, { verified: 0, pieces: 0, iterations: 0 });
         await hasher.verify(secret, hash);
-        expect([hash, secret, counted]).toEqual([hash, secret, { verified: 1, pieces: 2, iterations: 101 }]);
+        expect([hash, secret, counted]).toEqual([
+          hash,
+          secret,
+          { verified: 1, pieces: 2, iterations: 101 },
+        ]);
       }
     }
   });
@@ -77,7 +81,10 @@ describe('verifying a secret', () => {
     const hasher = createImportedSecrets(passwordHasher, 0, derive);
     const hash = await wrapHash(derived(1), hasher);
     const { digest } = derived(1);
-    expect([await hasher.verify('right', hash), await hasher.verify(digest, hash)]).toEqual([false, false]);
+    expect([await hasher.verify('right', hash), await hasher.verify(digest, hash)]).toEqual([
+      false,
+      false,
+    ]);
     expect([await hasher.verify('right', '$plain$right'), counted.iterations]).toEqual([true, 0]);
   });
 
@@ -140,7 +147,9 @@ describe('a hash of another server', () => {
     const kept = await Promise.all(foreign.map((each) => wrapHash(each, passwordHasher)));
     expect(kept[2]).toBe(`imported$pbkdf2_sha256$1$c2FsdA$$plain$${derived(1).digest}`);
     const matches = await Promise.all(
-      foreign.map((each) => Promise.all(kept.map((other) => isWrapped(each, other, passwordHasher)))),
+      foreign.map((each) =>
+        Promise.all(kept.map((other) => isWrapped(each, other, passwordHasher))),
+      ),
     );
     expect(matches).toEqual(foreign.map((_, one) => foreign.map((__, other) => one === other)));
     // Of this server's own hashes it is never one, though their value is the same.
@@ -153,9 +162,15 @@ describe('a hash of another server', () => {
   // @shows AS-41.4
   test('reports its number of iterations', async () => {
     const { digest } = derived(1);
-    const kept = await Promise.all([derived(1), derived(40)].map((each) => wrapHash(each, passwordHasher)));
+    const kept = await Promise.all(
+      [derived(1), derived(40)].map((each) => wrapHash(each, passwordHasher)),
+    );
     expect(kept.map(readIterations)).toEqual([1, 40]);
-    for (const other of [`imported$sha256$$plain$${digest}`, `$plain$imported$pbkdf2_sha256$1$c2FsdA$x`, ''])
+    for (const other of [
+      `imported$sha256$$plain$${digest}`,
+      `$plain$imported$pbkdf2_sha256$1$c2FsdA$x`,
+      '',
+    ])
       expect(readIterations(other)).toBe(0);
   });
 });

@@ -90,13 +90,19 @@ export function createImportedSecrets(
   }
 
   /** Returns the value to pass to the host's hasher, and the hash with which to compare it. */
-  async function prepare(secret: string, hash: string): Promise<readonly [secret: string, hash: string]> {
+  async function prepare(
+    secret: string,
+    hash: string,
+  ): Promise<readonly [secret: string, hash: string]> {
     const found = readPbkdf2(hash);
-    const own = found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
+    const own =
+      found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
     // Queue only once for all of the work, so that every client waits equally long.
     const derived =
-      iterations === 0 ? null : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
+      iterations === 0
+        ? null
+        : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
     // Computed for every hash, because it costs almost nothing.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];

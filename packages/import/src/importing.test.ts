@@ -77,7 +77,11 @@ function serverWith(section: OAuthServerConfigInput = {}): AuthorizationServer {
 }
 
 /** What the token endpoint answers a client with this secret. */
-async function statusOf({ endpoints }: AuthorizationServer, id: string, secret: string): Promise<number> {
+async function statusOf(
+  { endpoints }: AuthorizationServer,
+  id: string,
+  secret: string,
+): Promise<number> {
   const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
   const token = endpoints.find((each) => each.path === '/oauth/token');
   const request = new Request('https://app.example/oauth/token', {
@@ -101,16 +105,19 @@ describe('an imported client', () => {
   test.each([
     [undefined, 1],
     [20, 21],
-  ])('is refused if at most %s iterations are allowed, and its hash has %d', async (most, iterations) => {
-    const { importing: imports, clients } = serverWith({ imported_pbkdf2_iterations: most });
-    const about = record(pbkdf2(iterations));
-    const { written, clients: told } = await imports.clients([about]);
-    expect([written, told[0]?.problem]).toEqual([
-      false,
-      expect.stringContaining('oauth_server:imported_pbkdf2_iterations') as string,
-    ]);
-    expect(await clients.find(about.client_id)).toBeNull();
-  });
+  ])(
+    'is refused if at most %s iterations are allowed, and its hash has %d',
+    async (most, iterations) => {
+      const { importing: imports, clients } = serverWith({ imported_pbkdf2_iterations: most });
+      const about = record(pbkdf2(iterations));
+      const { written, clients: told } = await imports.clients([about]);
+      expect([written, told[0]?.problem]).toEqual([
+        false,
+        expect.stringContaining('oauth_server:imported_pbkdf2_iterations') as string,
+      ]);
+      expect(await clients.find(about.client_id)).toBeNull();
+    },
+  );
 
   test('has its record checked like a registration', async () => {
     const about = { ...record(SHA256), dpop_bound_access_tokens: true };
@@ -133,7 +140,10 @@ describe('an imported client', () => {
   });
 
   test('has no id that is the URL of a document', async () => {
-    const about = { client_id: 'https://client.example/imported.json', client_secret: 'x'.repeat(32) };
+    const about = {
+      client_id: 'https://client.example/imported.json',
+      client_secret: 'x'.repeat(32),
+    };
     const { clients } = await serverWith().importing.clients([{ ...about, ...SERVICE }]);
     expect(clients).toMatchObject([{ outcome: 'refused' }]);
   });

@@ -51,7 +51,10 @@ export interface HashReader {
 }
 
 /** Creates a function that reads hashes. Hashes in the host's own form are stored unchanged. */
-export async function createHashReader(hasher: PasswordHasher, iterations: number): Promise<HashReader> {
+export async function createHashReader(
+  hasher: PasswordHasher,
+  iterations: number,
+): Promise<HashReader> {
   const own = getShape(await hasher.hash(randomToken()));
   return (text) => {
     if (own !== null && getShape(text) === own) {
@@ -76,7 +79,8 @@ const DJANGO = /^pbkdf2_sha256\$([1-9]\d{0,7})\$([^$]{1,128})\$([A-Za-z0-9+/]{43
 function readForeign(text: string, iterations: number, own: string | null): ForeignHash {
   const [, hexadecimal, base64 = ''] = SHA256.exec(text) ?? [];
   if (hexadecimal !== undefined) return { kind: 'sha256', digest: hexadecimal };
-  if (base64 !== '') return { kind: 'sha256', digest: Buffer.from(base64, 'base64').toString('hex') };
+  if (base64 !== '')
+    return { kind: 'sha256', digest: Buffer.from(base64, 'base64').toString('hex') };
   const [, count, salt = '', derived = ''] = DJANGO.exec(text) ?? [];
   if (count === undefined) {
     throw new RegistrationError(
@@ -90,11 +94,18 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
     );
   }
   const digest = Buffer.from(derived, 'base64').toString('hex');
-  return { kind: 'pbkdf2_sha256', digest, iterations: Number(count), salt: Buffer.from(salt, 'utf8') };
+  return {
+    kind: 'pbkdf2_sha256',
+    digest,
+    iterations: Number(count),
+    salt: Buffer.from(salt, 'utf8'),
+  };
 }
 
 function ownShape(own: string | null): string {
-  return own === null ? '' : `, or a hash of the host's password hasher (${own.replace(/\$[^$]*$/, '$')}…)`;
+  return own === null
+    ? ''
+    : `, or a hash of the host's password hasher (${own.replace(/\$[^$]*$/, '$')}…)`;
 }
 
 /**

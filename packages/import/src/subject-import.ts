@@ -36,7 +36,8 @@ export const addSubjectImport: AddCommands = (program, context) => {
           ),
         );
         const refused = subjects.filter(({ outcome }) => outcome === 'refused');
-        const count = (wanted: string) => subjects.filter(({ outcome }) => outcome === wanted).length;
+        const count = (wanted: string) =>
+          subjects.filter(({ outcome }) => outcome === wanted).length;
         const [imported, unchanged] = [count('imported'), count('unchanged')];
         if (json) context.printJson({ written, imported, unchanged, refused });
         else {

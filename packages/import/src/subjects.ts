@@ -39,7 +39,11 @@ export async function importSubjects(
   const results = written ? await write(server, judged, report) : judged;
   if (written) {
     const subjects = results.filter(({ outcome }) => outcome === 'imported').length;
-    await server.audit({ type: 'subjects_imported', subjects, ...(by === undefined ? {} : { by }) });
+    await server.audit({
+      type: 'subjects_imported',
+      subjects,
+      ...(by === undefined ? {} : { by }),
+    });
   }
   return {
     written,
@@ -94,7 +98,8 @@ function createJudge({ store, host }: Server) {
         return refused('the application has no account with this provider and id');
       return { outcome: 'imported', problem: null, accepted };
     } catch (error) {
-      if (error instanceof AccessError || error instanceof RegistrationError) return refused(error.message);
+      if (error instanceof AccessError || error instanceof RegistrationError)
+        return refused(error.message);
       throw error;
     }
   };
@@ -110,12 +115,17 @@ function readSubjectRecord(record: unknown): SubjectRecord {
   }
   const { provider, id, sub, ...others } = record as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(others);
-  if (unknown.length > 0) throw new RegistrationError(`unknown fields: ${quotedList(unknown)}; remove them`);
+  if (unknown.length > 0)
+    throw new RegistrationError(`unknown fields: ${quotedList(unknown)}; remove them`);
   for (const [name, value] of Object.entries({ provider, id, sub })) {
-    if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} must be a string`);
+    if (typeof value !== 'string')
+      throw new RegistrationError(`${quotedPublic(name)} must be a string`);
   }
   if (!SUBJECT.test(String(sub))) {
     throw new RegistrationError('sub must have 1 to 255 printable ASCII characters without spaces');
   }
-  return { person: requirePerson({ provider: String(provider), id: String(id) }), subject: String(sub) };
+  return {
+    person: requirePerson({ provider: String(provider), id: String(id) }),
+    subject: String(sub),
+  };
 }

@@ -79,10 +79,17 @@ function route(name: string, method: 'GET' | 'POST', at: string, handler: Route[
 }
 
 const ROUTES: readonly Route[] = [
-  route('who', 'GET', '/who', async () => Response.json((await auth().user())?.getProfile().name ?? null)),
+  route('who', 'GET', '/who', async () =>
+    Response.json((await auth().user())?.getProfile().name ?? null),
+  ),
   route('token', 'GET', '/token', async () => new Response(await auth().csrfToken())),
   route('secret', 'GET', '/secret', async () => new Response(await session().secret())),
-  route('change', 'POST', '/change', async (_, request) => new Response(`changed ${await request.text()}`)),
+  route(
+    'change',
+    'POST',
+    '/change',
+    async (_, request) => new Response(`changed ${await request.text()}`),
+  ),
   route('item', 'GET', '/items/{id}', ({ id }) => Response.json({ id })),
   route('remember', 'GET', '/remember/{key}/{value}', async ({ key = '', value }) => {
     await session().set(key, value);
@@ -98,10 +105,17 @@ const SESSION_COOKIE = '__Host-portico_session';
 /** A browser that keeps cookies, with this session to begin with. */
 function browser(application: Application, session: string | null = null) {
   const kept = new Map(session === null ? [] : [[SESSION_COOKIE, session]]);
-  const send = async (at: string, init: RequestInit = {}, connection?: Connection): Promise<Response> => {
+  const send = async (
+    at: string,
+    init: RequestInit = {},
+    connection?: Connection,
+  ): Promise<Response> => {
     const headers = new Headers(init.headers);
     if (kept.size > 0) headers.set('cookie', [...kept].map((pair) => pair.join('=')).join('; '));
-    const response = await application.fetch(new Request(`${ORIGIN}${at}`, { ...init, headers }), connection);
+    const response = await application.fetch(
+      new Request(`${ORIGIN}${at}`, { ...init, headers }),
+      connection,
+    );
     for (const set of response.headers.getSetCookie()) {
       const [name = '', value = ''] = set.split(';', 1)[0]?.split('=') ?? [];
       if (set.includes('Max-Age=0')) kept.delete(name);
@@ -208,9 +222,15 @@ describe('signing in', () => {
   test('redirects to a path in any script, percent-encoded as the header requires', async () => {
     const application = await start();
     await addPeople(application);
-    const response = await browser(application).signIn('ada@example.com', 'correct', '/日本/ä?q=é b#😀');
+    const response = await browser(application).signIn(
+      'ada@example.com',
+      'correct',
+      '/日本/ä?q=é b#😀',
+    );
     expect(response.status).toBe(303);
-    expect(response.headers.get('location')).toBe('/%E6%97%A5%E6%9C%AC/%C3%A4?q=%C3%A9%20b#%F0%9F%98%80');
+    expect(response.headers.get('location')).toBe(
+      '/%E6%97%A5%E6%9C%AC/%C3%A4?q=%C3%A9%20b#%F0%9F%98%80',
+    );
   });
 
   // @shows HOST-2.2
@@ -298,8 +318,11 @@ describe('the session', () => {
   test('is not started by a form without one, and lives two hours for a signed-out visitor', async () => {
     const application = await start();
     const stored = async () =>
-      (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
-        .rows;
+      (
+        await application.database.execute<{ expires_at: number }>(
+          'SELECT expires_at FROM host_sessions',
+        )
+      ).rows;
     const visitor = browser(application);
     expect((await visitor.post('/login', { identifier: 'x', password: 'y' })).status).toBe(403);
     expect(await stored()).toEqual([]);
@@ -314,7 +337,9 @@ describe('the session', () => {
     await browser(application).text('/secret');
     await application.database.execute('UPDATE host_sessions SET expires_at = 1');
     for (let visit = 0; visit < 40; visit += 1) await browser(application).text('/secret');
-    const { rows } = await application.database.execute('SELECT 1 FROM host_sessions WHERE expires_at = 1');
+    const { rows } = await application.database.execute(
+      'SELECT 1 FROM host_sessions WHERE expires_at = 1',
+    );
     expect(rows).toEqual([]);
   });
 
@@ -406,8 +431,11 @@ describe('how long a session lives', () => {
   test('it is extended once an hour at most: other uses write nothing and set no cookie', async () => {
     const { application, visitor } = await begin();
     const end = async () =>
-      (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
-        .rows[0]?.expires_at;
+      (
+        await application.database.execute<{ expires_at: number }>(
+          'SELECT expires_at FROM host_sessions',
+        )
+      ).rows[0]?.expires_at;
     const first = await end();
     clock.advance(HOUR);
     expect(sessionCookieIn(await visitor.send('/who'))).toBeNull();
@@ -430,21 +458,24 @@ describe('how long a session lives', () => {
   test.each([
     ['two hours', LIFETIME, 2 * HOUR],
     ['session_ttl where that is less', 600, 600],
-  ])('for a visitor who is not signed in it is %s after the last use', async (_, lifetime, lives) => {
-    const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
-    const visitor = browser(application);
-    const begun = await visitor.send('/secret');
-    expect(sessionCookieIn(begun)).toContain(`Max-Age=${lives}`);
-    const secret = await begun.text();
-    for (let use = 0; use < 3; use += 1) {
-      clock.advance(lives - 1);
-      const used = await visitor.send('/secret');
-      expect(await used.text()).toBe(secret);
-      expect(sessionCookieIn(used)).toContain(`Max-Age=${lives}`);
-    }
-    clock.advance(lives);
-    expect(await visitor.text('/secret')).not.toBe(secret);
-  });
+  ])(
+    'for a visitor who is not signed in it is %s after the last use',
+    async (_, lifetime, lives) => {
+      const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
+      const visitor = browser(application);
+      const begun = await visitor.send('/secret');
+      expect(sessionCookieIn(begun)).toContain(`Max-Age=${lives}`);
+      const secret = await begun.text();
+      for (let use = 0; use < 3; use += 1) {
+        clock.advance(lives - 1);
+        const used = await visitor.send('/secret');
+        expect(await used.text()).toBe(secret);
+        expect(sessionCookieIn(used)).toContain(`Max-Age=${lives}`);
+      }
+      clock.advance(lives);
+      expect(await visitor.text('/secret')).not.toBe(secret);
+    },
+  );
 
   // @shows HOST-2.1
   test('signing in turns a two-hour visit into a session of session_ttl', async () => {
@@ -517,7 +548,10 @@ describe('a session that was replaced', () => {
     expect(out.headers.getSetCookie()).toEqual([
       `${SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0`,
     ]);
-    expect([out.headers.get('location'), out.headers.get('cache-control')]).toEqual(['/', 'no-store']);
+    expect([out.headers.get('location'), out.headers.get('cache-control')]).toEqual([
+      '/',
+      'no-store',
+    ]);
   });
 
   test('is not signed out by a form without a CSRF token', async () => {
@@ -597,8 +631,12 @@ describe('the session-wide CSRF check', () => {
     const visitor = browser(await start({ routes }));
     const token = await visitor.text('/token');
     expect((await visitor.send('/any', { method })).status).toBe(403);
-    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': 'x' } })).status).toBe(403);
-    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': token } })).status).toBe(200);
+    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': 'x' } })).status).toBe(
+      403,
+    );
+    expect(
+      (await visitor.send('/any', { method, headers: { 'X-CSRF-Token': token } })).status,
+    ).toBe(200);
   });
 
   // @shows HOST-2.1
@@ -608,13 +646,17 @@ describe('the session-wide CSRF check', () => {
     const visitor = browser(application);
     const shown = await visitor.send('/token');
     expect(shown.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-portico_csrf=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/),
+      expect.stringMatching(
+        /^__Host-portico_csrf=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      ),
     ]);
     const before = await shown.text();
     expect((await visitor.post('/change', { _csrf: before })).status).toBe(200);
     await visitor.signIn('ada@example.com');
     expect((await visitor.post('/change', { _csrf: before })).status).toBe(403);
-    expect((await visitor.post('/change', { _csrf: await visitor.text('/token') })).status).toBe(200);
+    expect((await visitor.post('/change', { _csrf: await visitor.text('/token') })).status).toBe(
+      200,
+    );
   });
 
   // @shows HOST-1.6
@@ -628,7 +670,9 @@ describe('the session-wide CSRF check', () => {
       [1024 * 1024 + 1, 413],
     ] as const) {
       const body = first + 'x'.repeat(size - first.length);
-      expect((await visitor.send('/change', { method: 'POST', body, headers })).status).toBe(status);
+      expect((await visitor.send('/change', { method: 'POST', body, headers })).status).toBe(
+        status,
+      );
     }
   });
 
@@ -642,7 +686,11 @@ describe('the session-wide CSRF check', () => {
   // @shows API-5.3
   test('is bypassed by an Authorization: Bearer header, which authenticates nothing', async () => {
     const application = await start({
-      routes: [route('who.post', 'POST', '/who', async () => Response.json((await auth().user()) === null))],
+      routes: [
+        route('who.post', 'POST', '/who', async () =>
+          Response.json((await auth().user()) === null),
+        ),
+      ],
     });
     await addPeople(application);
     const visitor = browser(application);
@@ -658,7 +706,9 @@ describe('the session-wide CSRF check', () => {
   test('a bearer request has no session: an endpoint that needs one returns 400', async () => {
     const application = await start();
     for (const at of ['/login', '/token', '/secret', '/remember/a/b']) {
-      const response = await browser(application).send(at, { headers: { Authorization: 'Bearer x' } });
+      const response = await browser(application).send(at, {
+        headers: { Authorization: 'Bearer x' },
+      });
       expect(response.status).toBe(400);
       expect(response.headers.has('set-cookie')).toBe(false);
     }
@@ -667,12 +717,16 @@ describe('the session-wide CSRF check', () => {
   // @shows HOST-1.6
   test('a form above 1 MiB is 413', async () => {
     const application = await start();
-    expect((await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status).toBe(413);
+    expect(
+      (await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status,
+    ).toBe(413);
   });
 
   test('a form that breaks off is 400, not a server error', async () => {
     const application = await start();
-    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) });
+    const body = new ReadableStream({
+      pull: (controller) => controller.error(new Error('aborted')),
+    });
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
     expect((await application.fetch(new Request(`${ORIGIN}/change`, init))).status).toBe(400);
@@ -747,10 +801,15 @@ describe('responses of the kit', () => {
 
   test('a refused form is shown again without the input, and redirects nowhere', async () => {
     const application = await start();
-    const form = { identifier: 'typed@example.com', password: 'typed-secret', return_to: '//evil.example' };
+    const form = {
+      identifier: 'typed@example.com',
+      password: 'typed-secret',
+      return_to: '//evil.example',
+    };
     const page = await (await browser(application).post('/login', form)).text();
     expect(page).toContain('name="return_to" value="/"');
-    for (const word of ['typed@example.com', 'typed-secret', 'evil']) expect(page).not.toContain(word);
+    for (const word of ['typed@example.com', 'typed-secret', 'evil'])
+      expect(page).not.toContain(word);
   });
 
   test('a wrong password is on no page', async () => {
@@ -765,7 +824,10 @@ describe('responses of the kit', () => {
   // @shows HOST-1.6
   test('a sign-in form has at most 64 KiB, to the byte', async () => {
     const application = await start();
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Sec-Fetch-Site': 'same-origin',
+    };
     const sent = (size: number) => {
       const first = 'identifier=x&password=';
       const body = first + 'y'.repeat(size - first.length);
@@ -781,18 +843,23 @@ describe('responses of the kit', () => {
     ['none', 403],
     ['same-site', 403],
     ['cross-site', 403],
-  ])('a sign-in form without a token, from a browser that sends %s, is %i', async (site, status) => {
-    const application = await start();
-    const form = { identifier: 'x', password: 'y' };
-    const sent = await browser(application).post('/login', form, { 'Sec-Fetch-Site': site });
-    expect(sent.status).toBe(status);
-  });
+  ])(
+    'a sign-in form without a token, from a browser that sends %s, is %i',
+    async (site, status) => {
+      const application = await start();
+      const form = { identifier: 'x', password: 'y' };
+      const sent = await browser(application).post('/login', form, { 'Sec-Fetch-Site': site });
+      expect(sent.status).toBe(status);
+    },
+  );
 
   test.each([401, 403])('a sign-in that is refused with %i makes one log line', async (status) => {
     const application = await start();
     const visitor = browser(application);
     const answer =
-      status === 401 ? await visitor.signIn('x', 'y') : await visitor.post('/login', { identifier: 'x' });
+      status === 401
+        ? await visitor.signIn('x', 'y')
+        : await visitor.post('/login', { identifier: 'x' });
     expect(answer.status).toBe(status);
     await application.close();
     started.pop();
@@ -811,7 +878,11 @@ describe('a browser in which a person has signed in', () => {
   const from = { address: '192.0.2.7' };
 
   /** Whether it is known for the account: others on its network are slowed down. */
-  async function isKnown(application: Application, known: string | null, email = 'ada@example.com') {
+  async function isKnown(
+    application: Application,
+    known: string | null,
+    email = 'ada@example.com',
+  ) {
     const attempt = async (cookie: string | null) => {
       const visitor = browser(application);
       if (cookie !== null) visitor.kept.set(KNOWN, cookie);
@@ -905,14 +976,23 @@ describe('the address of a request', () => {
 
 describe('the limit of a body:', () => {
   const LIMIT = 1024;
-  const echo = route('echo', 'POST', '/echo', async (_, request) => new Response(await request.text()));
+  const echo = route(
+    'echo',
+    'POST',
+    '/echo',
+    async (_, request) => new Response(await request.text()),
+  );
 
   // @shows HOST-1.6
   test.each([
     ['as many bytes', LIMIT, 200],
     ['one more', LIMIT + 1, 413],
   ])('%s, declared or not', async (_, size, status) => {
-    const application = await start({ config: { body_limit: LIMIT }, routes: [echo], accounts: false });
+    const application = await start({
+      config: { body_limit: LIMIT },
+      routes: [echo],
+      accounts: false,
+    });
     const body = 'x'.repeat(size);
     const declared = { 'Content-Length': String(size) };
     const send = (headers: Record<string, string>) =>
@@ -1000,7 +1080,9 @@ describe('routes', () => {
   test('two with the same name or path are an error at the start', async () => {
     const ok = () => new Response('ok');
     await expect(start({ routes: [route('item', 'GET', '/other', ok)] })).rejects.toThrow("'item'");
-    await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow('/items/{}');
+    await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow(
+      '/items/{}',
+    );
   });
 
   test('an application may have its own route named login', async () => {
@@ -1026,7 +1108,11 @@ describe('the two host hooks', () => {
     expect(await refused.json()).toEqual({ error: "I'm a teapot", method: 'GET', path: '/fail' });
     const fault = await browser(application).send('/fault');
     expect(fault.status).toBe(500);
-    expect(await fault.json()).toEqual({ error: 'Internal server error', method: 'GET', path: '/fault' });
+    expect(await fault.json()).toEqual({
+      error: 'Internal server error',
+      method: 'GET',
+      path: '/fault',
+    });
     const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
     expect(log).toContain('the secret of the fault');
   });
@@ -1054,9 +1140,9 @@ describe('the two host hooks', () => {
       expect(await response.json()).toEqual({ status });
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     }
-    expect((await browser(application).send('/items/1')).headers.get('x-content-type-options')).toBe(
-      'nosniff',
-    );
+    expect(
+      (await browser(application).send('/items/1')).headers.get('x-content-type-options'),
+    ).toBe('nosniff');
   });
 
   test('a hook that throws makes a plain 500', async () => {

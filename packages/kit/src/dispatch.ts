@@ -1,6 +1,12 @@
 import { isOverloaded } from '@portico/sql';
 import type { Connection, Middleware } from 'portico';
-import { isLiteralTarget, readPath, getRequestId, runInContext, withRequestId } from 'portico/extension';
+import {
+  isLiteralTarget,
+  readPath,
+  getRequestId,
+  runInContext,
+  withRequestId,
+} from 'portico/extension';
 import { HttpError } from './errors.ts';
 import { setTimeout } from 'node:timers/promises';
 import { RequestContext, runWithContext } from './accounts/request-context.ts';
@@ -39,7 +45,8 @@ export class Dispatcher {
   async #answer(request: Request, connection: Connection, requestId: string): Promise<Response> {
     this.#inFlight.begin();
     const progress: Progress = { route: null };
-    const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
+    const finished = (response: Response) =>
+      withRequestId(withoutBody(request, response), requestId);
     try {
       let response: Response;
       try {
@@ -106,14 +113,22 @@ export class Dispatcher {
     const { events, database, log, logOverload } = this.#kit;
     const answered = await events.answerException(exception);
     if (answered !== null) return answered;
-    const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
+    const status = database.isUnavailable(exception)
+      ? 503
+      : ErrorHandler.resolveStatusCode(exception);
     if (isOverloaded(exception)) logOverload();
-    else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
+    else if (status >= 500)
+      log.error('The request failed: {exception}', { requestId, route, exception });
     else if (exception instanceof HttpError && status !== 404) {
       const { message: detail } = exception;
       const refused = route ?? (exception instanceof MethodError ? exception.route : null);
       if (refused !== null)
-        log.info('{route} refused: {status} ({detail})', { route: refused, requestId, status, detail });
+        log.info('{route} refused: {status} ({detail})', {
+          route: refused,
+          requestId,
+          status,
+          detail,
+        });
     }
     const own = exception instanceof HttpError ? exception.headers : {};
     const headers = status === 503 ? { 'Retry-After': '2', ...own } : own;
@@ -129,14 +144,23 @@ interface Progress {
 
 /** Does not use `instanceof`, because `@hono/node-server` has its own `Response` class. */
 function isResponse(answered: unknown): answered is Response {
-  return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
+  return (
+    typeof answered === 'object' &&
+    answered !== null &&
+    'headers' in answered &&
+    'status' in answered
+  );
 }
 
 function withCookies(response: Response, cookies: readonly string[]): Response {
   if (cookies.length === 0) return response;
   const headers = new Headers(response.headers);
   for (const cookie of cookies) headers.append('Set-Cookie', cookie);
-  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+  return new Response(response.body, {
+    status: response.status,
+    statusText: response.statusText,
+    headers,
+  });
 }
 
 function withoutBody(request: Request, response: Response): Response {
@@ -173,6 +197,9 @@ const LONGEST_WAIT = 10_000;
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
-  await Promise.race([work, setTimeout(milliseconds, undefined, { signal: waiting.signal }).catch(() => {})]);
+  await Promise.race([
+    work,
+    setTimeout(milliseconds, undefined, { signal: waiting.signal }).catch(() => {}),
+  ]);
   waiting.abort();
 }

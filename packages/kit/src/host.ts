@@ -30,7 +30,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },
-    holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
+    holdsPermission: (person, permission) =>
+      application.accounts.holdsPermission(person, permission),
     findPeople: application.accounts.search,
     browserSecret: () => application.session().secret(),
     async signOut(_, returnTo) {

@@ -2,7 +2,12 @@
  * The kit is a small framework for applications that do not use another one. It also implements the
  * server's host contract.
  */
-export { defineApplication, migrationsOf, startApplication, type KitDefinition } from './application.ts';
+export {
+  defineApplication,
+  migrationsOf,
+  startApplication,
+  type KitDefinition,
+} from './application.ts';
 export type {
   AccountProvider,
   Accounts,

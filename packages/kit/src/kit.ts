@@ -54,9 +54,12 @@ export class Kit {
     const tokenSchemes = plugins.flatMap((plugin) => plugin.tokenSchemes?.(config) ?? []);
     const { publicUrl } = application;
     this.people = open === undefined ? null : this.#people(publicUrl, tokenSchemes, clock);
-    this.csrf = open === undefined ? null : new CsrfCheck(publicUrl, kit.csrf_exempt_routes, tokenSchemes);
+    this.csrf =
+      open === undefined ? null : new CsrfCheck(publicUrl, kit.csrf_exempt_routes, tokenSchemes);
     this.logOverload = throttleLog((times) =>
-      log.warning('Too many password checks at once; requests answered with 503: {times}', { times }),
+      log.warning('Too many password checks at once; requests answered with 503: {times}', {
+        times,
+      }),
     );
   }
 

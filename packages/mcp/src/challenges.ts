@@ -57,7 +57,11 @@ export class Challenges {
    * Returns the text of the same challenge, with a description. Returns null without
    * `mcp:oauth:challenge`.
    */
-  described(refused: CallRefusal, used: readonly Guarded[], binding: BindingRefusal | null): string | null {
+  described(
+    refused: CallRefusal,
+    used: readonly Guarded[],
+    binding: BindingRefusal | null,
+  ): string | null {
     if (this.#metadataUrl === null) return null;
     const fields = this.#ofUses(refused.status, used, binding, refused.message);
     return fields['WWW-Authenticate'] ?? null;

@@ -9,8 +9,14 @@ const MOST_MESSAGES = 1_000_000;
 /** The settings in the section `mcp` that no feature adds. */
 export const coreShape = {
   /** The server's name for assistants. Defaults to the authorization server's name. */
-  name: z.string({ error: 'must be the display name of the MCP server' }).min(1, 'is empty').optional(),
-  version: z.string({ error: 'must be the version of your tools' }).min(1, 'is empty').default('1.0.0'),
+  name: z
+    .string({ error: 'must be the display name of the MCP server' })
+    .min(1, 'is empty')
+    .optional(),
+  version: z
+    .string({ error: 'must be the version of your tools' })
+    .min(1, 'is empty')
+    .default('1.0.0'),
   instructions: z.string({ error: 'must be a text for the model' }).optional(),
   resource: z
     .string({
@@ -43,7 +49,9 @@ export const coreShape = {
   oauth: z
     .strictObject({
       scopes_supported: z
-        .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
+        .array(z.string({ error: 'must be a scope name' }), {
+          error: 'must be a list of scope names',
+        })
         .min(1, 'must name at least one scope')
         .default(['mcp:tools']),
       challenge: z.boolean({ error: 'must be true or false' }).default(false),

@@ -72,7 +72,9 @@ export class McpContext {
 
   /** The `_meta` in each result for 2026-07-28. */
   get meta(): Readonly<Record<string, unknown>> {
-    return { 'io.modelcontextprotocol/serverInfo': { name: this.name, version: this.config.version } };
+    return {
+      'io.modelcontextprotocol/serverInfo': { name: this.name, version: this.config.version },
+    };
   }
 
   /** The server's instructions, for clients of every version. */
@@ -104,7 +106,10 @@ export class McpContext {
     try {
       return await this.api.withToken(request, answer);
     } catch (exception) {
-      this.log.error('The MCP endpoint failed: {exception}', { requestId: getRequestId(request), exception });
+      this.log.error('The MCP endpoint failed: {exception}', {
+        requestId: getRequestId(request),
+        exception,
+      });
       return refusal(500, 'The server failed to answer.');
     }
   }
@@ -145,14 +150,19 @@ export class McpContext {
  */
 function findApi(server: AuthorizationServer, resource: string, path: string): ProtectedApi {
   if (server.resources.length === 0 && path === MCP_PATH) return server;
-  const isKnown = server.audience === resource || server.resources.some((each) => each.resource === resource);
+  const isKnown =
+    server.audience === resource || server.resources.some((each) => each.resource === resource);
   if (isKnown) return server.resource(resource);
   const message = `lacks ${resource}, the resource of the MCP endpoint ${path}`;
   throw new ConfigurationError([{ key: 'oauth_server:resources', message }]);
 }
 
 /** Returns the settings. The endpoint of a resource that challenges does so, too. */
-function challengingAs(config: McpConfig, { resources }: AuthorizationServer, resource: string): McpConfig {
+function challengingAs(
+  config: McpConfig,
+  { resources }: AuthorizationServer,
+  resource: string,
+): McpConfig {
   const challenges = resources.some((each) => each.resource === resource && each.challenge);
   return challenges ? { ...config, oauth: { ...config.oauth, challenge: true } } : config;
 }

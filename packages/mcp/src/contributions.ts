@@ -55,7 +55,9 @@ export class Contributions {
    */
   refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
     const added = this.#offered().flatMap((each) => each.refusedCallMeta?.(challenge) ?? []);
-    return added.length === 0 ? null : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
+    return added.length === 0
+      ? null
+      : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
   /** Returns the guarded things that these requests use, except tools. */

@@ -26,7 +26,10 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...(challenge ? { stepUp: true } : {}),
     ...(narrows ? { serviceScope: SERVICE_SCOPE } : {}),
   });
-  const endpoints = [...protocolEndpoints(context, contributions), ...metadataEndpoints(context, document)];
+  const endpoints = [
+    ...protocolEndpoints(context, contributions),
+    ...metadataEndpoints(context, document),
+  ];
   // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
@@ -58,7 +61,12 @@ function named({ name, personal, scope }: RegisteredTool): Named {
 }
 
 /** Protected resource metadata (RFC 9728 section 2). */
-function buildMetadata({ server, config, resource, name }: McpContext): Readonly<Record<string, unknown>> {
+function buildMetadata({
+  server,
+  config,
+  resource,
+  name,
+}: McpContext): Readonly<Record<string, unknown>> {
   const listed = listedScopes(server, config.oauth.scopes_supported);
   return {
     resource,
@@ -101,7 +109,9 @@ function metadataEndpoints(context: McpContext, document: object): readonly Endp
   const { server, metadataPath, path } = context;
   const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' };
   const handle = async (request: Request) =>
-    request.method === 'OPTIONS' ? documentPreflight(request) : jsonResponse(document, 200, headers);
+    request.method === 'OPTIONS'
+      ? documentPreflight(request)
+      : jsonResponse(document, 200, headers);
   const name = 'mcp_server_resource_metadata';
   const root: Endpoint = {
     name: `${name}_root`,
@@ -122,9 +132,12 @@ function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpo
   const answer = async (request: Request) =>
     withRequestId(await endpoint.handle(request), getRequestId(request));
   const handle: Endpoint['handle'] =
-    measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
+    measuring === null
+      ? answer
+      : (request) => measuring.endpoint(task, request, () => answer(request));
   return {
     ...endpoint,
-    handle: (request, context) => runInContext(context, getRequestId(request), () => handle(request)),
+    handle: (request, context) =>
+      runInContext(context, getRequestId(request), () => handle(request)),
   };
 }

@@ -5,20 +5,29 @@ import { allowedFields } from 'portico/extension';
  * `mcp:allowed_origins` are allowed. A request without an `Origin` header does not come from a page
  * (MCP, Security Warning for the transport: DNS rebinding).
  */
-export function isForeign(request: Request, ownOrigin: string, allowed: readonly string[]): boolean {
+export function isForeign(
+  request: Request,
+  ownOrigin: string,
+  allowed: readonly string[],
+): boolean {
   const origin = request.headers.get('origin');
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
 /** Lets pages on an allowed origin read the response, even an error. */
-export function withCors(response: Response, request: Request, allowed: readonly string[]): Response {
+export function withCors(
+  response: Response,
+  request: Request,
+  allowed: readonly string[],
+): Response {
   const { headers } = response;
   const exposed = headers.has('dpop-nonce')
     ? EXPOSED_WITH_NONCE
     : headers.has('www-authenticate')
       ? EXPOSED_WITH_CHALLENGE
       : EXPOSED;
-  for (const [name, value] of corsHeaders(request, allowed, exposed)) response.headers.append(name, value);
+  for (const [name, value] of corsHeaders(request, allowed, exposed))
+    response.headers.append(name, value);
   return response;
 }
 
@@ -41,7 +50,8 @@ function corsHeaders(
 }
 
 /** The last two are sent by clients that try a newer protocol version first and then fall back. */
-const ALLOWED_FIELDS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
+const ALLOWED_FIELDS =
+  'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
 /**
  * `fields`: request headers to allow, in addition to those that every client sends and those that

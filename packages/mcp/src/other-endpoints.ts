@@ -14,7 +14,9 @@ export const MISPLACED = 'mcp_server_misplaced';
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
   const refuse = () => {
-    const refused = refusal(405, 'This server keeps no streams and no sessions.', { Allow: 'POST' });
+    const refused = refusal(405, 'This server keeps no streams and no sessions.', {
+      Allow: 'POST',
+    });
     context.logRefusal(STREAM, request, refused, null);
     return refused;
   };
@@ -33,7 +35,10 @@ export async function answerStream(context: McpContext, request: Request): Promi
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed } = context.config;
   if (request.method === 'OPTIONS') return preflightResponse(request, allowed, []);
-  const refused = refusal(404, `The MCP endpoint is ${context.resource}, without a slash at the end.`);
+  const refused = refusal(
+    404,
+    `The MCP endpoint is ${context.resource}, without a slash at the end.`,
+  );
   context.logRefusal(MISPLACED, request, refused, null);
   return withCors(refused, request, allowed);
 }

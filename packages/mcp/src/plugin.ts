@@ -43,7 +43,8 @@ export function tool(path?: string): ToolRegistry {
  */
 export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
   const { services } = application;
-  if (services.get(MCP) === undefined) throw new Error('The application has no mcp() among its plugins');
+  if (services.get(MCP) === undefined)
+    throw new Error('The application has no mcp() among its plugins');
   const server = services.get(serviceKey(path));
   if (server === undefined)
     throw new Error(`The application has no MCP endpoint at ${path}; add it to mcp:endpoints`);

@@ -27,7 +27,8 @@ interface Use {
   readonly refusals?: RefusalMessages;
 }
 
-const OUT_OF_REACH = 'The account has no permission for this, and no other token would change that.';
+const OUT_OF_REACH =
+  'The account has no permission for this, and no other token would change that.';
 
 /**
  * Handles POST /mcp. Checks the origin, the token, the messages and what they use, in this order.
@@ -57,7 +58,8 @@ export class RpcEndpoint {
       this.#context.logRefusal(RPC, request, foreign, null);
       return foreign;
     }
-    if (request.method === 'OPTIONS') return preflightResponse(request, allowed, this.#extraFields());
+    if (request.method === 'OPTIONS')
+      return preflightResponse(request, allowed, this.#extraFields());
     const response = await this.#context.withToken(request, async () => {
       const unauthenticated = this.#context.tokenRefusal();
       if (unauthenticated !== null) return unauthenticated;
@@ -75,7 +77,11 @@ export class RpcEndpoint {
       const fields = challenges.ofResource('insufficient_scope', this.#presented(request));
       return refusal(403, 'The token has no scope of this resource.', fields);
     }
-    const read = await readMessages(request, versions, (count) => this.#limit?.take(caller(), count) ?? 0);
+    const read = await readMessages(
+      request,
+      versions,
+      (count) => this.#limit?.take(caller(), count) ?? 0,
+    );
     if ('refusal' in read) return read.refusal;
     const { messages } = read;
     return (
@@ -100,7 +106,11 @@ export class RpcEndpoint {
       if (status === 403 && (await challenges.isOutOfReach(used)))
         return refuse(messages, 403, OUT_OF_REACH, {});
       const presented = this.#presented(request);
-      const instead = this.#refusedCall(messages, refused, challenges.described(refused, used, presented));
+      const instead = this.#refusedCall(
+        messages,
+        refused,
+        challenges.described(refused, used, presented),
+      );
       if (instead !== null) return instead;
       const fields = challenges.ofUses(status, used, presented);
       return refuse(messages, status, message, fields);
@@ -112,7 +122,11 @@ export class RpcEndpoint {
    * Returns the tool error for a refused call. Returns null if no feature wants one. The response
    * is then 401 or 403.
    */
-  #refusedCall({ count, requests, metadata }: Messages, refused: CallRefusal, challenge: string | null) {
+  #refusedCall(
+    { count, requests, metadata }: Messages,
+    refused: CallRefusal,
+    challenge: string | null,
+  ) {
     const [call] = requests;
     if (challenge === null || count !== 1 || call?.method !== 'tools/call') return null;
     const added = this.#contributions.refusedCallMeta(challenge);
@@ -146,7 +160,9 @@ export class RpcEndpoint {
     const { server, tools, versions } = this.#context;
     return [
       ...(server.binding === null ? [] : [server.binding.proofField]),
-      ...(versions.stateless ? repeatedFields(tools.all().map(({ inputSchema }) => inputSchema)) : []),
+      ...(versions.stateless
+        ? repeatedFields(tools.all().map(({ inputSchema }) => inputSchema))
+        : []),
     ];
   }
 }

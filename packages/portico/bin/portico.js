@@ -12,14 +12,16 @@ if (major < 24 || (major === 24 && minor < 7)) {
 // by itself, so that signals, the exit code and the place as PID 1 are one process's as before.
 if (commandOf(process.argv.slice(2)) === 'serve' && (await mayStartAgain())) {
   const args = [...process.execArgv, '--max-semi-space-size=4', ...process.argv.slice(1)];
-  if (process.platform !== 'win32') process.execve?.(process.execPath, [process.argv0, ...args], process.env);
+  if (process.platform !== 'win32')
+    process.execve?.(process.execPath, [process.argv0, ...args], process.env);
   else process.exit(await endOf(args));
 }
 
 function commandOf(args) {
   return args.find(
     (argument, index) =>
-      !/^--(?:app|config)(?:=|$)/.test(argument) && !/^--(?:app|config)$/.test(args[index - 1] ?? ''),
+      !/^--(?:app|config)(?:=|$)/.test(argument) &&
+      !/^--(?:app|config)$/.test(args[index - 1] ?? ''),
   );
 }
 
@@ -59,5 +61,6 @@ const code = await runConsole(process.argv.slice(2), {
     process.stderr.isTTY && process.env['TERM'] !== 'dumb' ? process.stderr.columns || 80 : null,
 });
 // The command is done; timers, pools and servers of the application must not keep it from ending. Its output goes out first.
-for (const stream of [process.stdout, process.stderr]) await new Promise((done) => stream.write('', done));
+for (const stream of [process.stdout, process.stderr])
+  await new Promise((done) => stream.write('', done));
 process.exit(code);

@@ -5,7 +5,11 @@ export interface BrandingView {
   /** Custom properties for a style sheet. Empty if no color is set. */
   readonly styles: string;
   /** Null if there is no logo. */
-  readonly logo: { readonly src: string; readonly dark: string | null; readonly showsName: boolean } | null;
+  readonly logo: {
+    readonly src: string;
+    readonly dark: string | null;
+    readonly showsName: boolean;
+  } | null;
 }
 
 /** The look of an application's pages. */
@@ -37,4 +41,5 @@ export interface BrandedPlace {
 }
 
 /** The branding, the problems that prevent its use, or null for Portico's own design. */
-export type FoundBranding = Branding | { readonly problems: readonly ConfigurationProblem[] } | null;
+export type FoundBranding =
+  Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

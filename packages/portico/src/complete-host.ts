@@ -46,21 +46,26 @@ export function completeHost<Context>(
 
   function loginUrl(returnTo: string): string {
     const { loginUrl: path } = host;
-    return typeof path === 'string' ? withReturn(path, returnTo) : path.call(host, returnTo, context());
+    return typeof path === 'string'
+      ? withReturn(path, returnTo)
+      : path.call(host, returnTo, context());
   }
 
   return {
     log,
     loginUrl,
-    authenticatedAt: authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
+    authenticatedAt:
+      authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
     reauthenticateUrl: completeReauthenticateUrl(host, context),
     tellsWhoWaits: host.tellsWhoWaits === true,
     passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
     signedIn: (request) => host.signedIn(request, context()),
     loadAccount: (person) => host.loadAccount(person, context()),
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
-    findPeople: findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
-    render: render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
+    findPeople:
+      findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
+    render:
+      render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
     clientAddress:
       address === undefined
         ? () => addressIn(currentContext()) ?? defaults.clientAddress()
@@ -121,7 +126,10 @@ function getBrowser<Context>(
     return {
       browserSecret: (request) => secret(request, context()),
       signOut,
-      commit: commit === undefined ? null : async (request, response) => commit(request, response, context()),
+      commit:
+        commit === undefined
+          ? null
+          : async (request, response) => commit(request, response, context()),
     };
   }
   return {
@@ -153,7 +161,11 @@ function requirePath(member: string, given: unknown): void {
  * Returns the path with `returnTo` as the parameter `return_to`, and with `acr_values` if there are
  * any.
  */
-export function withReturn(path: string, returnTo: string, acrValues: readonly string[] = []): string {
+export function withReturn(
+  path: string,
+  returnTo: string,
+  acrValues: readonly string[] = [],
+): string {
   const parameters = new URLSearchParams({ return_to: returnTo });
   if (acrValues.length > 0) parameters.set('acr_values', acrValues.join(' '));
   return `${path}${path.includes('?') ? '&' : '?'}${parameters}`;

@@ -27,7 +27,8 @@ const claims = z
       return context.addIssue({ code: 'custom', message });
     }
     for (const [index, name] of value.entries()) {
-      const problem = typeof name === 'string' ? claimNameProblem(name) : 'must be the name of a claim';
+      const problem =
+        typeof name === 'string' ? claimNameProblem(name) : 'must be the name of a claim';
       if (problem !== null) context.addIssue({ code: 'custom', message: problem, path: [index] });
     }
   });
@@ -77,7 +78,10 @@ export function scopesSchema(more: z.ZodRawShape) {
 
 const audience = z
   .string({ error: 'must be the URL of the API that tokens are for, or empty' })
-  .refine((value) => value === '' || isAbsoluteUri(value), 'must be an absolute URL without a fragment');
+  .refine(
+    (value) => value === '' || isAbsoluteUri(value),
+    'must be an absolute URL without a fragment',
+  );
 
 function isAbsoluteUri(value: string): boolean {
   // RFC 8707 section 2 requires an absolute URI without a fragment.
@@ -91,14 +95,18 @@ const languages = z.union(
       .array(
         z
           .string()
-          .refine((tag) => canonicalTag(tag) !== null, 'is not a language tag (BCP 47), such as de or pt-BR'),
+          .refine(
+            (tag) => canonicalTag(tag) !== null,
+            'is not a language tag (BCP 47), such as de or pt-BR',
+          ),
       )
       .min(1, 'must name a language; use false for only English'),
   ],
   {
     error(issue) {
       const [, ofList = []] = Array.isArray(issue.input) ? issue.errors : [];
-      if (ofList.length === 0) return "must be true, false or a list of languages such as ['en', 'de']";
+      if (ofList.length === 0)
+        return "must be true, false or a list of languages such as ['en', 'de']";
       return ofList.map(({ path: place, message }) => [...place, message].join(': ')).join('; ');
     },
   },
@@ -112,7 +120,10 @@ export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes: scopesSchema({}),
   audience: audience.default(''),
-  login_route: nonEmptyText('a route name or a path', 'name the route of your sign-in page').default('login'),
+  login_route: nonEmptyText(
+    'a route name or a path',
+    'name the route of your sign-in page',
+  ).default('login'),
   routes: z.boolean({ error: 'must be true or false' }).default(true),
   claims: z
     .custom<ClaimsMapper>(

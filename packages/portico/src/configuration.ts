@@ -32,12 +32,15 @@ export function configurationWith(own: readonly Feature[]): OAuthServerConfigura
   const ofScopes = getKeys(features, 'scopeConfig', SCOPE_KEYS);
   const shape = { ...coreShape, scopes: scopesSchema(ofScopes), ...keys };
   return z.strictObject(shape, {
-    error: ({ code, keys: unknown }) => (code === 'unrecognized_keys' ? unknownKeys(unknown) : undefined),
+    error: ({ code, keys: unknown }) =>
+      code === 'unrecognized_keys' ? unknownKeys(unknown) : undefined,
   });
 }
 
 function unknownKeys(keys: readonly string[]): string {
-  return keys.map((key) => `oauth_server:${key} ${unknownKeyProblem(`oauth_server:${key}`)}`).join('; ');
+  return keys
+    .map((key) => `oauth_server:${key} ${unknownKeyProblem(`oauth_server:${key}`)}`)
+    .join('; ');
 }
 
 /** Returns the top-level configuration keys that these features add to an application. */
@@ -58,7 +61,9 @@ function getKeys(
   for (const feature of features) {
     for (const [key, schema] of Object.entries(feature[part] ?? {})) {
       if (core.includes(key) || found.has(key))
-        throw new Error(`The feature ${feature.name} adds the configuration key ${key}, which exists`);
+        throw new Error(
+          `The feature ${feature.name} adds the configuration key ${key}, which exists`,
+        );
       found.set(key, schema);
     }
   }

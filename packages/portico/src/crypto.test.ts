@@ -61,21 +61,25 @@ test('a derived key comes from HKDF with SHA-256 and no salt, for one purpose', 
   expect(derivedKey('secret', 'another')).not.toEqual(derivedKey('secret', 'purpose'));
 });
 
-test.each(['', 'Grüße, 世界'])('sealed text can be opened, and is different each time: %j', (content) => {
-  const sealed = sealText(KEY, 'about', content);
-  expect(openText(KEY, 'about', sealed)).toBe(content);
-  expect(sealText(KEY, 'about', content)).not.toBe(sealed);
-  // 12 unique bytes, the content, and 16 bytes that prove it.
-  const bytes = Buffer.from(sealed, 'base64url');
-  expect(bytes.length).toBe(28 + Buffer.byteLength(content));
-});
+test.each(['', 'Grüße, 世界'])(
+  'sealed text can be opened, and is different each time: %j',
+  (content) => {
+    const sealed = sealText(KEY, 'about', content);
+    expect(openText(KEY, 'about', sealed)).toBe(content);
+    expect(sealText(KEY, 'about', content)).not.toBe(sealed);
+    // 12 unique bytes, the content, and 16 bytes that prove it.
+    const bytes = Buffer.from(sealed, 'base64url');
+    expect(bytes.length).toBe(28 + Buffer.byteLength(content));
+  },
+);
 
 test('nothing else opens: with another key or context, changed, cut, or in another spelling', () => {
   const sealed = sealText(KEY, 'about', 'content');
   expect(Buffer.from(sealed, 'base64url').includes('content')).toBe(false);
   expect(openText(derivedKey('another', 'tests'), 'about', sealed)).toBeNull();
   expect(openText(KEY, 'another', sealed)).toBeNull();
-  for (const place of [0, 12, -1]) expect(openText(KEY, 'about', altered(sealed, place))).toBeNull();
+  for (const place of [0, 12, -1])
+    expect(openText(KEY, 'about', altered(sealed, place))).toBeNull();
   for (const other of [`${sealed}=`, ` ${sealed}`, `${sealed}\n`])
     expect(openText(KEY, 'about', other)).toBeNull();
   const bytes = Buffer.from(sealed, 'base64url');

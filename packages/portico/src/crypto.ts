@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 
 /** Returns 256 random bits in base64url, for access tokens, codes, request ids and secrets. */
 export function randomToken(): string {
@@ -64,7 +71,9 @@ export function openText(key: Uint8Array, about: string, text: string): string |
   const bytes = Buffer.from(text, 'base64url');
   // Several base64url texts can decode to the same bytes. Accept only the one that we write.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
-  const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(Buffer.from(about));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {

@@ -131,7 +131,13 @@ export type { ConsoleIo } from './console/program/console.ts';
 export { ViewError, type ViewProblem } from './defaults/view-errors.ts';
 export { openLog, type ClosableLog, type LogOptions } from './defaults/log.ts';
 export { createViews, type Views, type ViewsOptions } from './defaults/views.ts';
-export type { BrandedPlace, Branding, BrandingView, FoundBranding, ServedLogo } from './branding.ts';
+export type {
+  BrandedPlace,
+  Branding,
+  BrandingView,
+  FoundBranding,
+  ServedLogo,
+} from './branding.ts';
 export { createArgon2id as argon2idHasher, type Argon2idOptions } from './defaults/argon2id.ts';
 export { pageHeaders } from './http/page-headers.ts';
 export { returnPath } from './http/return-path.ts';
@@ -187,7 +193,11 @@ export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from '
 export type { Lasting } from './store/batches.ts';
 export type { EndedAccess } from './grants/restored-access.ts';
 export type { AuthorizationList, AuthorizationPage } from './grants/held-access.ts';
-export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/authorization-search.ts';
+export type {
+  AuthorizationFilter,
+  HeldAuthorization,
+  HoldingClient,
+} from './store/authorization-search.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type {
   Clients,
@@ -199,7 +209,12 @@ export type {
 export type { ClientRegistration } from './clients/registration.ts';
 export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
-export type { ClientChanges, FieldChange, FieldChanges, UpdatedClient } from './clients/updating.ts';
+export type {
+  ClientChanges,
+  FieldChange,
+  FieldChanges,
+  UpdatedClient,
+} from './clients/updating.ts';
 export type { DocumentHosts } from './http/outbound/hosts.ts';
 export type {
   CreatedInitialAccessToken,

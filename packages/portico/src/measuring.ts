@@ -120,7 +120,11 @@ export interface ObservedServer {
 /** Measures what one server does, and reports it to the application's `Telemetry`. */
 export interface Measuring {
   /** Runs an endpoint's work and measures it. Returns its result, or rejects with its error. */
-  endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response>;
+  endpoint(
+    task: MeasuredEndpoint,
+    request: Request,
+    work: () => Promise<Response>,
+  ): Promise<Response>;
   /** Runs a grant's work and measures it. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
   /** Returns a store that also measures each of its operations. */

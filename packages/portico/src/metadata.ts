@@ -61,7 +61,9 @@ function authenticationMethods(
     : CLIENT_AUTHENTICATION_METHODS;
   const withAlgorithms = (endpoint: string, names: readonly string[]) => ({
     [`${endpoint}_endpoint_auth_methods_supported`]: names,
-    ...(takesKeys ? { [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: algorithms } : {}),
+    ...(takesKeys
+      ? { [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: algorithms }
+      : {}),
   });
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
@@ -125,7 +127,11 @@ export function openidProviderMetadata(
     }),
     prompt_values_supported: ['consent', 'none', ...(values.prompt_values_supported ?? [])],
     claim_types_supported: ['normal'],
-    claims_supported: ['sub', ...claimNames([...scopes.keys()], scopes), ...(values.claims_supported ?? [])],
+    claims_supported: [
+      'sub',
+      ...claimNames([...scopes.keys()], scopes),
+      ...(values.claims_supported ?? []),
+    ],
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

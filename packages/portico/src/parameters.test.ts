@@ -32,11 +32,16 @@ async function refusal(refused: () => unknown): Promise<readonly [string, string
 }
 
 describe('parameters', () => {
-  const read = () => createParameters(new URLSearchParams('one=1&none=&twice=a&twice=b&again=&again=c'));
+  const read = () =>
+    createParameters(new URLSearchParams('one=1&none=&twice=a&twice=b&again=&again=c'));
 
   test('without a value count as missing, and repeated ones are an error', async () => {
     const parameters = read();
-    expect(['one', 'none', 'never'].map((name) => parameters.get(name))).toEqual(['1', undefined, undefined]);
+    expect(['one', 'none', 'never'].map((name) => parameters.get(name))).toEqual([
+      '1',
+      undefined,
+      undefined,
+    ]);
     expect(parameters.require('one')).toBe('1');
     for (const name of ['none', 'never']) {
       expect(await refusal(() => parameters.require(name))).toEqual([
@@ -56,8 +61,20 @@ describe('parameters', () => {
     const parameters = read();
     const names = ['one', 'none', 'never', 'twice', 'again'];
     expect(names.map((name) => parameters.has(name))).toEqual([true, false, false, true, true]);
-    expect(names.map((name) => parameters.isRepeated(name))).toEqual([false, false, false, true, true]);
-    expect(names.map((name) => parameters.all(name))).toEqual([['1'], [''], [], ['a', 'b'], ['', 'c']]);
+    expect(names.map((name) => parameters.isRepeated(name))).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(names.map((name) => parameters.all(name))).toEqual([
+      ['1'],
+      [''],
+      [],
+      ['a', 'b'],
+      ['', 'c'],
+    ]);
     expect([...parameters.values]).toEqual([
       ['one', '1'],
       ['none', ''],
@@ -129,11 +146,15 @@ describe('a form', () => {
     const longest = `a=${'x'.repeat(FORM_LIMIT - 2)}`;
     expect((await readForm(posted(longest))).get('a')).toHaveLength(65_534);
     await expect(readForm(posted(`${longest}x`))).rejects.toThrow(BodyTooLargeError);
-    await expect(readForm(posted(`${longest}x`))).rejects.toThrow('The body is larger than 64 KiB.');
+    await expect(readForm(posted(`${longest}x`))).rejects.toThrow(
+      'The body is larger than 64 KiB.',
+    );
   });
 
   test('that breaks off or is not UTF-8 causes no server error', async () => {
-    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('hung up')) });
+    const broken = new ReadableStream({
+      pull: (controller) => controller.error(new Error('hung up')),
+    });
     expect(await refusal(() => readForm(posted(broken)))).toEqual([
       'invalid_request',
       'The body broke off.',

@@ -87,13 +87,15 @@ function readParameters(sent: URLSearchParams) {
   }
   const parameters: Parameters = {
     get(name) {
-      if (repeated.has(name)) throw new OAuthError('invalid_request', `The parameter ${name} is repeated.`);
+      if (repeated.has(name))
+        throw new OAuthError('invalid_request', `The parameter ${name} is repeated.`);
       const value = values.get(name);
       return value === '' ? undefined : value;
     },
     require(name) {
       const value = parameters.get(name);
-      if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+      if (value === undefined)
+        throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
       return value;
     },
     isRepeated: (name) => repeated.has(name),

@@ -56,7 +56,8 @@ function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
   // Most texts are short, so counting their characters is not necessary.
-  if (text.length > longest && Array.from(text).length > longest) return `has at most ${longest} characters`;
+  if (text.length > longest && Array.from(text).length > longest)
+    return `has at most ${longest} characters`;
   return null;
 }
 

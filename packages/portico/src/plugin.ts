@@ -75,13 +75,20 @@ export function oauthServer<Context = unknown>({
       ...getApplicationKeys(features),
     },
     problems: (config) =>
-      featureProblems(features, config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
+      featureProblems(
+        features,
+        config['oauth_server'] as OAuthServerConfig,
+        config['public_url'] as string,
+      ),
     words: (config) => ({
       ...getSpeakingOptions(config['oauth_server'] as OAuthServerConfig),
       catalogs: collectCatalogs(features),
     }),
     branding: (config, place) =>
-      getBranding(features, config['oauth_server'] as OAuthServerConfig, { ...place, application: config }),
+      getBranding(features, config['oauth_server'] as OAuthServerConfig, {
+        ...place,
+        application: config,
+      }),
     tokenSchemes(config) {
       const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
@@ -107,7 +114,9 @@ export function oauthServer<Context = unknown>({
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });
-      return found.outcome === 'failing' ? [`no one can sign in: ${found.detail}; ${found.remedy}`] : [];
+      return found.outcome === 'failing'
+        ? [`no one can sign in: ${found.detail}; ${found.remedy}`]
+        : [];
     },
     register(application) {
       const server = assembleServer({

@@ -111,7 +111,8 @@ export class Profiles {
     const offered = this.#offeredAs(profile.name);
     if (offered === undefined) return UNKNOWN_PROFILE;
     const { name, missing } = offered;
-    if (missing.length > 0) return `it is of the profile ${name}, which needs ${missing.join(', ')}`;
+    if (missing.length > 0)
+      return `it is of the profile ${name}, which needs ${missing.join(', ')}`;
     const problem = profile.clientProblem(client);
     return problem === null ? null : `${problem}, which the profile ${name} does not allow`;
   }

@@ -18,7 +18,9 @@ const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 export function quoted(text: string): string {
   const cut =
-    text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(LAST_WORD, '')}…` : text;
+    text.length > MOST_CHARACTERS
+      ? `${text.slice(0, MOST_CHARACTERS).replace(LAST_WORD, '')}…`
+      : text;
   return quotedPublic(cut.replaceAll(LIKE_A_SECRET, '[…]').replaceAll(LIKE_A_VERIFIER, '[…]'));
 }
 
@@ -39,7 +41,9 @@ export function quotedPublic(text: string): string {
  * the query and the fragment.
  */
 export function quotedUri(uri: string): string {
-  return quoted(uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'));
+  return quoted(
+    uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'),
+  );
 }
 
 /** Quotes at most ten names, and says how many more there are. */

@@ -25,13 +25,17 @@ export interface Refused {
 }
 
 /** Writes one log line for a refusal, with the request, client, address and exact reason. */
-export function logRefusal(host: CompleteHost, { endpoint, request, error, clientId }: Refused): void {
+export function logRefusal(
+  host: CompleteHost,
+  { endpoint, request, error, clientId }: Refused,
+): void {
   host.log.info('{endpoint} refused: {error} ({detail})', {
     endpoint,
     requestId: request === null ? null : getRequestId(request),
     ...reason(error),
     clientId,
-    ...((error instanceof OAuthError || error instanceof BearerError) && error.authorization !== null
+    ...((error instanceof OAuthError || error instanceof BearerError) &&
+    error.authorization !== null
       ? { authorizationId: error.authorization }
       : {}),
     address: request === null ? null : knownAddress(host, request),
@@ -70,7 +74,8 @@ export function refusalCode(error: Error): string | null {
 function getDetail(error: Error): string {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.detail ?? error.message;
-  if (error instanceof AuthorizationPageError) return error.detail ?? `${error.title}: ${error.message}`;
+  if (error instanceof AuthorizationPageError)
+    return error.detail ?? `${error.title}: ${error.message}`;
   if (error instanceof TooManyFailuresError) return `the next attempt in ${error.retryAfter} s`;
   if (error instanceof ClientKeysError || error instanceof NotNowError) return error.detail;
   if (error instanceof TooManyRegistrationsError) {

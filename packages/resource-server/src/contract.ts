@@ -94,7 +94,11 @@ export interface Refusal {
    * 3.1).
    */
   readonly error:
-    'invalid_token' | 'invalid_dpop_proof' | 'insufficient_scope' | 'temporarily_unavailable' | null;
+    | 'invalid_token'
+    | 'invalid_dpop_proof'
+    | 'insufficient_scope'
+    | 'temporarily_unavailable'
+    | null;
   /** The reason. The response does not include it. */
   readonly reason: RefusalReason;
   /**

@@ -1,4 +1,10 @@
-import { readAuthorization, DPOP_SCHEME, EXPOSED_HEADERS, parseScheme, readPath } from 'portico/extension';
+import {
+  readAuthorization,
+  DPOP_SCHEME,
+  EXPOSED_HEADERS,
+  parseScheme,
+  readPath,
+} from 'portico/extension';
 import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
@@ -122,7 +128,11 @@ export function fastifyGuard(resource: ResourceServer, scope: string) {
   return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
     const { headers, raw } = request;
     const authorization = readAuthorization({ headers, rawHeaders: raw?.rawHeaders ?? [] });
-    const outcome = await resource.authorize(authorization, scope, sentRequest(authorization, request));
+    const outcome = await resource.authorize(
+      authorization,
+      scope,
+      sentRequest(authorization, request),
+    );
     if (!(outcome instanceof Response)) {
       tokens.set(request, outcome);
       return;
@@ -137,7 +147,10 @@ export function fastifyGuard(resource: ResourceServer, scope: string) {
  * `tokenOf(context.req.raw)`.
  */
 export function honoGuard(resource: ResourceServer, scope: string) {
-  return async (context: GuardedContext, next: () => Promise<void>): Promise<Response | undefined> => {
+  return async (
+    context: GuardedContext,
+    next: () => Promise<void>,
+  ): Promise<Response | undefined> => {
     const { raw } = context.req;
     const authorization = context.req.header('authorization') ?? null;
     const sent =

@@ -112,7 +112,8 @@ export class Introspection {
     const found = this.#cached.get(key);
     // A response is never used after the token expires. The cache's own time limit uses a clock
     // that is never set back.
-    if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
+    if (found !== undefined && lives(found.answer) && found.until > performance.now())
+      return found.answer;
     // The time starts before the request, because the token's state may change before the response
     // arrives.
     const until = performance.now() + seconds * 1000;
@@ -143,7 +144,8 @@ export class Introspection {
         token,
         { [oauth.allowInsecureRequests]: this.#asking.allowsInsecureRequests, signal },
       );
-      if (response.status === 200) return new Response(await response.text(), { headers: response.headers });
+      if (response.status === 200)
+        return new Response(await response.text(), { headers: response.headers });
       response.body?.cancel().catch(() => undefined);
       throw new IntrospectionError('introspection_refused', null, response.status);
     } catch (error) {
@@ -159,7 +161,10 @@ function lives(answer: UsableToken | UnusableToken): boolean {
 }
 
 /** Reads an introspection response. Throws if it is not valid. */
-function judged(answer: oauth.IntrospectionResponse, audience: string | null): UsableToken | UnusableToken {
+function judged(
+  answer: oauth.IntrospectionResponse,
+  audience: string | null,
+): UsableToken | UnusableToken {
   const { client_id: clientId } = answer;
   const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
   const meant = audience === null ? targets.length === 0 : targets.includes(audience);
@@ -182,7 +187,10 @@ function judged(answer: oauth.IntrospectionResponse, audience: string | null): U
  * Returns the key to which the token is bound (RFC 9449 section 6.2), or null for none. Returns
  * undefined if it is bound in another or unknown way. Such a token cannot be used here.
  */
-function getBinding({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
+function getBinding({
+  cnf,
+  token_type: type,
+}: oauth.IntrospectionResponse): string | null | undefined {
   if (cnf === undefined) return type?.toLowerCase() === 'dpop' ? undefined : null;
   const { jkt, ...others } = cnf as Readonly<Record<string, unknown>>;
   return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;

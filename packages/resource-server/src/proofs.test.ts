@@ -15,9 +15,19 @@ const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 function proof(htu: string, more: object = {}): string {
-  const claims = { jti: 'once', htm: 'GET', htu, iat: Date.now() / 1000, ath: hashOf(TOKEN), ...more };
+  const claims = {
+    jti: 'once',
+    htm: 'GET',
+    htu,
+    iat: Date.now() / 1000,
+    ath: hashOf(TOKEN),
+    ...more,
+  };
   const signed = `${encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk })}.${encoded(claims)}`;
-  const signature = sign('sha256', Buffer.from(signed), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
+  const signature = sign('sha256', Buffer.from(signed), {
+    key: ec.privateKey,
+    dsaEncoding: 'ieee-p1363',
+  });
   return `${signed}.${signature.toString('base64url')}`;
 }
 
@@ -52,7 +62,11 @@ describe('A request in the scheme DPoP', () => {
       ['', 'proof_malformed', 'its header is missing or not base64url'],
       ['eHg', 'proof_malformed', 'its header is not JSON'],
       [proof('https://api.example/other'), 'proof_url', 'its htu is another URL'],
-      [proof('https://api.example/notes', { htm: 'POST' }), 'proof_method', 'its htm is another method'],
+      [
+        proof('https://api.example/notes', { htm: 'POST' }),
+        'proof_method',
+        'its htm is another method',
+      ],
       [
         proof('https://api.example/notes', { ath: hashOf('another') }),
         'proof_for_another_token',
@@ -126,7 +140,11 @@ test('The public URL of an API must be a valid URL without query and fragment', 
 test('A refusal lists the algorithms, and whether proofs are required', () => {
   const url = { publicUrl: 'https://api.example' };
   const offered = (required: boolean) => dpopOffer({ required, algorithms: ALGORITHMS });
-  expect(getRefusal(new Proofs(url), false)).toEqual({ ...offered(false), presented: false, answer: null });
+  expect(getRefusal(new Proofs(url), false)).toEqual({
+    ...offered(false),
+    presented: false,
+    answer: null,
+  });
   expect(getRefusal(new Proofs({ ...url, required: true }), true)).toEqual({
     ...offered(true),
     presented: true,
@@ -143,14 +161,19 @@ describe('Whether a proof is new', () => {
     expect([await ask(), await ask()]).toEqual([null, 'proof_used']);
     const hash = hashOf(JSON.stringify([THUMBPRINT, 'once']));
     expect(told[0]).toEqual([hash, NOW + 120_000]);
-    for (const answer of [true, 1]) expect(await api({ claim: () => answer as never }).ask()).toBeNull();
+    for (const answer of [true, 1])
+      expect(await api({ claim: () => answer as never }).ask()).toBeNull();
     for (const answer of [0, 2, 'true', 'OK', {}, { isNew: false }, undefined])
       expect(await api({ claim: () => answer as never }).ask()).toBe('proof_used');
   });
 
   test.each([
     ['no code', new Error('the store is away'), null],
-    ['one', Object.assign(new Error('the store is away'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    [
+      'one',
+      Object.assign(new Error('the store is away'), { code: 'ECONNREFUSED' }),
+      'ECONNREFUSED',
+    ],
     ['the code of its cause', new Error('away', { cause: { code: 'no error' } }), null],
     [
       'that of an error below',

@@ -50,7 +50,11 @@ export class Proofs {
    * Returns null if the request has a valid proof for this key that was not used before. Otherwise
    * returns why it is rejected.
    */
-  async refusal(token: string, boundTo: string, request: SentRequest): Promise<ProofRefusal | null> {
+  async refusal(
+    token: string,
+    boundTo: string,
+    request: SentRequest,
+  ): Promise<ProofRefusal | null> {
     const proof = this.#read(token, request);
     if ('reason' in proof) return proof;
     return proof.thumbprint === boundTo ? this.#use(proof) : refused('proof_of_another_key');
@@ -108,7 +112,8 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
       const now = Date.now();
       for (const [each, until] of used) if (until <= now) used.delete(each);
       sweepAt = Math.max(1024, used.size * 2);
-      if (used.size >= most) throw new RememberedError(`${most} proofs are remembered, and none has expired`);
+      if (used.size >= most)
+        throw new RememberedError(`${most} proofs are remembered, and none has expired`);
     }
     used.set(hash, expiresAt);
     return true;

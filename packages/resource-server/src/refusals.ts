@@ -66,7 +66,14 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
  */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;
-  return { ...ANSWERS[reason], reason, detail, answered, clientId: clientIdIn(clientId, secrets), scope };
+  return {
+    ...ANSWERS[reason],
+    reason,
+    detail,
+    answered,
+    clientId: clientIdIn(clientId, secrets),
+    scope,
+  };
 }
 
 /**
@@ -98,11 +105,19 @@ export interface Challenge {
  * Returns the response and the refusal to report. If a header cannot contain a value, such as a
  * scope with a line break, the response is 503.
  */
-export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refusal; response: Response } {
+export function refuse(
+  refusal: Refusal,
+  challenge: Challenge,
+): { refusal: Refusal; response: Response } {
   try {
     return { refusal, response: responseTo(refusal, challenge) };
   } catch (error) {
-    const fault: Refusal = { ...refusal, ...ANSWERS.fault, reason: 'fault', detail: getName(error) };
+    const fault: Refusal = {
+      ...refusal,
+      ...ANSWERS.fault,
+      reason: 'fault',
+      detail: getName(error),
+    };
     return { refusal: fault, response: responseTo(fault, challenge) };
   }
 }

@@ -109,7 +109,8 @@ class IntrospectingServer {
     try {
       return await this.#check(presented, scope, request);
     } catch (error) {
-      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: getName(error) };
+      if (!(error instanceof IntrospectionError))
+        return { reason: 'fault', detail: getName(error) };
       const { reason, detail, answered } = error;
       return { reason, detail, answered };
     }
@@ -155,7 +156,9 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;
   const named = url.protocol === 'http:' ? `https, not ${url.origin}` : 'https';
-  throw new TypeError(`issuer: must be ${named}. For http, in development, set allowInsecureRequests`);
+  throw new TypeError(
+    `issuer: must be ${named}. For http, in development, set allowInsecureRequests`,
+  );
 }
 
 interface Presented {

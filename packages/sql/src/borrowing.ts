@@ -34,7 +34,9 @@ export class Borrowing<Client> {
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
-      return Promise.reject(noConnection("Too many wait for a connection of the application's pool"));
+      return Promise.reject(
+        noConnection("Too many wait for a connection of the application's pool"),
+      );
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
       let isLate = false;
@@ -66,7 +68,9 @@ export class Borrowing<Client> {
 
   /** Resolves when no connection is in use. */
   allBack(): Promise<void> {
-    return this.#out === 0 ? Promise.resolve() : new Promise((resolve) => this.#onAllBack.push(resolve));
+    return this.#out === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#onAllBack.push(resolve));
   }
 }
 

@@ -36,7 +36,9 @@ describe('the SQLite store', () => {
   test('a transaction commits if it returns, and rolls back if it throws', async () => {
     const database = open();
     await database.execute('CREATE TABLE t (n INTEGER)');
-    expect(await database.transaction((on) => on.execute('INSERT INTO t VALUES (?)', [1]))).toMatchObject({
+    expect(
+      await database.transaction((on) => on.execute('INSERT INTO t VALUES (?)', [1])),
+    ).toMatchObject({
       affected: 1,
     });
     const failing = database.transaction(async (on) => {
@@ -115,9 +117,9 @@ describe('migrations', () => {
     const database = open();
     expect(await migrate(database, [two, one])).toEqual(['a_0001', 'b_0001']);
     expect(await migrate(database, [two, one])).toEqual([]);
-    expect(await migrate(database, [two, step('a_0000', 'CREATE TABLE z (n INTEGER)'), one])).toEqual([
-      'a_0000',
-    ]);
+    expect(
+      await migrate(database, [two, step('a_0000', 'CREATE TABLE z (n INTEGER)'), one]),
+    ).toEqual(['a_0000']);
   });
 
   test('are all or nothing', async () => {
@@ -132,7 +134,10 @@ describe('migrations', () => {
 
   test('run once if two processes start them at the same time', async () => {
     const database = open();
-    const applied = await Promise.all([migrate(database, [one, two]), migrate(database, [one, two])]);
+    const applied = await Promise.all([
+      migrate(database, [one, two]),
+      migrate(database, [one, two]),
+    ]);
     expect(applied.toSorted((x, y) => y.length - x.length)).toEqual([['a_0001', 'b_0001'], []]);
   });
 

@@ -31,18 +31,27 @@ export interface DatabaseParts {
  * Creates a store on an engine. The store rejects misuse of transactions, retries after conflicts,
  * and finds out whether a commit succeeded when its answer was lost.
  */
-export function createDatabase({ dialect, schema, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
+export function createDatabase({
+  dialect,
+  schema,
+  store,
+  limits,
+  ...parts
+}: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
   const retries = { statements: 0, transactions: 0 };
   const onRetry = () => (retries.transactions += 1);
   const { isEmbedded } = getDialect({ dialect });
-  const statements = isEmbedded ? engine : retryingStatements(engine, () => (retries.statements += 1));
+  const statements = isEmbedded
+    ? engine
+    : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
   const endReads = (together: Together) => engine.endReads(together);
   // Do not wait on an embedded engine, because there is no server that could come back. A disk
   // error stays, and every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
-  const resolve = (committed: () => Promise<boolean>) => resolveLostCommit(committed, within, limits.timer);
+  const resolve = (committed: () => Promise<boolean>) =>
+    resolveLostCommit(committed, within, limits.timer);
 
   async function executeKnowing(
     sql: string,
@@ -75,7 +84,8 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
       >,
     async transaction(work, committed = async () => false) {
       return retrying(async () => {
-        let done: { readonly result: Awaited<ReturnType<typeof work>> } | null = null as typeof done;
+        let done: { readonly result: Awaited<ReturnType<typeof work>> } | null =
+          null as typeof done;
         let isUnknown = false;
         try {
           return await engine.transaction(
@@ -125,7 +135,9 @@ function refusingInside(engine: Engine, store: object): Engine {
   return {
     execute(sql, parameters, onUnknown) {
       const refusal = refusalInside(store);
-      return refusal === null ? engine.execute(sql, parameters, onUnknown) : Promise.reject(refusal);
+      return refusal === null
+        ? engine.execute(sql, parameters, onUnknown)
+        : Promise.reject(refusal);
     },
     transaction(work, onUnknown) {
       const refusal = refusalInside(store);

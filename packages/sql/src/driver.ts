@@ -15,11 +15,15 @@ export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
  * Loads a driver. An application installs it only if it uses that engine. A missing driver is
  * reported as a problem with `database_url`.
  */
-export async function loadDriver<Module>({ name }: Driver, load: () => Promise<Module>): Promise<Module> {
+export async function loadDriver<Module>(
+  { name }: Driver,
+  load: () => Promise<Module>,
+): Promise<Module> {
   try {
     return await load();
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND')
+      throw error;
     const message = `needs the package ${name}, which is not installed; run npm install ${name}`;
     throw new ConfigurationError([{ key: 'database_url', message }]);
   }
@@ -50,7 +54,9 @@ export async function refusalOfOld(
   if (version === null) return null;
   const loaded = await load().catch(() => null);
   const { Pool } = (loaded?.default ?? {}) as { readonly Pool?: unknown };
-  return typeof Pool === 'function' && pool instanceof Pool ? `; this one is of version ${version}` : null;
+  return typeof Pool === 'function' && pool instanceof Pool
+    ? `; this one is of version ${version}`
+    : null;
 }
 
 /**

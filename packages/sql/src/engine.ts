@@ -14,12 +14,19 @@ export interface Engine extends EngineConnection {
   /**
    * Runs one statement by itself. If the outcome is unknown, calls `onUnknown` before it rejects.
    */
-  execute(sql: string, parameters: readonly SqlParameter[], onUnknown?: () => void): Promise<StatementResult>;
+  execute(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    onUnknown?: () => void,
+  ): Promise<StatementResult>;
   /**
    * Runs the work in one transaction. Commits if the work returns, and rolls back if it throws. If
    * the commit's outcome is unknown, calls `onUnknown` before it rejects.
    */
-  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T>;
+  transaction<T>(
+    work: (connection: EngineConnection) => Promise<T>,
+    onUnknown?: () => void,
+  ): Promise<T>;
   /**
    * Ends the read transaction that these reads opened. Reads that directly follow each other may
    * see the same snapshot.

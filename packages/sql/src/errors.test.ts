@@ -1,5 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { ConfigurationError, isConfigurationError, isOverloaded, OverloadedError } from './errors.ts';
+import {
+  ConfigurationError,
+  isConfigurationError,
+  isOverloaded,
+  OverloadedError,
+} from './errors.ts';
 
 test('errors of another copy of the package are recognized too', async () => {
   vi.resetModules();

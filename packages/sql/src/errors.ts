@@ -63,7 +63,9 @@ export function isOverloaded(error: unknown): error is OverloadedError {
  * none.
  */
 export function getErrorCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null;
 }
 
 /** Whether the error has this code, such as `ENOENT`. */

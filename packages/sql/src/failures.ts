@@ -2,7 +2,8 @@ import { DIALECTS } from './dialects.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
 /** Each engine recognizes its own errors. */
-const meanings = (error: Error) => Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
+const meanings = (error: Error) =>
+  Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
 const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
@@ -97,7 +98,11 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   'ENETUNREACH',
   'ETIMEDOUT',
 ]);
-const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set(['unavailable', 'read-only', 'unknown']);
+const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set([
+  'unavailable',
+  'read-only',
+  'unknown',
+]);
 
 function saysUnavailable(error: Error): boolean {
   return (

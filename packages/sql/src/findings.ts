@@ -16,6 +16,14 @@ export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy:
 /** Creates a finding for a part that could not be examined. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
 /** Creates a finding for a problem, with what to do about it. */
-export const failing = (detail: string, remedy: string): Finding => ({ outcome: 'failing', detail, remedy });
+export const failing = (detail: string, remedy: string): Finding => ({
+  outcome: 'failing',
+  detail,
+  remedy,
+});
 /** Creates a finding for something that needs attention but still works. */
-export const warning = (detail: string, remedy: string): Finding => ({ outcome: 'warning', detail, remedy });
+export const warning = (detail: string, remedy: string): Finding => ({
+  outcome: 'warning',
+  detail,
+  remedy,
+});

@@ -19,7 +19,13 @@ export { fromPostgres } from './postgres/opening.ts';
 export { fromSqlite } from './sqlite/opening.ts';
 export { migrate, migrationStatus, pendingSteps } from './migrations.ts';
 export { printMigrations } from './print-migrations.ts';
-export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
+export type {
+  BegunStep,
+  ColumnTypes,
+  Migration,
+  MigrationState,
+  SchemaConnection,
+} from './schema.ts';
 export { BEGUN, MIGRATIONS_TABLE } from './known-migrations.ts';
 export type { Dialect } from './dialect.ts';
 export { getDialect } from './dialects.ts';

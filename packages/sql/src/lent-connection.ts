@@ -92,7 +92,8 @@ export class LentConnection implements EngineConnection {
     } catch (error) {
       this.#broken ||= this.#breaks(error);
       leadToCaller(error);
-      if (this.#inTransaction && (this.#broken || isWorthRetrying(error))) this.#undone ??= { error };
+      if (this.#inTransaction && (this.#broken || isWorthRetrying(error)))
+        this.#undone ??= { error };
       throw error;
     }
   }

@@ -10,7 +10,13 @@ import {
   findMissing,
   sorted,
 } from './known-migrations.ts';
-import type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
+import type {
+  BegunStep,
+  ColumnTypes,
+  Migration,
+  MigrationState,
+  SchemaConnection,
+} from './schema.ts';
 
 /**
  * Applies the missing steps in the order of their names. Returns the names of the applied steps. If
@@ -34,7 +40,8 @@ export async function migrate(
     await dialect.lock(connection, LOCK_NAME, LOCK_SECONDS);
     try {
       const types = await dialect.columnTypes(connection);
-      if (typeof database.schema === 'string') await dialect.schemas?.create(connection, database.schema);
+      if (typeof database.schema === 'string')
+        await dialect.schemas?.create(connection, database.schema);
       await connection.execute(createTable(types));
       const known = await knownMigrations(dialect, connection);
       const missing = findMissing(ordered, known);
@@ -100,7 +107,10 @@ export function pendingSteps(steps: readonly MigrationState[], prefix = ''): rea
 }
 
 async function begin(connection: SqlConnection, { name }: Migration): Promise<void> {
-  await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (?, ${BEGUN})`, [name]);
+  await connection.execute(
+    `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (?, ${BEGUN})`,
+    [name],
+  );
 }
 
 async function finish(connection: SqlConnection, { name }: Migration): Promise<void> {

@@ -112,7 +112,8 @@ export class OpenTransaction implements EngineConnection {
     const check = () => {
       const now = timer.now();
       const left = this.#since + duration - now;
-      const idleLeft = this.#inFlight > 0 || this.#idleSince === null ? idle : this.#idleSince + idle - now;
+      const idleLeft =
+        this.#inFlight > 0 || this.#idleSince === null ? idle : this.#idleSince + idle - now;
       if (left > 0 && idleLeft > 0) {
         this.#stopWatching = timer.after(Math.min(left, idleLeft), check);
         return;

@@ -47,7 +47,11 @@ export type EngineOf = (limits: PoolLimits) => Engine;
 const STATEMENT_TIMEOUT = 10;
 
 /** Creates a store on an engine that is opened here. Closing the store closes the engine. */
-export function opened(dialect: SqlDialect, engine: EngineOf, options: DatabaseOptions): OpenedDatabase {
+export function opened(
+  dialect: SqlDialect,
+  engine: EngineOf,
+  options: DatabaseOptions,
+): OpenedDatabase {
   const { connectionLifetime = 300, statementTimeout = STATEMENT_TIMEOUT } = options;
   const lifetime = connectionLifetime * 1000;
   return assemble({ dialect, engine, store: null, lifetime, statementTimeout }, options);
@@ -84,10 +88,18 @@ function assemble(
   { dialect, engine: open, store, lifetime, statementTimeout }: Opening,
   options: BorrowingOptions,
 ): OpenedDatabase {
-  const { transactionTimeout = 30, transactionIdleTimeout = 2, timer = systemTimer, schema = null } = options;
+  const {
+    transactionTimeout = 30,
+    transactionIdleTimeout = 2,
+    timer = systemTimer,
+    schema = null,
+  } = options;
   if (schema !== null) requireSchema(dialect, schema);
   const limits = { connectionLifetime: lifetime, timer };
-  const times = { statementTimeout: statementTimeout * 1000, idleTimeout: transactionIdleTimeout * 1000 };
+  const times = {
+    statementTimeout: statementTimeout * 1000,
+    idleTimeout: transactionIdleTimeout * 1000,
+  };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
     // An embedded engine does not wait for a server, and an in-memory database exists only once.

@@ -27,7 +27,8 @@ const ofRoot = () => path.join(around, 'of-root');
 const uidOf = async (file: string) => (await lstat(file)).uid;
 
 beforeEach(async () => {
-  if (process.getuid?.() !== 0) throw new Error('Run these tests as root, for instance in a container');
+  if (process.getuid?.() !== 0)
+    throw new Error('Run these tests as root, for instance in a container');
   around = await mkdtemp(path.join(tmpdir(), 'portico-owned-'));
   for (const folder of [theirs(), ofRoot()]) await mkdir(folder, { mode: 0o700 });
   await chown(theirs(), OWNER, OWNER);
@@ -48,7 +49,8 @@ describe("in another account's folder", () => {
   test('a file and each missing folder are made, and belong only to that account', async () => {
     const file = path.join(theirs(), 'one', 'two', 'file');
     closeSync(openToAppend(file));
-    for (let each = file; each !== around; each = path.dirname(each)) expect(await uidOf(each)).toBe(OWNER);
+    for (let each = file; each !== around; each = path.dirname(each))
+      expect(await uidOf(each)).toBe(OWNER);
     expect((await lstat(file)).mode & 0o777).toBe(0o600);
     expect((await lstat(path.dirname(file))).mode & 0o777).toBe(0o700);
   });
@@ -83,7 +85,9 @@ describe("a file to append to, in another account's folder", () => {
   test('cannot be a second name of a file of another account', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     await link(path.join(ofRoot(), 'there'), log());
-    expect(() => openToAppend(log())).toThrow('another name of a file that belongs to another user');
+    expect(() => openToAppend(log())).toThrow(
+      'another name of a file that belongs to another user',
+    );
   });
 
   test('is continued if it belongs to that account, or to root with one name', async () => {

@@ -26,9 +26,12 @@ export class NotGivenError extends Error {
 
   /** The message contains both. */
   constructor(folder: string, uid: number, cause?: unknown) {
-    super(`${folder} belongs to uid ${uid}, and what root makes there cannot be given to that user`, {
-      cause,
-    });
+    super(
+      `${folder} belongs to uid ${uid}, and what root makes there cannot be given to that user`,
+      {
+        cause,
+      },
+    );
     this.folder = folder;
     this.uid = uid;
   }
@@ -132,7 +135,10 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
     );
   let descriptor: number;
   try {
-    descriptor = openSync(name, (flags & ~constants.O_CREAT) | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    descriptor = openSync(
+      name,
+      (flags & ~constants.O_CREAT) | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
   } catch (error) {
     throw hasCode(error, 'ELOOP') ? refusal('a link', error) : error;
   }
@@ -173,7 +179,8 @@ function openOrMake(folder: string): number {
   const parent = openOrMake(path.dirname(folder));
   try {
     const owner = fstatSync(parent);
-    const within = owner.uid === 0 ? path.dirname(folder) : getPath(parent, path.dirname(folder), owner);
+    const within =
+      owner.uid === 0 ? path.dirname(folder) : getPath(parent, path.dirname(folder), owner);
     const name = path.join(within, path.basename(folder));
     try {
       mkdirSync(name, 0o700);

@@ -31,7 +31,8 @@ function openFailing(error: Error, isStatementError: (error: unknown) => boolean
 }
 
 const lost = (code: string) => Object.assign(new Error(code), { code });
-const mysql = (errno: number) => Object.assign(new Error(String(errno)), { errno, sqlState: 'HY000' });
+const mysql = (errno: number) =>
+  Object.assign(new Error(String(errno)), { errno, sqlState: 'HY000' });
 
 async function commitWith(error: Error, isStatementError: (error: unknown) => boolean) {
   const database = openFailing(error, isStatementError);
@@ -64,13 +65,16 @@ describe('a commit', () => {
     [lost('57P01'), isPostgresStatementError],
     [mysql(1317), isMysqlStatementError],
     [mysql(1047), isMysqlStatementError],
-  ])('that fails with %s is looked up, and is unavailable if it did not take effect', async (error, isOf) => {
-    expect(await commitWith(error, isOf)).toEqual({
-      asked: [true, false],
-      outcomes: ['done', error],
-      isUnavailable: true,
-    });
-  });
+  ])(
+    'that fails with %s is looked up, and is unavailable if it did not take effect',
+    async (error, isOf) => {
+      expect(await commitWith(error, isOf)).toEqual({
+        asked: [true, false],
+        outcomes: ['done', error],
+        isUnavailable: true,
+      });
+    },
+  );
 
   // @shows AS-18.9
   test.each([

@@ -70,13 +70,20 @@ export class PoolEngine implements Engine {
   /** How often the server was found to be read-only. */
   #generation = 0;
   /** For each connection: the time until which it is used, and its generation. */
-  readonly #uses = new WeakMap<PooledConnection, { readonly until: number; readonly generation: number }>();
+  readonly #uses = new WeakMap<
+    PooledConnection,
+    { readonly until: number; readonly generation: number }
+  >();
 
   /**
    * `open` creates the pool at the first statement. `isStatementError` says whether the server
    * rejected the statement. In this case it did nothing, and the connection can still be used.
    */
-  constructor(open: () => Promise<Pool>, isStatementError: (error: unknown) => boolean, limits: PoolLimits) {
+  constructor(
+    open: () => Promise<Pool>,
+    isStatementError: (error: unknown) => boolean,
+    limits: PoolLimits,
+  ) {
     this.#openPool = open;
     this.#isStatementError = isStatementError;
     this.#limits = limits;
@@ -112,7 +119,8 @@ export class PoolEngine implements Engine {
     // need one.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
-      execute: async (sql, parameters) => (await (begun ??= this.#begin())).execute(sql, parameters),
+      execute: async (sql, parameters) =>
+        (await (begun ??= this.#begin())).execute(sql, parameters),
     };
     try {
       const result = await work(connection);

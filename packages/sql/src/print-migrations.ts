@@ -1,7 +1,13 @@
 import type { Database, SqlConnection, SqlParameter } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import { getDialect } from './dialects.ts';
-import { createTable, knownMigrations, MIGRATIONS_TABLE, findMissing, sorted } from './known-migrations.ts';
+import {
+  createTable,
+  knownMigrations,
+  MIGRATIONS_TABLE,
+  findMissing,
+  sorted,
+} from './known-migrations.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
@@ -11,13 +17,18 @@ import type { ColumnTypes, Migration } from './schema.ts';
  *
  * Rejects if a step began and did not finish, or if a step reads data to build its next statements.
  */
-export async function printMigrations(database: Database, migrations: readonly Migration[]): Promise<string> {
+export async function printMigrations(
+  database: Database,
+  migrations: readonly Migration[],
+): Promise<string> {
   const dialect = getDialect(database);
   const known = await knownMigrations(dialect, database);
   const missing = findMissing(sorted(migrations), known);
   const begun = missing.find(({ name }) => known.has(name));
   if (begun !== undefined)
-    throw new Error(`The step ${begun.name} was started but not finished: run db:migrate up to finish it`);
+    throw new Error(
+      `The step ${begun.name} was started but not finished: run db:migrate up to finish it`,
+    );
   if (missing.length === 0) return '';
   const types = await dialect.columnTypes(database);
   const parts = [createTable(types)];
@@ -30,7 +41,9 @@ export async function printMigrations(database: Database, migrations: readonly M
   }
   const { schema = null } = database;
   const [before, after] = schema === null ? NOTHING : (dialect.schemas?.around(schema) ?? NOTHING);
-  const text = [...before, ...parts, ...after].map((part) => (part.startsWith('--') ? part : `${part};`));
+  const text = [...before, ...parts, ...after].map((part) =>
+    part.startsWith('--') ? part : `${part};`,
+  );
   return `${[HEAD, ...text].join('\n')}\n`;
 }
 
@@ -56,7 +69,9 @@ async function listStatements(
     statements.push(inlined(sql, parameters, dialect).trim());
     return { rows: [], affected: 0 };
   };
-  const connection: SqlConnection = { execute: async (sql, parameters) => execute(sql, parameters) };
+  const connection: SqlConnection = {
+    execute: async (sql, parameters) => execute(sql, parameters),
+  };
   await migration.up({
     ...connection,
     dialect: dialect.name,

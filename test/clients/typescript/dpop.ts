@@ -78,11 +78,19 @@ await run(async ({ resource, redirectUri: given }, ask) => {
     oauth.processAuthorizationCodeResponse(
       server,
       client,
-      await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), answer, redirectUri, verifier, {
-        ...options,
-        DPoP,
-        additionalParameters: { resource: resource.href },
-      }),
+      await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        oauth.None(),
+        answer,
+        redirectUri,
+        verifier,
+        {
+          ...options,
+          DPoP,
+          additionalParameters: { resource: resource.href },
+        },
+      ),
     );
   const { access_token: token } = await withNonce(redeem);
 

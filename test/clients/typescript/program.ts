@@ -26,10 +26,13 @@ export interface Arguments {
   readonly document: string | undefined;
 }
 
-export async function run(connect: (given: Arguments, ask: Ask) => Promise<Connected>): Promise<void> {
+export async function run(
+  connect: (given: Arguments, ask: Ask) => Promise<Connected>,
+): Promise<void> {
   const [resource = '', redirectUri = '', document] = process.argv.slice(2);
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-  const say = (said: Readonly<Record<string, string>>) => process.stdout.write(`${JSON.stringify(said)}\n`);
+  const say = (said: Readonly<Record<string, string>>) =>
+    process.stdout.write(`${JSON.stringify(said)}\n`);
   const next = async () => {
     const { done, value } = await lines.next();
     return done === true ? null : value;

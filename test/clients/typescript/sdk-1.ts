@@ -1,7 +1,13 @@
-import { UnauthorizedError, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  UnauthorizedError,
+  type OAuthClientProvider,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type {
+  OAuthClientInformationMixed,
+  OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
 import { authorized, run } from './program.ts';
 
 /**
@@ -25,7 +31,8 @@ await run(async ({ resource, redirectUri, document }, ask) => {
     },
     clientInformation: () => information,
     saveClientInformation: (given) => void (information = given),
-    tokens: () => (isScopeMissing && tokens !== undefined ? { ...tokens, refresh_token: undefined } : tokens),
+    tokens: () =>
+      isScopeMissing && tokens !== undefined ? { ...tokens, refresh_token: undefined } : tokens,
     saveTokens(given) {
       isScopeMissing = false;
       tokens = given;
@@ -65,7 +72,11 @@ await run(async ({ resource, redirectUri, document }, ask) => {
     version: transport.protocolVersion ?? '',
     call: async (tool) =>
       JSON.stringify(
-        await authorized(() => client.callTool({ name: tool, arguments: {} }), isUnauthorized, authorize),
+        await authorized(
+          () => client.callTool({ name: tool, arguments: {} }),
+          isUnauthorized,
+          authorize,
+        ),
       ),
     hour: () => {},
     close: () => client.close(),

@@ -49,7 +49,11 @@ await run(async ({ resource, redirectUri, document }, ask) => {
     version: transport.protocolVersion ?? '',
     call: async (tool) =>
       JSON.stringify(
-        await authorized(() => client.callTool({ name: tool, arguments: {} }), isUnauthorized, authorize),
+        await authorized(
+          () => client.callTool({ name: tool, arguments: {} }),
+          isUnauthorized,
+          authorize,
+        ),
       ),
     hour: () => {},
     close: () => client.close(),

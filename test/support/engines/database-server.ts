@@ -100,7 +100,9 @@ function firstExisting(...files: readonly string[]): string | null {
 }
 
 function onPath(program: string): readonly string[] {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  const folders = (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .filter((folder) => folder !== '');
   return folders.map((folder) => path.join(folder, program));
 }
 

@@ -39,7 +39,8 @@ const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
  * dead node is removed.
  */
 export async function startGalera(): Promise<Galera> {
-  if (!existsSync(PROVIDER)) throw new Error("Galera 4 is not installed (Debian's package galera-4)");
+  if (!existsSync(PROVIDER))
+    throw new Error("Galera 4 is not installed (Debian's package galera-4)");
   const { folder, owner } = await createFolder('mysql');
   const ports: NodePorts[] = [];
   for (let count = 0; count < 3; count += 1) {
@@ -63,7 +64,8 @@ export async function startGalera(): Promise<Galera> {
   return {
     nodes: [first, second, third],
     async configure(variable, value) {
-      for (const { administrator } of nodes) await administrator.execute(`SET GLOBAL ${variable} = ${value}`);
+      for (const { administrator } of nodes)
+        await administrator.execute(`SET GLOBAL ${variable} = ${value}`);
     },
     async close() {
       for (const node of nodes) await node.close();
@@ -138,7 +140,8 @@ function createNode({ data, owner, port, group }: NodeOptions): Node {
   const start = async (...more: readonly string[]) => {
     server = await serve([...command, ...more], owner, url);
   };
-  const tell = (option: string) => administrator.execute(`SET GLOBAL wsrep_provider_options = '${option}'`);
+  const tell = (option: string) =>
+    administrator.execute(`SET GLOBAL wsrep_provider_options = '${option}'`);
   return {
     port: port.sql,
     url,
@@ -169,7 +172,10 @@ function createNode({ data, owner, port, group }: NodeOptions): Node {
         "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_size', 'wsrep_ready')",
       );
       const values = new Map(rows.map(({ Variable_name: name, Value: value }) => [name, value]));
-      return { size: Number(values.get('wsrep_cluster_size')), ready: values.get('wsrep_ready') === 'ON' };
+      return {
+        size: Number(values.get('wsrep_cluster_size')),
+        ready: values.get('wsrep_ready') === 'ON',
+      };
     },
     async close() {
       await administrator.close();

@@ -17,7 +17,8 @@ const PROGRAM = '/usr/sbin/pgbouncer';
  * processes have.
  */
 export async function startPgBouncer(target: number): Promise<PgBouncer> {
-  if (!existsSync(PROGRAM)) throw new Error("PgBouncer is not installed (Debian's package pgbouncer)");
+  if (!existsSync(PROGRAM))
+    throw new Error("PgBouncer is not installed (Debian's package pgbouncer)");
   const { folder, owner } = await createFolder('postgres');
   const port = await freePort();
   const file = path.join(folder, 'pgbouncer.ini');
@@ -36,7 +37,11 @@ export async function startPgBouncer(target: number): Promise<PgBouncer> {
     'query_wait_timeout = 5',
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
-  const server = await serve([PROGRAM, '-q', file], owner, `postgres://postgres@127.0.0.1:${port}/postgres`);
+  const server = await serve(
+    [PROGRAM, '-q', file],
+    owner,
+    `postgres://postgres@127.0.0.1:${port}/postgres`,
+  );
   return {
     port,
     server,

@@ -134,7 +134,16 @@ async function createNode(
   const administrator = openDatabase(url, { directory: '/', poolSize: 2 });
   let server: ServerProcess | null = null;
   const start = async () => {
-    const command = [`${bin}/postgres`, '-D', data, '-p', String(port), '-h', '127.0.0.1', ...settings];
+    const command = [
+      `${bin}/postgres`,
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-h',
+      '127.0.0.1',
+      ...settings,
+    ];
     server = await serve(command, owner, url);
   };
   const isRunning = () => server?.isRunning() === true;

@@ -92,7 +92,8 @@ export async function serve(
   }
 }
 
-const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) =>
+  exitCode !== null || signalCode !== null;
 
 function toServerProcess(child: ChildProcess): ServerProcess {
   const signalAll = (signal: NodeJS.Signals) => {
@@ -124,7 +125,10 @@ function toServerProcess(child: ChildProcess): ServerProcess {
 /** PostgreSQL has a process for each connection, each in its own group. */
 function childrenOf({ pid = 0 }: ChildProcess): readonly number[] {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean)
+      .map(Number);
   } catch {
     // It has ended, or this system does not say.
     return [];

@@ -89,7 +89,11 @@ export const FAULTS = {
     ready: null,
     audited: [],
     alerts: ['PorticoRefusals'],
-    line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
+    line: ({ clients }) => ({
+      error: 'invalid_grant',
+      clientId: clients.phone.id,
+      address: FROM.phone,
+    }),
   },
   replay: {
     section: 'a-code-or-refresh-token-was-used-twice',
@@ -100,7 +104,11 @@ export const FAULTS = {
     ready: null,
     audited: ['refresh_token_replayed', 'family_revoked'],
     alerts: ['PorticoReplay'],
-    line: ({ clients }) => ({ error: 'invalid_grant', clientId: clients.phone.id, address: FROM.phone }),
+    line: ({ clients }) => ({
+      error: 'invalid_grant',
+      clientId: clients.phone.id,
+      address: FROM.phone,
+    }),
   },
   'read-only': {
     section: 'the-database-takes-no-writes',

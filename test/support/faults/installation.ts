@@ -80,9 +80,12 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
   await run('db:migrate', 'up');
   await run('oauth:server:setup');
   await run('account:create', ADA.email, 'Ada', `--password=${ADA.password}`);
-  for (const permission of ['notes:read', 'notes.edit']) await run('account:grant', ADA.email, permission);
+  for (const permission of ['notes:read', 'notes.edit'])
+    await run('account:grant', ADA.email, permission);
   const scope = '--scope=openid,notes:read';
-  const shop = JSON.parse(await run('oauth:client:create', 'Shop', `--redirect=${SHOP}`, scope, '--json'));
+  const shop = JSON.parse(
+    await run('oauth:client:create', 'Shop', `--redirect=${SHOP}`, scope, '--json'),
+  );
   const phone = JSON.parse(
     await run('oauth:client:create', 'Phone', `--redirect=${PHONE}`, scope, '--public', '--json'),
   );
@@ -117,8 +120,12 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
     audited: () => said().flatMap(({ type, level }) => (level === undefined ? [String(type)] : [])),
     async failingChecks() {
       const response = await fetch(`${proxy.url}/health/ready`);
-      const { checks } = (await response.json()) as { readonly checks: Readonly<Record<string, string>> };
-      const failing = Object.entries(checks).flatMap(([part, found]) => (found === 'failing' ? [part] : []));
+      const { checks } = (await response.json()) as {
+        readonly checks: Readonly<Record<string, string>>;
+      };
+      const failing = Object.entries(checks).flatMap(([part, found]) =>
+        found === 'failing' ? [part] : [],
+      );
       if ((response.status === 200) !== (failing.length === 0))
         throw new Error(`${response.status} with ${JSON.stringify(checks)}`);
       return failing;

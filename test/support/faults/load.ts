@@ -32,9 +32,15 @@ export const FROM = { phone: '127.0.0.11', shop: '127.0.0.12', stranger: '127.0.
 export async function startLoad(installation: OperatedInstallation): Promise<Load> {
   const { url, clients } = installation;
   const visitor = createVisitor(url);
-  await visitor.submit(await visitor.get('/login'), { identifier: ADA.email, password: ADA.password });
+  await visitor.submit(await visitor.get('/login'), {
+    identifier: ADA.email,
+    password: ADA.password,
+  });
   const dead = await phoneTokens(visitor, installation);
-  await post(`${url}/oauth/revoke`, FROM.phone, { client_id: clients.phone.id, token: dead.refresh_token });
+  await post(`${url}/oauth/revoke`, FROM.phone, {
+    client_id: clients.phone.id,
+    token: dead.refresh_token,
+  });
   const tokens = await phoneTokens(visitor, installation);
   const refreshTokens = [tokens.refresh_token];
   let accessToken = tokens.access_token;
@@ -97,7 +103,12 @@ async function phoneTokens(
   { url, clients: { phone } }: OperatedInstallation,
 ): Promise<PhoneTokens> {
   const code = await authorize(visitor, url, { clientId: phone.id, redirectUri: PHONE });
-  const form = { grant_type: 'authorization_code', client_id: phone.id, redirect_uri: PHONE, ...code };
+  const form = {
+    grant_type: 'authorization_code',
+    client_id: phone.id,
+    redirect_uri: PHONE,
+    ...code,
+  };
   const { status, body } = await post(`${url}/oauth/token`, FROM.phone, form);
   if (status !== 200) throw new Error(`The phone got no tokens: ${status} ${body}`);
   return JSON.parse(body) as PhoneTokens;
@@ -144,7 +155,9 @@ function post(
     'Content-Type': 'application/x-www-form-urlencoded',
     ...(client === null
       ? {}
-      : { Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` }),
+      : {
+          Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+        }),
   };
   return send(url, from, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
 }

@@ -36,7 +36,11 @@ export type AsksAgain = 'any process' | 'the same process';
 /** Requests to the processes of a server, each recorded with its answer. */
 export interface Asking {
   /** The person answers the client; null if there was no code. */
-  authorize(visitor: Visitor, client: TestClient, decision: 'allow' | 'deny'): Promise<Family | null>;
+  authorize(
+    visitor: Visitor,
+    client: TestClient,
+    decision: 'allow' | 'deny',
+  ): Promise<Family | null>;
   /** Uses the code (null) or a refresh token, and keeps the answer. */
   use(family: Family, given: Held | null): Promise<void>;
   /**
@@ -113,22 +117,39 @@ export function createAsking(options: AskingOptions): Asking {
       const isUnavailable = response.status === 503 && response.headers.has('retry-after');
       const ending = isUnavailable ? 'unavailable' : endings[response.status];
       const location = response.headers.get('location');
-      return { ending: ending ?? fault(`${response.status} of ${new URL(url).pathname}`), body, location };
+      return {
+        ending: ending ?? fault(`${response.status} of ${new URL(url).pathname}`),
+        body,
+        location,
+      };
     } catch (error) {
       return { ending: isNobodyThere(error) ? null : 'lost' };
     }
   }
 
-  function post(client: TestClient, url: string, form: Readonly<Record<string, string>>, endings: Endings) {
+  function post(
+    client: TestClient,
+    url: string,
+    form: Readonly<Record<string, string>>,
+    endings: Endings,
+  ) {
     const { id, secret } = client;
     const isPublic = secret === '';
     const basic = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
     const body = new URLSearchParams(isPublic ? { client_id: id, ...form } : form);
-    return send(url, { method: 'POST', headers: isPublic ? {} : { Authorization: basic }, body }, endings);
+    return send(
+      url,
+      { method: 'POST', headers: isPublic ? {} : { Authorization: basic }, body },
+      endings,
+    );
   }
 
   function bearer(url: string, token: string): Promise<Answered> {
-    return send(url, { headers: { Authorization: `Bearer ${token}` } }, { 200: 'good', 401: 'dead' });
+    return send(
+      url,
+      { headers: { Authorization: `Bearer ${token}` } },
+      { 200: 'good', 401: 'dead' },
+    );
   }
 
   /** Does it once, and records it. */
@@ -148,14 +169,18 @@ export function createAsking(options: AskingOptions): Asking {
   }
 
   /** Asks again while the answer is 503, and elsewhere if no process listens. */
-  async function insist(ask: (url: string) => Promise<Answered>, first = anyProcess()): Promise<Answered> {
+  async function insist(
+    ask: (url: string) => Promise<Answered>,
+    first = anyProcess(),
+  ): Promise<Answered> {
     let url = first;
     let there = performance.now();
     for (;;) {
       const answer = await ask(url);
       if (answer.ending !== null && answer.ending !== 'unavailable') return answer;
       if (answer.ending !== null) there = performance.now();
-      else if (performance.now() - there > PATIENCE) throw new Error('No process was there for a minute');
+      else if (performance.now() - there > PATIENCE)
+        throw new Error('No process was there for a minute');
       await new Promise((resolve) => setTimeout(resolve, PAUSE * (1 + random())));
       if (answer.ending === null || asksAgain === 'any process') url = anyProcess();
     }
@@ -165,13 +190,19 @@ export function createAsking(options: AskingOptions): Asking {
     async introspection(url, token) {
       const answer = await post(inspector, `${url}/oauth/introspect`, { token }, { 200: 200 });
       if (answer.ending !== 200) return answer;
-      return { ending: (JSON.parse(answer.body ?? '') as { active: boolean }).active ? 'good' : 'dead' };
+      return {
+        ending: (JSON.parse(answer.body ?? '') as { active: boolean }).active ? 'good' : 'dead',
+      };
     },
     userinfo: (url, token) => bearer(`${url}/oauth/userinfo`, token),
     'token()': (url, token) => bearer(`${url}/api/whoami`, token),
   };
 
-  async function revokeByToken(request: Asked, { name, client }: Family, token: string): Promise<void> {
+  async function revokeByToken(
+    request: Asked,
+    { name, client }: Family,
+    token: string,
+  ): Promise<void> {
     await insist((url) =>
       recorded({ request, families: [name], by: 'revocation', url }, () =>
         post(client, `${url}/oauth/revoke`, { token }, { 200: 200, 401: 401 }),
@@ -210,7 +241,8 @@ export function createAsking(options: AskingOptions): Asking {
           if (answer.ending !== 200) return answer;
           const told = new URL(answer.location ?? '', url).searchParams;
           code = told.get('code');
-          const isAsDecided = decision === 'allow' ? code !== null : told.get('error') === 'access_denied';
+          const isAsDecided =
+            decision === 'allow' ? code !== null : told.get('error') === 'access_denied';
           return { ending: isAsDecided ? 200 : fault('another redirect of /oauth/authorize') };
         }),
       );
@@ -232,8 +264,14 @@ export function createAsking(options: AskingOptions): Asking {
             ? { kind: 'exchange', ...own, name }
             : { kind: 'refresh', ...own, token: given.name, name };
         return recorded({ request, families: [family.name], by: 'token', url }, async () => {
-          const answered = await post(client, `${url}/oauth/token`, form, { 200: 200, 400: 400, 401: 401 });
-          return answered.ending === 200 ? { ...answered, ...hold(family, name, answered) } : answered;
+          const answered = await post(client, `${url}/oauth/token`, form, {
+            200: 200,
+            400: 400,
+            401: 401,
+          });
+          return answered.ending === 200
+            ? { ...answered, ...hold(family, name, answered) }
+            : answered;
         });
       });
       if (answer.ending !== 200) family.over = true;
@@ -242,13 +280,23 @@ export function createAsking(options: AskingOptions): Asking {
     async look({ name }, { name: token, access }, at) {
       const [by, ask] = pick(Object.entries(inspections));
       const request: Asked = { kind: 'look', token };
-      await insist((url) => recorded({ request, families: [name], by, url }, () => ask(url, access)), at);
+      await insist(
+        (url) => recorded({ request, families: [name], by, url }, () => ask(url, access)),
+        at,
+      );
     },
 
     async revoke(family, { name: token, refresh }) {
       family.over = true;
       const { name, client } = family;
-      const request: Asked = { kind: 'revoke', family: name, token, as: client.id, fault: 'none', name: '' };
+      const request: Asked = {
+        kind: 'revoke',
+        family: name,
+        token,
+        as: client.id,
+        fault: 'none',
+        name: '',
+      };
       await revokeByToken(request, family, refresh);
     },
 

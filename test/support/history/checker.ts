@@ -91,7 +91,9 @@ function check(
   if (last === undefined) throw new Error('A history without an order has an end');
   // Read-only operations are dropped first, so that the interesting ones stay.
   const looksFirst = left.toSorted((one, other) => Number(isLook(other)) - Number(isLook(one)));
-  for (const entry of looksFirst.filter(({ answer, operation }) => answer !== null && operation !== last)) {
+  for (const entry of looksFirst.filter(
+    ({ answer, operation }) => answer !== null && operation !== last,
+  )) {
     const without = left.map((each) => (each === entry ? unanswered(each) : each));
     if (!hasOrder(family, without)) left = without;
   }
@@ -139,7 +141,8 @@ function entriesFor(
   if (answer !== 'unavailable' && answer !== 'lost') {
     // The answer may be that of an earlier attempt, which was kept for a repetition.
     const attempts = others.filter((each) => each.answer === 'unavailable' && each.end <= begin);
-    const first = isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
+    const first =
+      isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
     return [{ ...about, begin: first, end, answer }];
   }
   if (request.kind === 'look') return [];
@@ -247,10 +250,16 @@ const IN_TIME = 0;
 const LATE = LIFETIMES.code;
 
 /** Null if the requested value does not exist yet. */
-function outcomeOf(state: State, request: Asked, now: number, lifetimes: Lifetimes): Outcome | null {
+function outcomeOf(
+  state: State,
+  request: Asked,
+  now: number,
+  lifetimes: Lifetimes,
+): Outcome | null {
   if (request.kind === 'allow' || request.kind === 'deny') {
     const { kind, family, client } = request;
-    if (family in state.families || state.revokedClients.includes(client)) return { state, answer: 400 };
+    if (family in state.families || state.revokedClients.includes(client))
+      return { state, answer: 400 };
     const answered = allowed(state, family, client, lifetimes);
     return { state: kind === 'allow' ? answered : ended(answered, family), answer: 200 };
   }
@@ -276,7 +285,11 @@ function isSameUse(one: Asked, other: Asked): boolean {
 
 const ENDING: readonly Asked['kind'][] = ['revoke', 'remove', 'revoke access', 'revoke client'];
 
-function brokenBy(last: Operation, needed: readonly Operation[], all: readonly Operation[]): Promised {
+function brokenBy(
+  last: Operation,
+  needed: readonly Operation[],
+  all: readonly Operation[],
+): Promised {
   const { request, answer } = last;
   const before = (of: readonly Operation[], isOne: (each: Operation) => boolean) =>
     of.some((each) => each !== last && each.begin < last.end && isOne(each));

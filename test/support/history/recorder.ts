@@ -64,7 +64,8 @@ export function createRecorder(clock: () => number = () => performance.now()): R
       operations.set(id, begun);
       return (answer, known) => {
         const { request } = asked;
-        const named = known !== undefined && 'name' in request ? { ...request, name: known } : request;
+        const named =
+          known !== undefined && 'name' in request ? { ...request, name: known } : request;
         if (answer === null) operations.delete(id);
         else operations.set(id, { ...begun, request: named, end: clock(), answer });
       };

@@ -1,5 +1,11 @@
 import type { Lifetimes } from '../stateful/grants.ts';
-import { findViolations, PROMISES, type AfterUnavailable, type Promised, type Violation } from './checker.ts';
+import {
+  findViolations,
+  PROMISES,
+  type AfterUnavailable,
+  type Promised,
+  type Violation,
+} from './checker.ts';
 import type { Ending, Operation } from './recorder.ts';
 
 export interface Verdict {
@@ -21,7 +27,10 @@ export function judge(
 ): Verdict {
   const violations = findViolations(history, afterUnavailable, lifetimes);
   const broken = Object.fromEntries(
-    PROMISES.map((promise) => [promise, violations.filter((each) => each.broken === promise).length]),
+    PROMISES.map((promise) => [
+      promise,
+      violations.filter((each) => each.broken === promise).length,
+    ]),
   ) as Record<Promised, number>;
   const families = new Set(history.flatMap((each) => each.families)).size;
   const ended = (ending: Ending) => history.filter(({ answer }) => answer === ending).length;

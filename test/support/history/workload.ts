@@ -68,11 +68,21 @@ interface Actor {
 const MOST = { families: 4, tokens: 6 };
 
 export async function startWorkload(options: WorkloadOptions): Promise<Workload> {
-  const { portal, urls, clients = 6, asksAgain = 'any process', afterUnavailable = 'not spent' } = options;
+  const {
+    portal,
+    urls,
+    clients = 6,
+    asksAgain = 'any process',
+    afterUnavailable = 'not spent',
+  } = options;
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   const random = createRandom(seed);
   const recorder = createRecorder();
-  const inspector = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  const inspector = await registerClient(portal, {
+    redirectUris: [],
+    scopes: [],
+    grants: ['introspection'],
+  });
   const progress = createProgress();
   const asking = createAsking({
     asksAgain,

@@ -1,4 +1,11 @@
-import { ask, content, ToolError, type FormQuestion, type ToolCall, type ToolInterface } from '@portico/mcp';
+import {
+  ask,
+  content,
+  ToolError,
+  type FormQuestion,
+  type ToolCall,
+  type ToolInterface,
+} from '@portico/mcp';
 
 /** The tools that the conformance suite calls, through our own ToolInterface. */
 
@@ -69,10 +76,15 @@ const ASKING: readonly ToolInterface[] = [
   fixture('test_input_required_result_multiple_inputs', 'Asks three things at once', (_, call) =>
     ['user_name', 'greeting', 'client_roots'].every((question) => call.answer(question) !== null)
       ? 'Thank you.'
-      : ask({ user_name: form('What is your name?', 'name'), greeting: SAMPLING, client_roots: ROOTS }),
+      : ask({
+          user_name: form('What is your name?', 'name'),
+          greeting: SAMPLING,
+          client_roots: ROOTS,
+        }),
   ),
   fixture('test_input_required_result_multi_round', 'Asks one thing after the other', (_, call) => {
-    if (call.answer('step2') !== null) return `${String(call.state)}: ${filledIn(call, 'step2', 'color')}`;
+    if (call.answer('step2') !== null)
+      return `${String(call.state)}: ${filledIn(call, 'step2', 'color')}`;
     return call.answer('step1') === null
       ? ask({ step1: form('Step 1: What is your name?', 'name') })
       : ask(
@@ -81,14 +93,20 @@ const ASKING: readonly ToolInterface[] = [
         );
   }),
   fixture('test_input_required_result_tampered_state', 'Asks for a confirmation', (_, call) =>
-    call.answer('confirm') === null ? ask({ confirm: form('Please confirm', 'ok', 'boolean') }) : 'confirmed',
+    call.answer('confirm') === null
+      ? ask({ confirm: form('Please confirm', 'ok', 'boolean') })
+      : 'confirmed',
   ),
-  fixture('test_input_required_result_capabilities', 'Asks what the client can answer', (_, call) => {
-    if (call.answer('name') !== null || call.answer('sample') !== null) return 'Thank you.';
-    return call.canAsk('form')
-      ? ask({ name: form('What is your name?', 'name') })
-      : ask({ sample: SAMPLING });
-  }),
+  fixture(
+    'test_input_required_result_capabilities',
+    'Asks what the client can answer',
+    (_, call) => {
+      if (call.answer('name') !== null || call.answer('sample') !== null) return 'Thank you.';
+      return call.canAsk('form')
+        ? ask({ name: form('What is your name?', 'name') })
+        : ask({ sample: SAMPLING });
+    },
+  ),
   fixture('test_streaming_elicitation', 'Asks for a name', () =>
     ask({ name: form('What is your name?', 'name') }),
   ),
@@ -98,13 +116,19 @@ const ASKING: readonly ToolInterface[] = [
     properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
     required: ['region'],
   }),
-  fixture('test_missing_capability', 'Asks the model, whoever calls', () => ask({ sample: SAMPLING })),
+  fixture('test_missing_capability', 'Asks the model, whoever calls', () =>
+    ask({ sample: SAMPLING }),
+  ),
 ];
 
 const image = { type: 'image', data: PNG, mimeType: 'image/png' } as const;
 
 export const FIXTURE_TOOLS: readonly ToolInterface[] = [
-  fixture('test_simple_text', 'Answers a text', () => 'This is a simple text response for testing.'),
+  fixture(
+    'test_simple_text',
+    'Answers a text',
+    () => 'This is a simple text response for testing.',
+  ),
   fixture('test_image_content', 'Answers a picture', () => content([image])),
   fixture('test_audio_content', 'Answers a sound', () =>
     content([{ type: 'audio', data: WAV, mimeType: 'audio/wav' }]),
@@ -136,7 +160,8 @@ export const FIXTURE_TOOLS: readonly ToolInterface[] = [
     ]),
   ),
   fixture('test_tool_with_progress', 'Tells how far it has come', async (_, call) => {
-    for (const done of [0, 50, 100]) await call.progress(done, 100, `Completed step ${done} of 100`);
+    for (const done of [0, 50, 100])
+      await call.progress(done, 100, `Completed step ${done} of 100`);
     return 'done';
   }),
   fixture('test_error_handling', 'Always fails', () => {

@@ -16,7 +16,10 @@ export interface HostProfile {
   readonly client:
     | { readonly by: 'registration'; readonly metadata: Readonly<Record<string, unknown>> }
     | { readonly by: 'document'; readonly redirectUris: readonly string[] }
-    | { readonly by: 'the operator'; readonly secret: 'client_secret_basic' | 'client_secret_post' };
+    | {
+        readonly by: 'the operator';
+        readonly secret: 'client_secret_basic' | 'client_secret_post';
+      };
   /** Where its answer goes. */
   readonly redirectUri: string;
   /** Whose scopes it asks for. */
@@ -53,7 +56,10 @@ export const HOST_PROFILES: readonly HostProfile[] = [
       'https://github.com/anthropics/claude-code/issues/91641',
     ],
     discovery: 'the challenge',
-    client: { by: 'document', redirectUris: ['http://localhost/callback', 'http://127.0.0.1/callback'] },
+    client: {
+      by: 'document',
+      redirectUris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+    },
     redirectUri: 'http://localhost:3118/callback',
     scopes: 'the challenge',
     processes: 3,

@@ -33,7 +33,10 @@ export async function installHosts(): Promise<void> {
   await cp(SOURCE, INSTALLED, { recursive: true });
   if ((await readFile(done, 'utf8').catch(() => '')) === lock) return;
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
-  const child = spawn('npm', ['install', '--no-save', ...options], { cwd: INSTALLED, stdio: 'inherit' });
+  const child = spawn('npm', ['install', '--no-save', ...options], {
+    cwd: INSTALLED,
+    stdio: 'inherit',
+  });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`npm install of ${SOURCE} ended with ${code}`);
   await writeFile(done, lock);
@@ -75,7 +78,9 @@ export async function startOpener(folder: string): Promise<OpenedBrowser> {
     folder,
     opened() {
       const known = given.shift();
-      return known === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(known);
+      return known === undefined
+        ? new Promise((resolve) => waiting.push(resolve))
+        : Promise.resolve(known);
     },
     async close() {
       server.closeAllConnections();
@@ -105,7 +110,9 @@ export function startHost(
     cwd: home,
     env: {
       HOME: home,
-      PATH: [opener.folder, path.dirname(process.execPath), '/usr/bin', '/bin'].join(path.delimiter),
+      PATH: [opener.folder, path.dirname(process.execPath), '/usr/bin', '/bin'].join(
+        path.delimiter,
+      ),
       BROWSER: path.join(opener.folder, 'xdg-open'),
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_AUTOUPDATE: '1',

@@ -52,7 +52,11 @@ export const HOST_REGISTRATIONS = {
         'http://127.0.0.1/',
         'http://127.0.0.1:33418/',
       ],
-      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      grant_types: [
+        'authorization_code',
+        'refresh_token',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
       application_type: 'native',

@@ -206,7 +206,9 @@ export class ReplayedHost {
   async #allow(url: URL): Promise<URL> {
     const page = await this.#ada.visit(url.href);
     const signedIn = page.url.includes('/login') ? await signIn(this.#ada, page, ADA) : page;
-    const consent = isRedirect(signedIn) ? await this.#ada.visit(locationOf(signedIn).href) : signedIn;
+    const consent = isRedirect(signedIn)
+      ? await this.#ada.visit(locationOf(signedIn).href)
+      : signedIn;
     return locationOf(await this.#ada.submit(consent, { decision: 'allow' }));
   }
 

@@ -119,7 +119,8 @@ const isUnheardLook = ({ request, answer }: Operation): boolean =>
 const nodesOf = (recorded: readonly Recorded[]): readonly string[] => [
   ...new Set(recorded.flatMap(({ operations }) => operations.map(({ node }) => node))),
 ];
-const answerOf = ({ answer }: Operation): string => (answer === 'unavailable' ? '503' : String(answer));
+const answerOf = ({ answer }: Operation): string =>
+  answer === 'unavailable' ? '503' : String(answer);
 
 /** The module Recorded, with these operations. */
 function moduleOf(recorded: readonly Recorded[]): string {

@@ -10,7 +10,8 @@ export interface Held {
 }
 
 /** The purpose of the statement, in the terms of tools/model/Grants.tla. */
-export type Place = 'read' | 'claim' | 'again' | 'replay' | 'revocation' | 'burn' | 'question' | 'last word';
+export type Place =
+  'read' | 'claim' | 'again' | 'replay' | 'revocation' | 'burn' | 'question' | 'last word';
 
 /**
  * `done`: as usual. `not sent`: the store is away. A claim also has `unheard`: it takes effect, and

@@ -90,7 +90,11 @@ const GOING = {
 } as const;
 
 export async function startStage({ portal, clock, window }: StageOptions): Promise<Stage> {
-  const inspector = await registerClient(portal, { redirectUris: [], scopes: [], grants: ['introspection'] });
+  const inspector = await registerClient(portal, {
+    redirectUris: [],
+    scopes: [],
+    grants: ['introspection'],
+  });
   const visitor = await portal.signedIn(ADA);
   const url = portal.env['DATABASE_URL'] ?? '';
   const directory = portal.env['STORAGE_DIR'] ?? '/';
@@ -104,7 +108,10 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     const store = createGatedStore(inner);
     const port = await freePort();
     const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
-    const application = await startApplication({ ...portal.definition, database: store.database }, { env });
+    const application = await startApplication(
+      { ...portal.definition, database: store.database },
+      { env },
+    );
     const running = await listen(application, { port, hostname: '127.0.0.1' });
     // Lazily loaded modules are loaded before anything is held.
     authorizationServerOf(application);
@@ -140,7 +147,8 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       await played.begin();
       for (const [index, step] of trace.steps.entries()) {
         const difference = await played.take(step);
-        if (difference !== null) return `step ${index + 1}, ${step.does} of ${step.request}: ${difference}`;
+        if (difference !== null)
+          return `step ${index + 1}, ${step.does} of ${step.request}: ${difference}`;
       }
       return null;
     } finally {
@@ -149,7 +157,10 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     }
   }
 
-  function createPlay(trace: Trace, who: { client: TestClient; other: TestClient; visitor: Visitor }) {
+  function createPlay(
+    trace: Trace,
+    who: { client: TestClient; other: TestClient; visitor: Visitor },
+  ) {
     const { client, other } = who;
     const sent = new Map<number, Sent>();
     const late = new Map<number, Held>();
@@ -162,7 +173,10 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       const listening = store.listen();
       begin();
       request.held = null;
-      const outcome = await Promise.race([listening, request.response.then((answer) => ({ answer }))]);
+      const outcome = await Promise.race([
+        listening,
+        request.response.then((answer) => ({ answer })),
+      ]);
       if ('answer' in outcome) request.answer = outcome.answer;
       else request.held = outcome;
     }
@@ -175,7 +189,11 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       if (step.does === 'revoke') {
         const basic = `Basic ${Buffer.from(`${as.id}:${as.secret}`).toString('base64')}`;
         const body = new URLSearchParams({ token: refreshToken });
-        return fetch(`${at.url}/oauth/revoke`, { method: 'POST', headers: { Authorization: basic }, body });
+        return fetch(`${at.url}/oauth/revoke`, {
+          method: 'POST',
+          headers: { Authorization: basic },
+          body,
+        });
       }
       if (offer !== 0)
         return requestToken(at, as, { grant_type: 'refresh_token', refresh_token: refreshToken });
@@ -193,7 +211,10 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
         response: response.promise.then(async (answered) => {
           const text = await answered.text();
           const isTokens = answered.status === 200 && text.startsWith('{');
-          return { status: answered.status, tokens: isTokens ? (JSON.parse(text) as Tokens) : null };
+          return {
+            status: answered.status,
+            tokens: isTokens ? (JSON.parse(text) as Tokens) : null,
+          };
         }),
       };
       // A killed node answers no request.
@@ -225,13 +246,19 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     async function revokeAccess(token: string): Promise<void> {
       const basic = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`;
       const body = new URLSearchParams({ token });
-      await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers: { Authorization: basic }, body });
+      await fetch(`${portal.url}/oauth/revoke`, {
+        method: 'POST',
+        headers: { Authorization: basic },
+        body,
+      });
     }
 
     async function crash(name: string): Promise<void> {
       const node = nodeOf(name);
       node.store.kill();
-      const own = [...sent.values()].filter((request) => request.node === name && request.answer === null);
+      const own = [...sent.values()].filter(
+        (request) => request.node === name && request.answer === null,
+      );
       await Promise.allSettled(own.map(({ response }) => response));
       for (const request of own) sent.forEach((each, key) => each === request && sent.delete(key));
       await node.close();
@@ -254,19 +281,29 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     }
 
     /** The difference to the model. */
-    async function difference({ does, request, at, token, good }: TraceStep): Promise<string | null> {
+    async function difference({
+      does,
+      request,
+      at,
+      token,
+      good,
+    }: TraceStep): Promise<string | null> {
       const one = sent.get(request);
       if (one !== undefined && !isEvent(does)) {
         const place = HELD_AT[at];
         const is =
-          one.answer === null ? `held at ${one.held?.place ?? 'nothing'}` : `answered ${one.answer.status}`;
+          one.answer === null
+            ? `held at ${one.held?.place ?? 'nothing'}`
+            : `answered ${one.answer.status}`;
         const should = place === undefined ? `answered ${STATUS[at] ?? at}` : `held at ${place}`;
         if (is !== should) return `it is ${is}, and ${should} in the model (${at})`;
         const answered = one.answer?.tokens ?? null;
         if (answered !== null) {
           const known = tokens.get(token);
           if (known === undefined) {
-            const others = [...tokens].filter(([, each]) => each.refresh_token === answered.refresh_token);
+            const others = [...tokens].filter(
+              ([, each]) => each.refresh_token === answered.refresh_token,
+            );
             if (others.length > 0)
               return `it was answered with the tokens of ${others[0]?.[0]}, not with new ones`;
             tokens.set(token, answered);
@@ -278,7 +315,9 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
           }
         }
       }
-      const isGood = await Promise.all([...tokens.values()].map((each, index) => look(each, index)));
+      const isGood = await Promise.all(
+        [...tokens.values()].map((each, index) => look(each, index)),
+      );
       const alive = [...tokens.keys()].filter((_, index) => isGood[index]);
       const should = [...tokens.keys()].filter((each) => good.includes(each));
       return String(alive) === String(should)

@@ -21,7 +21,14 @@ export interface TraceStep {
   readonly good: readonly number[];
 }
 
-type Written = readonly [string, number, readonly (string | number)[], string, number, readonly number[]];
+type Written = readonly [
+  string,
+  number,
+  readonly (string | number)[],
+  string,
+  number,
+  readonly number[],
+];
 
 /** The steps that TLC printed: its sequences, sets and names as JSON. */
 export function stepsOf(printed: string): readonly TraceStep[] {
@@ -30,5 +37,12 @@ export function stepsOf(printed: string): readonly TraceStep[] {
     .replaceAll(/>>|\}/g, ']')
     .replaceAll(/\bn\d+\b/g, (name) => JSON.stringify(name));
   const [, steps] = JSON.parse(json) as readonly [string, readonly Written[]];
-  return steps.map(([does, request, about, at, token, good]) => ({ does, request, about, at, token, good }));
+  return steps.map(([does, request, about, at, token, good]) => ({
+    does,
+    request,
+    about,
+    at,
+    token,
+    good,
+  }));
 }

@@ -117,14 +117,18 @@ export async function prepared(
   const definition = define(() => users, options.keySigners ?? []);
   const logged = { log: { path: path.join(storage, 'app.log') } };
   const config: ApplicationDefinition['config'] = (given) => {
-    const own = typeof definition.config === 'function' ? definition.config(given) : definition.config;
+    const own =
+      typeof definition.config === 'function' ? definition.config(given) : definition.config;
     return mergeConfig(own, logged, extra);
   };
   const measured = options.telemetry === undefined ? {} : { telemetry: options.telemetry };
   await copyTemplate(database.url, definition);
-  const application = await startApplication(hashingWith(CHEAP, { ...definition, ...measured, config }), {
-    env,
-  });
+  const application = await startApplication(
+    hashingWith(CHEAP, { ...definition, ...measured, config }),
+    {
+      env,
+    },
+  );
   await application.migrate();
   await keepTemplate(application.database, definition, application.config);
   const server = authorizationServerOf(application);
@@ -141,8 +145,10 @@ export async function prepared(
       return { id: client.id, secret: secret ?? '' };
     },
     secretHashOf: async (clientId) => (await server.clients.find(clientId))?.secretHash ?? null,
-    suspend: async (email, suspended) => users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
-    permit: async (email, permissions) => users.setPermissions(users.byEmail(email)?.id ?? 0, permissions),
+    suspend: async (email, suspended) =>
+      users.setSuspended(users.byEmail(email)?.id ?? 0, suspended),
+    permit: async (email, permissions) =>
+      users.setPermissions(users.byEmail(email)?.id ?? 0, permissions),
     async close() {
       await running.close();
       await application.close();
@@ -189,7 +195,9 @@ export function defineOrders<Context>(
     async signedIn(_, context) {
       const id = await own.userId(context);
       const user = id === null ? null : users().byId(id);
-      return user === null || user.suspended !== 0 ? null : { provider: 'users', id: String(user.id) };
+      return user === null || user.suspended !== 0
+        ? null
+        : { provider: 'users', id: String(user.id) };
     },
     async loadAccount(reference) {
       const user = users().byId(Number(reference.id));
@@ -240,7 +248,10 @@ export interface Login {
 
 /** The application's sign-in page. */
 export function loginPage(returnTo: unknown): string {
-  const sentBack = returnPath(typeof returnTo === 'string' ? returnTo : null).replaceAll('&', '&amp;');
+  const sentBack = returnPath(typeof returnTo === 'string' ? returnTo : null).replaceAll(
+    '&',
+    '&amp;',
+  );
   return `<!doctype html><title>Sign in</title><form method="post" action="/login">
     <input type="hidden" name="return_to" value="${sentBack}">
     <input name="email"><input name="password" type="password"></form>`;
@@ -253,5 +264,8 @@ export function readLogin(
 ): { readonly user: User | null; readonly location: string } {
   const user = users.byEmail(String(email));
   const right = user !== null && bcrypt.compareSync(String(password), user.password_hash);
-  return { user: right ? user : null, location: returnPath(typeof returnTo === 'string' ? returnTo : null) };
+  return {
+    user: right ? user : null,
+    location: returnPath(typeof returnTo === 'string' ? returnTo : null),
+  };
 }

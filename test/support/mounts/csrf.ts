@@ -25,7 +25,8 @@ const secret = SECRET;
  * Whether a request carries a token: a page of another site cannot send this header with a person's
  * cookies.
  */
-const carriesToken = (req: Request) => /^\s*(?:Bearer|DPoP)(?:\s|$)/i.test(req.get('authorization') ?? '');
+const carriesToken = (req: Request) =>
+  /^\s*(?:Bearer|DPoP)(?:\s|$)/i.test(req.get('authorization') ?? '');
 
 const sessions = () =>
   session({ secret, resave: false, saveUninitialized: true, cookie: { sameSite: 'lax' } });
@@ -71,12 +72,15 @@ function fieldOf({ body }: Request): string | undefined {
 /** The work of cookie-parser. */
 const readCookies: RequestHandler = (req, _, next) => {
   const pairs = (req.headers.cookie ?? '').split('; ').map((pair) => pair.split(/=(.*)/s));
-  req.cookies = Object.fromEntries(pairs.map(([name = '', value = '']) => [name, decodeURIComponent(value)]));
+  req.cookies = Object.fromEntries(
+    pairs.map(([name = '', value = '']) => [name, decodeURIComponent(value)]),
+  );
   next();
 };
 
 /** A request with a token has no session. */
-const userIdOf = (req: Request) => (req.session as { readonly userId?: number } | undefined)?.userId ?? null;
+const userIdOf = (req: Request) =>
+  (req.session as { readonly userId?: number } | undefined)?.userId ?? null;
 
 /**
  * An application on Express that checks each write of a session, and has an API behind `token()`.
@@ -85,7 +89,8 @@ export function checkedBy(check: (app: Express) => void): CheckedApplication {
   const written: string[] = [];
   const own = {
     userId: userIdOf,
-    signOut: (req: Request) => new Promise<void>((resolve) => req.session.regenerate(() => resolve())),
+    signOut: (req: Request) =>
+      new Promise<void>((resolve) => req.session.regenerate(() => resolve())),
   };
   const start: Mount['start'] = (extra = {}, options = {}) =>
     prepared(
@@ -142,7 +147,14 @@ function tokenFor(req: Request): string {
 }
 
 /** Libraries refuse with an error: with its status, or with that of the answer. */
-const refused: express.ErrorRequestHandler = (error: { readonly status?: number }, _, res, next) => {
+const refused: express.ErrorRequestHandler = (
+  error: { readonly status?: number },
+  _,
+  res,
+  next,
+) => {
   if (res.headersSent) return next(error);
-  res.status(error.status ?? (res.statusCode < 400 ? 500 : res.statusCode)).json({ error: 'Refused' });
+  res
+    .status(error.status ?? (res.statusCode < 400 ? 500 : res.statusCode))
+    .json({ error: 'Refused' });
 };

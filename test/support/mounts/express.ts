@@ -79,7 +79,10 @@ export const inCookie: Sessions = {
   },
 };
 
-const PARSERS: readonly RequestHandler[] = [express4.urlencoded({ extended: true }), express4.json()];
+const PARSERS: readonly RequestHandler[] = [
+  express4.urlencoded({ extended: true }),
+  express4.json(),
+];
 
 /**
  * An application on Express 4; `before` runs before Portico, and its parsers only for its own

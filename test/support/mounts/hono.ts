@@ -69,7 +69,11 @@ interface Stack<E extends Env> {
   readonly onError: ErrorHandler;
 }
 
-export function mountInHono<E extends Env>({ sessions, before = [], onError }: Stack<E>): Mount['start'] {
+export function mountInHono<E extends Env>({
+  sessions,
+  before = [],
+  onError,
+}: Stack<E>): Mount['start'] {
   return (extra = {}, options = {}) =>
     prepared(
       { extra, options },
@@ -125,7 +129,11 @@ export const HONO: readonly Mount[] = [
   {
     ...OF_HONO,
     name: 'Hono, behind what reads bodies',
-    start: mountInHono({ sessions: stored, before: [readBodies], onError: bearerErrors(inOwnWords) }),
+    start: mountInHono({
+      sessions: stored,
+      before: [readBodies],
+      onError: bearerErrors(inOwnWords),
+    }),
   },
   {
     ...OF_HONO,

@@ -140,13 +140,25 @@ export const KOA: readonly Mount[] = [
     name: 'portico/koa',
     parsesJson: true,
     leavesBodies: true,
-    start: mountInKoa({ koa: Koa, signingIn: byHand, stored: false, before: [bodyParser()], behind: [] }),
+    start: mountInKoa({
+      koa: Koa,
+      signingIn: byHand,
+      stored: false,
+      before: [bodyParser()],
+      behind: [],
+    }),
   },
   {
     ...OF_KOA,
     name: 'portico/koa, Koa 2 with sessions in a store',
     parsesJson: false,
-    start: mountInKoa({ koa: Koa2, signingIn: byPassport, stored: true, before: [], behind: [koaBody()] }),
+    start: mountInKoa({
+      koa: Koa2,
+      signingIn: byPassport,
+      stored: true,
+      before: [],
+      behind: [koaBody()],
+    }),
   },
   {
     ...OF_KOA,

@@ -27,7 +27,12 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: 
   const body = hasBody
     ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: 'half' }
     : {};
-  return new Request(new URL(url, origin), { method, headers, signal: left.signal, ...body } as RequestInit);
+  return new Request(new URL(url, origin), {
+    method,
+    headers,
+    signal: left.signal,
+    ...body,
+  } as RequestInit);
 }
 
 /**
@@ -44,13 +49,15 @@ export const NEXT: Mount = {
       { extra, options },
       (users, signers) => host.define(users, signers),
       async (application, users, port) => {
-        const started = async () => [authorizationServerOf(application), mcpServerOf(application)] as const;
+        const started = async () =>
+          [authorizationServerOf(application), mcpServerOf(application)] as const;
         const { handlers, withToken } = portico(started, application.publicUrl);
         const route = (request: Request): Promise<Response> => {
           const { pathname } = new URL(request.url);
           if (/^\/(?:oauth|\.well-known|mcp)(?:\/|$)/.test(pathname))
             return handlers[request.method as keyof RouteHandlers](request);
-          if (pathname === '/api/orders') return withToken(request, async () => Response.json(orders()));
+          if (pathname === '/api/orders')
+            return withToken(request, async () => Response.json(orders()));
           return host.answer(users, request);
         };
         const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {

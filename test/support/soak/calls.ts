@@ -84,7 +84,8 @@ export async function hangUpAll(
     const sent = Array.from({ length: AT_ONCE }, (_, index) =>
       post(endpoint, ENDLESS[index % ENDLESS.length] ?? older('ping')),
     );
-    for (const each of sent) each.on('error', () => {}).on('response', (response) => response.resume());
+    for (const each of sent)
+      each.on('error', () => {}).on('response', (response) => response.resume());
     await untilWaiting(AT_ONCE);
     for (const each of sent) each.destroy();
     await untilWaiting(0);

@@ -66,7 +66,11 @@ async function registration({ url }: Soaked, { advance }: Steering): Promise<Pat
     const replacing = json({ ...sent, client_id, client_name: 'Named' });
     await expectStatus(
       200,
-      fetch(uri, { method: 'PUT', ...replacing, headers: { ...replacing.headers, ...bearer(token) } }),
+      fetch(uri, {
+        method: 'PUT',
+        ...replacing,
+        headers: { ...replacing.headers, ...bearer(token) },
+      }),
     );
     await expectStatus(401, fetch(uri, { headers: bearer('x'.repeat(43)) }));
     if (isKept) kept = { uri, token };
@@ -81,7 +85,11 @@ async function registration({ url }: Soaked, { advance }: Steering): Promise<Pat
  */
 async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const host = await startDocumentHost();
-  const document = { client_name: 'Soak', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' };
+  const document = {
+    client_name: 'Soak',
+    redirect_uris: [REDIRECT_URI],
+    token_endpoint_auth_method: 'none',
+  };
   const publish = (path: string) => {
     host.publish(path, document, { 'Cache-Control': 'max-age=300' });
     return host.url(path, 'localhost');
@@ -96,9 +104,13 @@ async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> 
     for (const client of [known, fresh, fresh]) {
       const consent = await consentOf(visitor, requestOf(url, client));
       const back = locationOf(await visitor.submit(consent, { decision: 'deny' }));
-      if (back.searchParams.get('error') !== 'access_denied') throw new Error(`Led to ${back.href}`);
+      if (back.searchParams.get('error') !== 'access_denied')
+        throw new Error(`Led to ${back.href}`);
     }
-    await expectStatus(400, visitor.get(requestOf(url, host.url(`/gone-${number}.json`, 'localhost'))));
+    await expectStatus(
+      400,
+      visitor.get(requestOf(url, host.url(`/gone-${number}.json`, 'localhost'))),
+    );
     asked += host.asked.length - before;
     // The new one once, the known one again, and the missing one.
     if (asked !== (number + 1) * 3)
@@ -129,7 +141,8 @@ async function challenges({ url, json: { resource }, service }: Soaked): Promise
     if (!challenge.includes('resource_metadata=') || !challenge.includes(words))
       throw new Error(`${status} ${challenge}`);
   };
-  const orders = (headers: Readonly<Record<string, string>> = {}) => fetch(`${url}/api/orders`, { headers });
+  const orders = (headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${url}/api/orders`, { headers });
   const mcp = ({ headers, body }: Sent, more: Readonly<Record<string, string>> = {}) =>
     fetch(resource, {
       method: 'POST',
@@ -200,7 +213,10 @@ async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<
  * and a proof; its token is used with proofs, refused without one and with a used one, refreshed,
  * introspected and revoked.
  */
-async function signing({ url, json: { resource }, signer }: Soaked, { advance }: Steering): Promise<Path> {
+async function signing(
+  { url, json: { resource }, signer }: Soaked,
+  { advance }: Steering,
+): Promise<Path> {
   const { id } = signer;
   const privateKey = createPrivateKey(signer.key);
   const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
@@ -225,7 +241,9 @@ async function signing({ url, json: { resource }, signer }: Soaked, { advance }:
   const once = async () => {
     now = Date.now() + (await advance(120));
     const asked = Object.fromEntries(new URL(requestOf(url, id)).searchParams);
-    const pushed = JSON.parse(await expectStatus(201, post('/oauth/par', { ...asked, nonce: randomUUID() })));
+    const pushed = JSON.parse(
+      await expectStatus(201, post('/oauth/par', { ...asked, nonce: randomUUID() })),
+    );
     const reference = new URLSearchParams({
       client_id: id,
       request_uri: (pushed as { readonly request_uri: string }).request_uri,
@@ -258,7 +276,10 @@ async function signing({ url, json: { resource }, signer }: Soaked, { advance }:
       DPoP: proofFor(key, 'GET', api, token, { ...iat(), ath: hashOf('another') }),
     };
     await expectStatus(401, fetch(api, { headers: foreign }));
-    const next = await tokensOf({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token });
+    const next = await tokensOf({
+      grant_type: 'refresh_token',
+      refresh_token: tokens.refresh_token,
+    });
     await expectStatus(200, post('/oauth/revoke', { token: next.refresh_token }));
   };
   return inBatches(1, once);
@@ -278,7 +299,10 @@ async function devices({ url, device: id }: Soaked, { advance }: Steering): Prom
   const once = async () => {
     // More than the limit for wrong codes needs.
     await advance(120);
-    const begun = await expectStatus(200, post('/oauth/device_authorization', { scope: 'orders:read' }));
+    const begun = await expectStatus(
+      200,
+      post('/oauth/device_authorization', { scope: 'orders:read' }),
+    );
     const { device_code, user_code } = JSON.parse(begun) as Readonly<
       Record<'device_code' | 'user_code', string>
     >;

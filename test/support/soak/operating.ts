@@ -41,7 +41,8 @@ async function administration({ url, native }: Soaked, { advance }: Steering): P
     const changed = { ...form.fields, name: `Soak ${number}` };
     const done = await ada.post(form.action, changed);
     const told = await expectStatus(200, ada.get(locationOf(done).href));
-    if (!told.includes('Done. The changes take effect')) throw new Error(`Was not changed: ${told}`);
+    if (!told.includes('Done. The changes take effect'))
+      throw new Error(`Was not changed: ${told}`);
     await expectStatus(400, ada.post(form.action, changed));
     await expectStatus(403, grace.get(page));
     const consent = await consentOf(ada, requestOf(url, native));
@@ -117,7 +118,9 @@ async function idTokens({ url, native, signedBy }: Soaked): Promise<Path> {
       code_verifier: VERIFIER,
     };
     const issued = fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-    const { id_token: token } = JSON.parse(await expectStatus(200, issued)) as { readonly id_token: string };
+    const { id_token: token } = JSON.parse(await expectStatus(200, issued)) as {
+      readonly id_token: string;
+    };
     const published = await expectStatus(200, fetch(`${url}/.well-known/jwks.json`));
     const { protectedHeader } = await jwtVerify(
       token,

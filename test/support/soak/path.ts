@@ -40,7 +40,9 @@ export function inBatches(
   return {
     async go(times) {
       for (let gone = 0; gone < times; gone += size) {
-        await Promise.all(Array.from({ length: Math.min(size, times - gone) }, () => once(number++)));
+        await Promise.all(
+          Array.from({ length: Math.min(size, times - gone) }, () => once(number++)),
+        );
         await between();
       }
     },

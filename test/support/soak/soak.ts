@@ -55,7 +55,8 @@ export interface Soaked {
  * Commands for the process: report the size of its heap, collect the metrics, answer once this many
  * calls wait for their callers to leave, or move its clock. It answers with a number.
  */
-export type Asked = 'heap' | 'collect' | { readonly waiting: number } | { readonly advance: number };
+export type Asked =
+  'heap' | 'collect' | { readonly waiting: number } | { readonly advance: number };
 
 export interface SoakOptions {
   /** One of SOAKED, or another mount. */
@@ -131,7 +132,10 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
     child.send(asked);
     return Number(await answer);
   };
-  const leftBehind = async (measured: number, go: (calls: number) => Promise<void>): Promise<Growth> => {
+  const leftBehind = async (
+    measured: number,
+    go: (calls: number) => Promise<void>,
+  ): Promise<Growth> => {
     const each = Math.max(1, Math.round(measured / MEASURES));
     await go(Math.max(each, Math.min(WARM_UP, Math.round(measured * 1.5))));
     const points: Point[] = [[0, await ask('heap')]];

@@ -50,7 +50,8 @@ const never: ToolInterface = {
   async handle(_, { signal, progress }) {
     await progress(1, 2);
     waiting += 1;
-    if (!signal.aborted) await new Promise((left) => signal.addEventListener('abort', left, { once: true }));
+    if (!signal.aborted)
+      await new Promise((left) => signal.addEventListener('abort', left, { once: true }));
     waiting -= 1;
     return { available: false };
   },
@@ -95,7 +96,10 @@ interface Started {
   readonly server: AuthorizationServer;
 }
 
-const SCOPES = { 'mcp:service': 'Use the tools that need no account', 'orders:read': 'See your orders' };
+const SCOPES = {
+  'mcp:service': 'Use the tools that need no account',
+  'orders:read': 'See your orders',
+};
 
 /** Measured in the mode without streaming. */
 async function start(streaming: boolean): Promise<Started> {
@@ -138,7 +142,12 @@ async function start(streaming: boolean): Promise<Started> {
     const { accounts } = assistant;
     const ada = (await accounts.findByEmail(ADA))?.id ?? '';
     for (const permission of ['orders:read', PERMISSION]) await accounts.grant(ada, permission);
-    await accounts.create({ email: GRACE, name: 'Grace Hopper', password: PASSWORD, emailVerified: true });
+    await accounts.create({
+      email: GRACE,
+      name: 'Grace Hopper',
+      password: PASSWORD,
+      emailVerified: true,
+    });
     return assistant;
   }
   const mount = await mountNamed(name);
@@ -219,7 +228,10 @@ async function registerDevice({ clients }: AuthorizationServer): Promise<string>
   return client.id;
 }
 
-async function endpointOf({ server, url, resource }: Started, service?: TestClient): Promise<Endpoint> {
+async function endpointOf(
+  { server, url, resource }: Started,
+  service?: TestClient,
+): Promise<Endpoint> {
   const { id, secret } = service ?? (await register(server));
   const response = await fetch(`${url}/oauth/token`, {
     method: 'POST',
@@ -254,7 +266,10 @@ async function answer(asked: Asked): Promise<number> {
   return waiting;
 }
 
-process.on('message', (asked: Asked) => void answer(asked).then((number) => process.send?.(number)));
+process.on(
+  'message',
+  (asked: Asked) => void answer(asked).then((number) => process.send?.(number)),
+);
 process.on('disconnect', () => {
   void Promise.all(running.map((each) => each.close())).finally(() => process.exit());
 });

@@ -3,10 +3,24 @@ import { claimsOf, headerOf, signed, withAssertion } from '../assertions.ts';
 import { CHALLENGE, VERIFIER } from '../portal.ts';
 import { boundHeaders, proofFor } from '../proofs.ts';
 import { ISSUER, type Node } from './installation.ts';
-import { clientNamed, get, KEYS, nodeOf, subjectNamed, type Known, type KnownClient } from './known.ts';
+import {
+  clientNamed,
+  get,
+  KEYS,
+  nodeOf,
+  subjectNamed,
+  type Known,
+  type KnownClient,
+} from './known.ts';
 import { altered, offered } from './offered.ts';
 import type { LookUp, Revocation } from './other-rules.ts';
-import { givenBy, type Answer, type Proved, type SecretSent, type TokenRequest } from './token-rules.ts';
+import {
+  givenBy,
+  type Answer,
+  type Proved,
+  type SecretSent,
+  type TokenRequest,
+} from './token-rules.ts';
 
 /** What applications and resource servers send and receive, in the terms of the model. */
 
@@ -15,11 +29,18 @@ export const NONCE = 'the-nonce';
 type Form = Readonly<Record<string, string>>;
 
 /** How a client authenticates. */
-function credentials(known: Known, client: KnownClient, sent: SecretSent): { headers: Form; form: Form } {
+function credentials(
+  known: Known,
+  client: KnownClient,
+  sent: SecretSent,
+): { headers: Form; form: Form } {
   const { id, kind, secrets } = client;
   if (kind === 'keyed') {
     const claims = claimsOf(id, ISSUER, known.installation.now() * 1000);
-    return { headers: {}, form: withAssertion(signed(KEYS.assertions, headerOf(KEYS.assertions), claims)) };
+    return {
+      headers: {},
+      form: withAssertion(signed(KEYS.assertions, headerOf(KEYS.assertions), claims)),
+    };
   }
   if (secrets.length === 0) return { headers: {}, form: { client_id: id } };
   const secret =
@@ -32,7 +53,11 @@ async function post(
   known: Known,
   node: Node,
   path: string,
-  { as, secret, proof }: { readonly as: string; readonly secret: SecretSent; readonly proof?: Proved },
+  {
+    as,
+    secret,
+    proof,
+  }: { readonly as: string; readonly secret: SecretSent; readonly proof?: Proved },
   form: Form,
 ): Promise<Response> {
   const client = get(known.clients, as);
@@ -49,7 +74,8 @@ async function post(
 export async function answerOf(node: Node, request: Request, context?: unknown): Promise<Response> {
   const response = await node.handle(request, context);
   if (response === null) throw new Error(`Nothing answers ${request.url}`);
-  if (!response.headers.has('x-request-id')) throw new Error(`${request.url} is answered without an id`);
+  if (!response.headers.has('x-request-id'))
+    throw new Error(`${request.url} is answered without an id`);
   return response;
 }
 
@@ -58,13 +84,15 @@ async function refusal(response: Response): Promise<Answer> {
   const { error } = (await response.json()) as { error: string };
   const { status, headers } = response;
   if (status === 503 && !headers.has('retry-after')) throw new Error('503 without Retry-After');
-  if (status === 401 && !headers.has('www-authenticate')) throw new Error('401 without a challenge');
+  if (status === 401 && !headers.has('www-authenticate'))
+    throw new Error('401 without a challenge');
   requireNotStored(response);
   return { is: 'refused', status, error };
 }
 
 function requireNotStored({ headers }: Response): void {
-  if (headers.get('cache-control') !== 'no-store') throw new Error('An answer that caches may keep');
+  if (headers.get('cache-control') !== 'no-store')
+    throw new Error('An answer that caches may keep');
 }
 
 interface Body {
@@ -76,7 +104,11 @@ interface Body {
   readonly scope: string;
 }
 
-export async function requestTokens(known: Known, request: TokenRequest, at: number): Promise<Answer> {
+export async function requestTokens(
+  known: Known,
+  request: TokenRequest,
+  at: number,
+): Promise<Answer> {
   const node = nodeOf(known, at);
   const response = await post(known, node, '/oauth/token', from(request), formOf(known, request));
   if (response.status !== 200) return refusal(response);
@@ -102,7 +134,8 @@ const from = (request: TokenRequest) =>
   request.kind === 'credentials' ? { ...request, proof: 'own' as const } : request;
 
 function formOf(known: Known, request: TokenRequest): Form {
-  if (request.kind === 'credentials') return { grant_type: 'client_credentials', ...scopeOf(request.scope) };
+  if (request.kind === 'credentials')
+    return { grant_type: 'client_credentials', ...scopeOf(request.scope) };
   if (request.kind === 'refresh') {
     const refresh = offeredInstead(known, request, 'the token endpoint');
     return { grant_type: 'refresh_token', refresh_token: refresh, ...scopeOf(request.scope) };
@@ -118,7 +151,8 @@ function formOf(known: Known, request: TokenRequest): Form {
   };
 }
 
-const scopeOf = (scope: readonly string[] | null): Form => (scope === null ? {} : { scope: scope.join(' ') });
+const scopeOf = (scope: readonly string[] | null): Form =>
+  scope === null ? {} : { scope: scope.join(' ') };
 
 function offeredInstead(
   known: Known,
@@ -126,9 +160,17 @@ function offeredInstead(
   at: Parameters<typeof offered>[4],
 ): string {
   const { refresh, access } = get(known.tokens, token);
-  const others = [...known.tokens.values()].filter((each) => each.refresh !== '' && each.family !== family);
+  const others = [...known.tokens.values()].filter(
+    (each) => each.refresh !== '' && each.family !== family,
+  );
   const other = others.at(-1)?.refresh ?? 'another.'.repeat(4);
-  return offered(refresh, wrong, variant, { other, code: get(known.codes, family), accessToken: access }, at);
+  return offered(
+    refresh,
+    wrong,
+    variant,
+    { other, code: get(known.codes, family), accessToken: access },
+    at,
+  );
 }
 
 /**
@@ -143,14 +185,20 @@ function hold(
   const { body, client, family } = held;
   const { access_token: access, refresh_token: refresh = '' } = body;
   const before = [...tokens].find(([, each]) => each.access === access);
-  if (before !== undefined) return before[1].refresh === refresh ? before[0] : `half of ${before[0]}`;
+  if (before !== undefined)
+    return before[1].refresh === refresh ? before[0] : `half of ${before[0]}`;
   if (tokens.has(gives)) return `a second answer to what gave ${gives}`;
   tokens.set(gives, { access, refresh, client, family });
   return gives;
 }
 
 /** AS-11.1: its subject, its audience, and a published key. */
-async function verifyIdToken(known: Known, node: Node, body: Body, request: TokenRequest): Promise<void> {
+async function verifyIdToken(
+  known: Known,
+  node: Node,
+  body: Body,
+  request: TokenRequest,
+): Promise<void> {
   const { family } = request as Extract<TokenRequest, { readonly family: string }>;
   const { client, subject } = get(known.authorizations, family);
   const { id, kind } = get(known.clients, client);
@@ -165,7 +213,8 @@ async function verifyIdToken(known: Known, node: Node, body: Body, request: Toke
   const who = subjectNamed(known, payload.sub, subject);
   if (who !== subject) throw new Error(`The ID token of ${subject} is about ${who}`);
   const nonce = request.kind === 'exchange' ? NONCE : undefined;
-  if (payload['nonce'] !== nonce) throw new Error(`The nonce of an ID token is ${String(payload['nonce'])}`);
+  if (payload['nonce'] !== nonce)
+    throw new Error(`The nonce of an ID token is ${String(payload['nonce'])}`);
 }
 
 export async function revoke(known: Known, request: Revocation, at: number): Promise<Answer> {
@@ -211,7 +260,8 @@ export async function look(known: Known, request: LookUp, at: number): Promise<A
 
 function presented(known: Known, { token, asBearer }: LookUp, path: string): Form {
   const { access, client } = get(known.tokens, token);
-  if (get(known.clients, client).kind !== 'bound' || asBearer) return { Authorization: `Bearer ${access}` };
+  if (get(known.clients, client).kind !== 'bound' || asBearer)
+    return { Authorization: `Bearer ${access}` };
   const iat = known.installation.now();
   return boundHeaders(KEYS.own, 'GET', `${ISSUER}${path}`, access, { iat });
 }
@@ -245,7 +295,8 @@ interface Introspection {
 
 function introspected(known: Known, told: Introspection, family: string | null): Answer {
   const { active, scope, client_id: id, token_type: type, exp, iat, iss, sub } = told;
-  if (!active) return { is: 'introspected', active, ...(Object.keys(told).length === 1 ? {} : { told }) };
+  if (!active)
+    return { is: 'introspected', active, ...(Object.keys(told).length === 1 ? {} : { told }) };
   if (iss !== ISSUER) throw new Error(`Introspection says that ${iss} has issued it`);
   const subject = subjectOf(known, family);
   const { start } = known.installation;

@@ -88,7 +88,13 @@ export interface Outcome {
   readonly answer: Answer;
 }
 
-export const NOTHING: State = { now: 0, families: {}, accessTokens: {}, revokedClients: [], active: true };
+export const NOTHING: State = {
+  now: 0,
+  families: {},
+  accessTokens: {},
+  revokedClients: [],
+  active: true,
+};
 
 /** A person allows the client access: there is a code. */
 export function allowed(state: State, family: string, client: string, lifetimes: Lifetimes): State {
@@ -106,7 +112,13 @@ export function allowedAgain(state: State, id: string, lifetimes: Lifetimes): St
 export function isGood(state: State, token: string): boolean {
   const { family, expires, revoked } = found(state.accessTokens, token);
   const { client, ended } = found(state.families, family);
-  return state.active && !revoked && !ended && expires > state.now && !state.revokedClients.includes(client);
+  return (
+    state.active &&
+    !revoked &&
+    !ended &&
+    expires > state.now &&
+    !state.revokedClients.includes(client)
+  );
 }
 
 /** The only answer to a single request, and the next state. */
@@ -139,11 +151,16 @@ export function step(state: State, request: Request, lifetimes: Lifetimes): Outc
 }
 
 /** AS-5.1, AS-5.2, AS-5.15, AS-5.16, AS-5.17. */
-function exchange(state: State, request: Request & { kind: 'exchange' }, lifetimes: Lifetimes): Outcome {
+function exchange(
+  state: State,
+  request: Request & { kind: 'exchange' },
+  lifetimes: Lifetimes,
+): Outcome {
   const { family: id, as, fault, name } = request;
   const family = found(state.families, id);
   if (fault === 'missing' || fault === 'unknown') return { state, answer: 400 };
-  if (family.codeSpent) return { state: family.client === as ? ended(state, id) : state, answer: 400 };
+  if (family.codeSpent)
+    return { state: family.client === as ? ended(state, id) : state, answer: 400 };
   const spent = withFamily(state, id, { ...family, codeSpent: true });
   const isWrong = fault !== 'none' || family.client !== as || family.codeExpires <= state.now;
   if (isWrong || family.ended || !state.active) return { state: spent, answer: 400 };
@@ -168,7 +185,8 @@ function refresh(
     return { state, answer: 400 };
   }
   if (fault === 'used' || token !== family.current) return { state: ended(state, id), answer: 400 };
-  if (family.ended || family.currentExpires <= state.now || !state.active) return { state, answer: 400 };
+  if (family.ended || family.currentExpires <= state.now || !state.active)
+    return { state, answer: 400 };
   if (name in state.accessTokens) return { state, answer: NEVER };
   const { retry = 0 } = lifetimes;
   const previous = retry === 0 ? null : { token, until: state.now + retry };
@@ -181,7 +199,11 @@ function refresh(
  */
 export function isAnsweredAgain(
   { families, now }: State,
-  { family: id, token, fault }: Pick<Request & { kind: 'refresh' | 'revoke' }, 'family' | 'token' | 'fault'>,
+  {
+    family: id,
+    token,
+    fault,
+  }: Pick<Request & { kind: 'refresh' | 'revoke' }, 'family' | 'token' | 'fault'>,
 ): boolean {
   const { previous, ended: isOver, currentExpires } = found(families, id);
   if (fault !== 'none' || token !== previous?.token || now >= previous.until) return false;
@@ -198,7 +220,10 @@ function issued(
   const token = { family: id, expires: state.now + access, revoked: false };
   const before = found(state.families, id);
   const family = { ...before, current: name, currentExpires: state.now + life, previous };
-  return { ...withFamily(state, id, family), accessTokens: { ...state.accessTokens, [name]: token } };
+  return {
+    ...withFamily(state, id, family),
+    accessTokens: { ...state.accessTokens, [name]: token },
+  };
 }
 
 /** Its family was revoked: by its client, its person or a replay. */

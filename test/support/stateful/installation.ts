@@ -168,7 +168,14 @@ function serverOn(
     dpop: 'accept',
   });
   // With this draw, a client that must wait after wrong secrets goes ahead.
-  return createAuthorizationServer({ publicUrl: ISSUER, config, host, database, clock, random: () => 0 });
+  return createAuthorizationServer({
+    publicUrl: ISSUER,
+    config,
+    host,
+    database,
+    clock,
+    random: () => 0,
+  });
 }
 
 function install(
@@ -201,7 +208,11 @@ function install(
       return {
         reference: person,
         isActive: () => account.active,
-        getProfile: () => ({ name: person.id, email: `${person.id}@host.example`, email_verified: true }),
+        getProfile: () => ({
+          name: person.id,
+          email: `${person.id}@host.example`,
+          email_verified: true,
+        }),
       };
     },
     holdsPermission: async ({ id }, permission) => personOf(id).permissions.has(permission),

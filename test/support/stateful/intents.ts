@@ -99,7 +99,10 @@ const together = fc
       arbitrary: fc
         .tuple(
           fc.array(fc.oneof(exchange, refresh, revoke), { minLength: 1, maxLength: 2 }),
-          fc.oneof(refresh, numbered('prune', 'revoke client', 'revoke authorization', 'introspect')),
+          fc.oneof(
+            refresh,
+            numbered('prune', 'revoke client', 'revoke authorization', 'introspect'),
+          ),
         )
         .map(([some, one]) => [...some, one]),
     },

@@ -86,7 +86,8 @@ export function nodeOf({ installation }: Known, node: number): Node {
 export function subjectNamed({ subjects }: Known, subject: unknown, expected: string): string {
   const known = subjects.get(expected);
   const isOthers = [...subjects].some(([who, each]) => each === subject && who !== expected);
-  if (known === undefined && !isOthers && typeof subject === 'string') subjects.set(expected, subject);
+  if (known === undefined && !isOthers && typeof subject === 'string')
+    subjects.set(expected, subject);
   return subjects.get(expected) === subject ? expected : `somebody else than ${expected}`;
 }
 

@@ -73,11 +73,17 @@ export interface Reply {
 export type Deed =
   | { readonly kind: 'register'; readonly client: string; readonly as: Client['kind'] }
   | { readonly kind: 'narrow' | 'widen'; readonly client: string; readonly scope: string }
-  | { readonly kind: 'no refresh' | 'refresh again' | 'robot' | 'no robot'; readonly client: string }
+  | {
+      readonly kind: 'no refresh' | 'refresh again' | 'robot' | 'no robot';
+      readonly client: string;
+    }
   | { readonly kind: 'rotate secret'; readonly client: string; readonly overlap: number }
   | { readonly kind: 'revoke client'; readonly client: string }
   | { readonly kind: 'revoke authorization'; readonly family: string }
-  | { readonly kind: 'revoke person' | 'erase person' | 'suspend' | 'restore'; readonly person: string }
+  | {
+      readonly kind: 'revoke person' | 'erase person' | 'suspend' | 'restore';
+      readonly person: string;
+    }
   | { readonly kind: 'give' | 'take'; readonly person: string; readonly permission: string }
   | { readonly kind: 'take back'; readonly person: string; readonly client: string }
   | { readonly kind: 'list'; readonly client: string }
@@ -124,7 +130,11 @@ const only = (world: World, ...answers: readonly Answer[]): readonly Outcome[] =
   answers.map((answer) => ({ answer, world }));
 
 /** AS-10.1. */
-export function revocation(world: World, request: Revocation, settings: Settings): readonly Outcome[] {
+export function revocation(
+  world: World,
+  request: Revocation,
+  settings: Settings,
+): readonly Outcome[] {
   return isLetIn(world, request).flatMap((isIn) => {
     if (!isIn) return only(world, refused(401, 'invalid_client'));
     return only(revoked(world, request, settings), DONE);
@@ -134,7 +144,9 @@ export function revocation(world: World, request: Revocation, settings: Settings
 function revoked(world: World, request: Revocation, settings: Settings): World {
   const { what, as, family, token, wrong } = request;
   if (what === 'own') {
-    return found(world.own, token).client === as ? changed(world, 'own', token, { revoked: true }) : world;
+    return found(world.own, token).client === as
+      ? changed(world, 'own', token, { revoked: true })
+      : world;
   }
   if (what === 'code' || found(world.about, family).erased) return world;
   const asked =
@@ -153,7 +165,8 @@ export function lookUp(world: World, request: LookUp, settings: Settings): reado
     );
   }
   const living = livingToken(world, token, settings);
-  if (kind === 'introspect') return only(world, living === null ? INACTIVE : introspected(world, living));
+  if (kind === 'introspect')
+    return only(world, living === null ? INACTIVE : introspected(world, living));
   const isBound = living !== null && found(world.clients, living.client).kind === 'bound';
   if (living === null || (isBound && asBearer)) return only(world, INVALID_TOKEN);
   const { person, scopes } = living;
@@ -184,7 +197,8 @@ function introspected(world: World, living: NonNullable<ReturnType<typeof living
 /**
  * A person's identity for applications: a new one after everything about them was erased (AS-31.8).
  */
-const subjectOf = (world: World, person: string) => `${person} ${found(world.people, person).erasures}`;
+const subjectOf = (world: World, person: string) =>
+  `${person} ${found(world.people, person).erasures}`;
 
 /** AS-7, AS-8.7. */
 export function ask(world: World, request: Ask, settings: Settings): readonly Outcome[] {
@@ -196,13 +210,21 @@ export function ask(world: World, request: Ask, settings: Settings): readonly Ou
     // Only for unverified clients the documents say whether sign-in comes first (AS-7.17).
     const signIn = active ? [] : [SIGN_IN];
     // Its redirect URI is gone with the grant.
-    if (!isThere || !client.grants.includes('authorization_code')) return only(world, PAGE, ...signIn);
+    if (!isThere || !client.grants.includes('authorization_code'))
+      return only(world, PAGE, ...signIn);
     const isBeyond = scope.some((each) => !client.scopes.includes(each));
-    if (isBeyond && (isVerified || active)) return only(world, redirected('invalid_scope'), ...signIn);
+    if (isBeyond && (isVerified || active))
+      return only(world, redirected('invalid_scope'), ...signIn);
     if (!active) return only(world, SIGN_IN);
     const held = heldBy(world, person, scope);
     if (held.length === 0) return only(world, redirected('access_denied'));
-    const open = { client: id, person, scopes: held, expires: now(world) + settings.consent, open: true };
+    const open = {
+      client: id,
+      person,
+      scopes: held,
+      expires: now(world) + settings.consent,
+      open: true,
+    };
     return only(changed(world, 'questions', question, open), { is: 'question', scopes: held });
   });
 }
@@ -272,7 +294,9 @@ export function deed(world: World, done: Deed): readonly Outcome[] {
       return only(changed(world, 'people', done.person, { active: done.kind === 'restore' }), DONE);
     case 'give':
     case 'take': {
-      const without = found(world.people, done.person).permissions.filter((each) => each !== done.permission);
+      const without = found(world.people, done.person).permissions.filter(
+        (each) => each !== done.permission,
+      );
       const permissions = done.kind === 'give' ? [...without, done.permission].toSorted() : without;
       return only(changed(world, 'people', done.person, { permissions }), DONE);
     }
@@ -284,7 +308,10 @@ export function deed(world: World, done: Deed): readonly Outcome[] {
     case 'take back':
       return takeBack(world, done.person, done.client);
     case 'list':
-      return listings(world, done.client).map((families) => ({ answer: { is: 'listed', families }, world }));
+      return listings(world, done.client).map((families) => ({
+        answer: { is: 'listed', families },
+        world,
+      }));
     case 'revoke client':
       return lives(world, done.client).flatMap((isThere) =>
         isThere
@@ -303,7 +330,9 @@ export function deed(world: World, done: Deed): readonly Outcome[] {
   return lives(world, done.client).flatMap((isThere) => {
     const client = found(world.clients, done.client);
     const next = isThere ? whole(updated(client, done, now(world))) : null;
-    return next === null ? only(world, REFUSED) : only(changed(world, 'clients', done.client, next), DONE);
+    return next === null
+      ? only(world, REFUSED)
+      : only(changed(world, 'clients', done.client, next), DONE);
   });
 }
 
@@ -351,12 +380,18 @@ function updated(client: Client, update: Update, at: number): Partial<Client> | 
       return isRobot ? null : { grants: CODE_GRANTS };
     case 'robot':
       if (kind !== 'web' || isRobot) return null;
-      return { grants: ['client_credentials'], scopes: scopes.filter((each) => !PERSONAL.includes(each)) };
+      return {
+        grants: ['client_credentials'],
+        scopes: scopes.filter((each) => !PERSONAL.includes(each)),
+      };
     case 'no robot':
       return kind === 'web' && isRobot ? { grants: CODE_GRANTS } : null;
     case 'rotate secret':
       if (kind !== 'web' && kind !== 'robot') return null;
-      return { secret: client.secret + 1, previousUntil: update.overlap === 0 ? 0 : at + update.overlap };
+      return {
+        secret: client.secret + 1,
+        previousUntil: update.overlap === 0 ? 0 : at + update.overlap,
+      };
     case 'list':
     case 'register':
     case 'revoke client':
@@ -405,7 +440,9 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
   for (const [id] of open) after = changed(after, 'questions', id, { open: false, ...forgets });
   if (erases) {
     for (const family of families) after = changed(after, 'about', family, { erased: true });
-    after = changed(after, 'people', person, { erasures: found(world.people, person).erasures + 1 });
+    after = changed(after, 'people', person, {
+      erasures: found(world.people, person).erasures + 1,
+    });
   }
   // Without rows there is nothing to end; rows may have been removed, and the subject stays longer.
   return isKnown ? only(after, DONE) : [...only(after, DONE), ...only(world, REFUSED)];
@@ -424,7 +461,10 @@ function takeBack(world: World, person: string, client: string): readonly Outcom
   const mayUse = grants.includes('authorization_code');
   const isThere = mayUse && listed.some((each) => !each.includes(false));
   const mayBeThere = listed.some((each) => each.includes(true));
-  return [...(mayBeThere ? only(after, DONE) : []), ...(isThere ? [] : only(world, { is: 'not there' }))];
+  return [
+    ...(mayBeThere ? only(after, DONE) : []),
+    ...(isThere ? [] : only(world, { is: 'not there' })),
+  ];
 }
 
 /** AS-31.1: each possible list. */

@@ -67,7 +67,9 @@ function redirected(response: Response, { redirectUri }: Pick<KnownClient, 'redi
 
 function page(response: Response): Answer {
   const isHtml = (response.headers.get('content-type') ?? '').startsWith('text/html');
-  return isHtml && response.status < 500 ? { is: 'page' } : { is: 'a fault', status: response.status };
+  return isHtml && response.status < 500
+    ? { is: 'page' }
+    : { is: 'a fault', status: response.status };
 }
 
 export async function reply(
@@ -136,7 +138,9 @@ export async function perform(known: Known, deed: Deed, at: number): Promise<Ans
       installation.setPermission(deed.person, deed.permission, deed.kind === 'give');
       return { is: 'done' };
     case 'revoke authorization':
-      return done(await unlessRefused(access.revokeAuthorization(get(known.authorizations, deed.family).id)));
+      return done(
+        await unlessRefused(access.revokeAuthorization(get(known.authorizations, deed.family).id)),
+      );
     case 'revoke person':
       return done(await unlessRefused(access.revokePerson(reference(deed.person))));
     case 'erase person': {
@@ -163,9 +167,13 @@ export async function perform(known: Known, deed: Deed, at: number): Promise<Ans
 }
 
 async function list(known: Known, client: string): Promise<Answer> {
-  const { items } = await known.installation.console.access.list({ clientId: get(known.clients, client).id });
+  const { items } = await known.installation.console.access.list({
+    clientId: get(known.clients, client).id,
+  });
   const names = items.map(({ id, client: holder }) => {
-    const [name] = [...known.authorizations].find(([, each]) => each.id === id) ?? [`an unknown ${id}`];
+    const [name] = [...known.authorizations].find(([, each]) => each.id === id) ?? [
+      `an unknown ${id}`,
+    ];
     return clientNamed(known, holder.id) === client ? name : `${name} of another client`;
   });
   return { is: 'listed', families: names.toSorted() };
@@ -178,7 +186,9 @@ async function takeBack(known: Known, person: string, client: string, at: number
   const shown = await answerOf(node, new Request(address), browser);
   if (isRedirect(shown)) return redirected(shown, { redirectUri: ISSUER });
   const html = await shown.text();
-  const form = html.split('<form').find((each) => each.includes(`"${get(known.clients, client).id}"`));
+  const form = html
+    .split('<form')
+    .find((each) => each.includes(`"${get(known.clients, client).id}"`));
   if (shown.status !== 200 || form === undefined)
     return { is: shown.status === 200 ? 'not there' : 'a fault' };
   const { fields } = formOf(`<form${form}`);
@@ -197,14 +207,25 @@ async function register(known: Known, kind: ClientKind, at: number): Promise<Kno
     scopes: forItself ? SCOPES.filter((each) => !PERSONAL.includes(each)) : SCOPES,
     ...(kind === 'spa' || kind === 'bound' ? { public: true } : {}),
     ...(kind === 'bound' ? { dpopBoundAccessTokens: true } : {}),
-    ...(kind === 'keyed' ? { jwks: { keys: [KEYS.assertions.jwk] }, idTokenSignedResponseAlg: 'ES256' } : {}),
+    ...(kind === 'keyed'
+      ? { jwks: { keys: [KEYS.assertions.jwk] }, idTokenSignedResponseAlg: 'ES256' }
+      : {}),
   });
-  return { id: client.id, kind, secrets: secret === null ? [] : [secret], redirectUri: REDIRECT_URI };
+  return {
+    id: client.id,
+    kind,
+    secrets: secret === null ? [] : [secret],
+    redirectUri: REDIRECT_URI,
+  };
 }
 
 /** RFC 7591. */
 async function registerItself(known: Known, at: number): Promise<KnownClient> {
-  const metadata = { client_name: 'An application', redirect_uris: [LOOPBACK_URI], grant_types: CODE_GRANTS };
+  const metadata = {
+    client_name: 'An application',
+    redirect_uris: [LOOPBACK_URI],
+    grant_types: CODE_GRANTS,
+  };
   const headers = { 'Content-Type': 'application/json' };
   const sent = new Request(`${ISSUER}/oauth/register`, {
     method: 'POST',
@@ -212,7 +233,8 @@ async function registerItself(known: Known, at: number): Promise<KnownClient> {
     body: JSON.stringify(metadata),
   });
   const response = await answerOf(nodeOf(known, at), sent);
-  if (response.status !== 201) throw new Error(`Not registered: ${response.status} ${await response.text()}`);
+  if (response.status !== 201)
+    throw new Error(`Not registered: ${response.status} ${await response.text()}`);
   const { client_id: id } = (await response.json()) as { client_id: string };
   return { id, kind: 'registered', secrets: [], redirectUri: LOOPBACK_URI };
 }

@@ -32,10 +32,15 @@ type Of<Does> = Extract<Intent, { readonly does: Does }>;
 const PEOPLE: readonly (readonly string[])[] = [Object.values(PERMISSIONS), ['notes:read'], []];
 const MOST = { clients: 7, families: 12 };
 
-const pick = <T>(from: readonly T[], number: number): T | null => from[number % from.length] ?? null;
+const pick = <T>(from: readonly T[], number: number): T | null =>
+  from[number % from.length] ?? null;
 
 /** One of the newest few, preferring those for which this has an effect. */
-function likely(world: World, number: number, isWorthIt: (family: string) => boolean): string | null {
+function likely(
+  world: World,
+  number: number,
+  isWorthIt: (family: string) => boolean,
+): string | null {
   const all = Object.keys(world.grants.families).toReversed();
   const sorted = all.toSorted((one, other) => Number(isWorthIt(other)) - Number(isWorthIt(one)));
   return pick(sorted.slice(0, 3), number);
@@ -69,7 +74,10 @@ function planFor(model: Readonly<Model>, intent: Intent): Plan | null {
   return time(model, intent.passes);
 }
 
-function sentFor(model: Readonly<Model>, intent: Of<'exchange' | 'refresh' | 'revoke'>): Sent | null {
+function sentFor(
+  model: Readonly<Model>,
+  intent: Of<'exchange' | 'refresh' | 'revoke'>,
+): Sent | null {
   const world = worldOf(model);
   const { families } = world.grants;
   const { secret, node } = intent;
@@ -95,10 +103,21 @@ function sentFor(model: Readonly<Model>, intent: Of<'exchange' | 'refresh' | 're
   // There is only one correct way.
   const variant = wrong === 'none' ? 0 : intent.variant;
   if (intent.does === 'revoke' && intent.what === 'code') {
-    return send({ kind: 'revoke', what: 'code', family, token: '', as, secret, wrong: 'none', variant });
+    return send({
+      kind: 'revoke',
+      what: 'code',
+      family,
+      token: '',
+      as,
+      secret,
+      wrong: 'none',
+      variant,
+    });
   }
   const isAccess = intent.does === 'revoke' && intent.what === 'access';
-  const held = tokensHeld(model, family).filter((each) => isAccess || model.refreshable.includes(each));
+  const held = tokensHeld(model, family).filter(
+    (each) => isAccess || model.refreshable.includes(each),
+  );
   const token = held.at(-1 - Math.min(age, held.length - 1));
   if (token === undefined) return null;
   if (intent.does === 'revoke') {
@@ -193,7 +212,22 @@ function sentAtOnce(model: Readonly<Model>, intent: Of<'together'>['all'][number
 /** Just before and exactly at each time limit, and much later. */
 function jumps({ code, access, refresh, consent, retry = code }: Settings): readonly number[] {
   const ends = [code, access, refresh, retry, consent].flatMap((end) => [end - 1, end]);
-  return [1, 1, 1, 10, 10, retry, 299, 300, ...ends, access + 3601, DAY, refresh + 3601, 30 * DAY, 91 * DAY];
+  return [
+    1,
+    1,
+    1,
+    10,
+    10,
+    retry,
+    299,
+    300,
+    ...ends,
+    access + 3601,
+    DAY,
+    refresh + 3601,
+    30 * DAY,
+    91 * DAY,
+  ];
 }
 
 function time({ settings }: Readonly<Model>, passes: number): Plan {
@@ -208,7 +242,10 @@ function time({ settings }: Readonly<Model>, passes: number): Plan {
   };
 }
 
-type Numbered = Exclude<Intent, Of<'connect' | 'exchange' | 'refresh' | 'revoke' | 'together' | 'time'>>;
+type Numbered = Exclude<
+  Intent,
+  Of<'connect' | 'exchange' | 'refresh' | 'revoke' | 'together' | 'time'>
+>;
 
 function numbered(model: Readonly<Model>, intent: Numbered): Plan | null {
   if (intent.does === 'restart') return restart(intent.node % NODES);
@@ -270,7 +307,12 @@ function requestFor(model: Readonly<Model>, { does, one, two, node }: Asking): R
       const token = pick(model.held.toReversed().slice(0, 6), one);
       if (token === null) return null;
       const kind = does === 'introspect as client' ? 'introspect' : does;
-      return { kind, token, as: does === 'introspect as client' ? client : null, asBearer: two % 4 === 0 };
+      return {
+        kind,
+        token,
+        as: does === 'introspect as client' ? client : null,
+        asBearer: two % 4 === 0,
+      };
     }
     case 'new client':
       break;
@@ -330,13 +372,24 @@ function deedFor(world: World, does: DeedIntent, chosen: Chosen): Deed | null {
 }
 
 type UpdateIntent =
-  'narrow' | 'widen' | 'no refresh' | 'refresh again' | 'robot' | 'rotate secret' | 'revoke client' | 'list';
+  | 'narrow'
+  | 'widen'
+  | 'no refresh'
+  | 'refresh again'
+  | 'robot'
+  | 'rotate secret'
+  | 'revoke client'
+  | 'list';
 
 function updateFor(world: World, does: UpdateIntent, client: string, two: number): Deed | null {
   const { kind, grants, scopes } = found(world.clients, client);
   switch (does) {
     case 'narrow':
-      return { kind: does, client, scope: pick(two % 8 === 0 ? SCOPES : scopes, two) ?? 'notes:read' };
+      return {
+        kind: does,
+        client,
+        scope: pick(two % 8 === 0 ? SCOPES : scopes, two) ?? 'notes:read',
+      };
     case 'widen':
       return {
         kind: does,
@@ -385,12 +438,20 @@ export async function populate(model: Model, real: Real): Promise<void> {
     name: 'The resource server',
     grants: ['introspection'],
   });
-  clients.set(INSPECTOR, { id: inspector.id, kind: 'web', secrets: [secret ?? ''], redirectUri: '' });
+  clients.set(INSPECTOR, {
+    id: inspector.id,
+    kind: 'web',
+    secrets: [secret ?? ''],
+    redirectUri: '',
+  });
   for (const [index, permissions] of PEOPLE.entries()) {
     const name = `p${index + 1}`;
     installation.addPerson(name, permissions);
     const person = { active: true, permissions: permissions.toSorted(), erasures: 0 };
-    model.worlds = model.worlds.map((world) => ({ ...world, people: { ...world.people, [name]: person } }));
+    model.worlds = model.worlds.map((world) => ({
+      ...world,
+      people: { ...world.people, [name]: person },
+    }));
   }
   for (const as of ['web', 'spa'] as const) {
     const client = `${as}${Object.keys(worldOf(model).clients).length + 1}`;

@@ -91,7 +91,16 @@ export interface Real {
 }
 
 export function createModel(settings: Settings): Model {
-  return { settings, worlds: [EMPTY], down: [0, 0], held: [], refreshable: [], shown: [], names: 0, log: [] };
+  return {
+    settings,
+    worlds: [EMPTY],
+    down: [0, 0],
+    held: [],
+    refreshable: [],
+    shown: [],
+    names: 0,
+    log: [],
+  };
 }
 
 export function worldOf({ worlds: [world] }: Pick<Model, 'worlds'>): World {
@@ -149,7 +158,8 @@ function send({ known }: Real, model: Model, { request, node }: Sent): Promise<A
 /** Nothing was done: 503, or a refusal that needs no store. */
 function whileAway(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const unneeded = rules(world, sent, settings).filter(
-    ({ answer, world: after }) => after === world && answer.is === 'refused' && answer['status'] === 400,
+    ({ answer, world: after }) =>
+      after === world && answer.is === 'refused' && answer['status'] === 400,
   );
   return [{ answer: UNAVAILABLE, world }, ...unneeded];
 }
@@ -161,7 +171,8 @@ function whileAway(world: World, sent: Sent, settings: Settings): readonly Outco
 function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const { request, node } = sent;
   const happened = rules(world, sent, settings).flatMap(({ answer, world: after }) => {
-    if (answer.is !== 'tokens' || (request.kind !== 'exchange' && request.kind !== 'refresh')) return [];
+    if (answer.is !== 'tokens' || (request.kind !== 'exchange' && request.kind !== 'refresh'))
+      return [];
     const kept = {
       node,
       request: sameness(request),
@@ -171,7 +182,10 @@ function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome
       until: now(world) + KEPT_FOR,
     };
     return [
-      { answer: UNAVAILABLE, world: { ...after, clients: world.clients, kept: [...after.kept, kept] } },
+      {
+        answer: UNAVAILABLE,
+        world: { ...after, clients: world.clients, kept: [...after.kept, kept] },
+      },
     ];
   });
   return [{ answer: UNAVAILABLE, world }, ...happened];
@@ -210,7 +224,9 @@ export async function sendOne(
     // It asks whether the use took effect: for a refused one that is all that is known, and the
     // answer is for a repetition.
     const answered = rules(world, sent, model.settings);
-    return answered.some(({ answer: { is } }) => is === 'refused') ? [...answered, notDone] : answered;
+    return answered.some(({ answer: { is } }) => is === 'refused')
+      ? [...answered, notDone]
+      : answered;
   };
   if (wasDown) comesBack(model, real, node, (model.down[node] ?? 0) - 1);
   else if (isAway || wasLost) comesBack(model, real, node, befalls?.staysFor ?? 0);
@@ -300,10 +316,13 @@ function settle(
       model.held.push(String(answer['name']));
       if (answer['refreshes'] === true) model.refreshable.push(String(answer['name']));
     }
-    if (answer.is === 'question' && each.request.kind === 'ask') model.shown.push(each.request.question);
+    if (answer.is === 'question' && each.request.kind === 'ask')
+      model.shown.push(each.request.question);
   }
   const [answer = ALL] = answers;
-  const fitting = outcomes.filter((each) => each.answer === ALL || isDeepStrictEqual(each.answer, answer));
+  const fitting = outcomes.filter(
+    (each) => each.answer === ALL || isDeepStrictEqual(each.answer, answer),
+  );
   if (fitting.length === 0) throw new NotAsSpecified(model, answers, outcomes);
   const worlds = new Map(fitting.map(({ world }) => [JSON.stringify(world), world]));
   model.worlds = [...worlds.values()];

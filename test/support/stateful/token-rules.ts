@@ -1,4 +1,10 @@
-import { isAnsweredAgain, step, type CODE_FAULTS, type REFRESH_FAULTS, type State } from './grants.ts';
+import {
+  isAnsweredAgain,
+  step,
+  type CODE_FAULTS,
+  type REFRESH_FAULTS,
+  type State,
+} from './grants.ts';
 import {
   both,
   changed,
@@ -70,7 +76,11 @@ export interface Outcome {
   readonly world: World;
 }
 
-export const refused = (status: number, error: string): Answer => ({ is: 'refused', status, error });
+export const refused = (status: number, error: string): Answer => ({
+  is: 'refused',
+  status,
+  error,
+});
 const INVALID_CLIENT = refused(401, 'invalid_client');
 const INVALID_GRANT = refused(400, 'invalid_grant');
 const INVALID_SCOPE = refused(400, 'invalid_scope');
@@ -96,7 +106,8 @@ export function sameness(request: TokenRequest): string {
 export function isLetIn(world: World, { as, secret }: FromClient): readonly boolean[] {
   const { kind, previousUntil } = found(world.clients, as);
   const hasSecret = kind === 'web' || kind === 'robot';
-  const isRight = !hasSecret || secret === 'current' || (secret === 'previous' && previousUntil > now(world));
+  const isRight =
+    !hasSecret || secret === 'current' || (secret === 'previous' && previousUntil > now(world));
   return isRight ? lives(world, as) : [false];
 }
 
@@ -194,18 +205,29 @@ interface Issued {
   readonly scopes: readonly string[];
 }
 
-function issue(world: World, state: State, { as, family, gives, scopes }: Issued, settings: Settings) {
+function issue(
+  world: World,
+  state: State,
+  { as, family, gives, scopes }: Issued,
+  settings: Settings,
+) {
   const issued = withGrants(world, withoutRefresh(world, state, family, as));
   const after = noted({ ...issued, scopesOf: { ...issued.scopesOf, [gives]: scopes } }, as);
   const { expires } = found(after.grants.accessTokens, gives);
-  if (expires - now(world) !== settings.access) throw new Error('An access token of another lifetime');
+  if (expires - now(world) !== settings.access)
+    throw new Error('An access token of another lifetime');
   return [{ answer: tokensOf(after, gives, as, scopes), world: after }];
 }
 
 /** A client without the grant gets no refresh token with the access token. */
 function withoutRefresh(world: World, state: State, family: string, as: string): State {
   if (found(world.clients, as).grants.includes('refresh_token')) return state;
-  const without = { ...found(state.families, family), current: null, currentExpires: 0, previous: null };
+  const without = {
+    ...found(state.families, family),
+    current: null,
+    currentExpires: 0,
+    previous: null,
+  };
   return { ...state, families: { ...state.families, [family]: without } };
 }
 
@@ -227,7 +249,11 @@ function tokensOf(world: World, name: string, as: string, scopes: readonly strin
  * (AS-18.24). Null if it takes the usual way, because the authorization has ended or continued
  * meanwhile.
  */
-function answeredLate(world: World, request: Exchange | Refresh, kept: Kept): readonly Outcome[] | null {
+function answeredLate(
+  world: World,
+  request: Exchange | Refresh,
+  kept: Kept,
+): readonly Outcome[] | null {
   const { family, gives, isCode } = kept;
   const { ended, current } = found(world.grants.families, family);
   const { person, erased } = found(world.about, family);
@@ -240,10 +266,13 @@ function answeredLate(world: World, request: Exchange | Refresh, kept: Kept): re
   const { scopes } = found(world.clients, request.as);
   const left = both(found(world.scopesOf, gives), scopes);
   const asked = request.kind === 'refresh' ? request.scope : null;
-  if (left.length === 0 || (asked ?? []).some((each) => !left.includes(each))) problems.push(INVALID_SCOPE);
+  if (left.length === 0 || (asked ?? []).some((each) => !left.includes(each)))
+    problems.push(INVALID_SCOPE);
   if (!found(world.people, person).active) problems.push(INVALID_GRANT);
   if (problems.length > 0) return unchanged(isCode ? given : world, ...problems);
-  return [{ answer: tokensOf(given, gives, request.as, asked ?? left), world: noted(given, request.as) }];
+  return [
+    { answer: tokensOf(given, gives, request.as, asked ?? left), world: noted(given, request.as) },
+  ];
 }
 
 /** AS-9.8. */

@@ -147,7 +147,11 @@ export function both(some: readonly string[], others: readonly string[]): readon
 }
 
 /** The scopes whose permission the person holds (AS-8.7, AS-10.4, AS-12.4). */
-export function heldBy({ people }: World, person: string, scopes: readonly string[]): readonly string[] {
+export function heldBy(
+  { people }: World,
+  person: string,
+  scopes: readonly string[],
+): readonly string[] {
   const { permissions } = found(people, person);
   return scopes.filter((scope) => {
     const needed = PERMISSIONS[scope];
@@ -217,7 +221,8 @@ export function livingToken(world: World, token: string, settings: Settings): Li
   const { person, erased } = found(world.about, family);
   const client = clientOf(world, family);
   const { grants, scopes } = found(world.clients, client);
-  if (erased || !lives(world, client).includes(true) || !grants.includes('authorization_code')) return null;
+  if (erased || !lives(world, client).includes(true) || !grants.includes('authorization_code'))
+    return null;
   if (!isGood(grantsFor(world, family), token)) return null;
   const issued = expires - settings.access;
   return { client, person, scopes: both(found(world.scopesOf, token), scopes), issued, expires };
@@ -235,11 +240,13 @@ export function isListed(world: World, family: string): readonly boolean[] {
   const at = now(world);
   const tokens = Object.values(world.grants.accessTokens).filter((each) => each.family === family);
   const { grants } = found(world.clients, client);
-  if (ended || found(world.about, family).erased || !grants.includes('authorization_code')) return [false];
+  if (ended || found(world.about, family).erased || !grants.includes('authorization_code'))
+    return [false];
   if (!lives(world, client).includes(true)) return [false];
   const refreshes = current !== null && currentExpires > at;
   if (refreshes || (!codeSpent && codeExpires > at)) return [true];
   if (tokens.some(({ expires, revoked }) => expires > at && !revoked)) return [true];
-  const isOver = codeExpires <= at && currentExpires <= at && tokens.every(({ expires }) => expires <= at);
+  const isOver =
+    codeExpires <= at && currentExpires <= at && tokens.every(({ expires }) => expires <= at);
   return isOver ? [false] : [true, false];
 }

@@ -20,7 +20,8 @@ export interface Fault {
   readonly inCount?: boolean;
 }
 
-const VERIFY = 'const verifying = this.#inFlight.get(proof) ?? this.#verifySlowly(client, hashes, secret);';
+const VERIFY =
+  'const verifying = this.#inFlight.get(proof) ?? this.#verifySlowly(client, hashes, secret);';
 const DECOY = 'this.#decoy ??= await this.#hasher.hash(randomToken());';
 const COMPARE = 'return left.length === right.length && timingSafeEqual(left, right);';
 
@@ -101,7 +102,9 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'two at once of an unknown client cost two hashes',
-    edits: [[VERIFY, `if (client === null) return this.#verifySlowly(client, hashes, secret); ${VERIFY}`]],
+    edits: [
+      [VERIFY, `if (client === null) return this.#verifySlowly(client, hashes, secret); ${VERIFY}`],
+    ],
     row: 'Client, Basic',
     inTime: 'no',
   },

@@ -67,7 +67,8 @@ export async function differencesAtOnce(row: Row): Promise<readonly string[]> {
 }
 
 /** Rows whose requests are slow if nothing is cached yet, or the same is already in progress. */
-export const isSlow = ({ name }: Row): boolean => name === 'Client, Basic' || name === 'Sign-in, account';
+export const isSlow = ({ name }: Row): boolean =>
+  name === 'Client, Basic' || name === 'Sign-in, account';
 
 /** Every difference in the work of a row, in its own server. */
 export async function workOf(row: Row): Promise<readonly string[]> {
@@ -81,7 +82,10 @@ export async function workOf(row: Row): Promise<readonly string[]> {
   }
 }
 
-function compared({ classes, slight }: Row, [one = [], other = []]: readonly (readonly string[])[]) {
+function compared(
+  { classes, slight }: Row,
+  [one = [], other = []]: readonly (readonly string[])[],
+) {
   return [...moreOf(classes[0], one, other, slight), ...moreOf(classes[1], other, one, slight)];
 }
 

@@ -34,7 +34,10 @@ const WARM_UP = 100;
 
 /** Measures a row in its own server. */
 export async function measureRow(row: Row, options: RunOptions): Promise<Measured> {
-  const world = await startWorld({ hashing: options.hashing ?? 'none', takesImported: isImported(row) });
+  const world = await startWorld({
+    hashing: options.hashing ?? 'none',
+    takesImported: isImported(row),
+  });
   try {
     return await measureIn(world, row, options);
   } finally {

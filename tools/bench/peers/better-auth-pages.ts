@@ -20,13 +20,22 @@ export function pagesOf(auth: Auth, url: string, own: Credentials) {
       password: form.get('password') ?? '',
       oauth_query: form.get('oauth_query') ?? '',
     };
-    await redirect(response, auth.api.signInEmail({ body, ...contextOf(request), asResponse: true }));
+    await redirect(
+      response,
+      auth.api.signInEmail({ body, ...contextOf(request), asResponse: true }),
+    );
   }
 
   async function consent(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
-    const body = { accept: form.get('decision') === 'allow', oauth_query: form.get('oauth_query') ?? '' };
-    await redirect(response, auth.api.oauth2Consent({ body, ...contextOf(request), asResponse: true }));
+    const body = {
+      accept: form.get('decision') === 'allow',
+      oauth_query: form.get('oauth_query') ?? '',
+    };
+    await redirect(
+      response,
+      auth.api.oauth2Consent({ body, ...contextOf(request), asResponse: true }),
+    );
   }
 
   /** What better-auth looks at besides the body: `Origin` is vouched for by `sameOrigin`. */
@@ -40,7 +49,9 @@ export function pagesOf(auth: Auth, url: string, own: Credentials) {
     const [, token] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? [];
     const found = token === undefined ? {} : await introspect(token);
     if (found['active'] !== true || found.sub === undefined) {
-      answer(response, 401, JSON_TYPE, '{"error":"invalid_token"}', { 'WWW-Authenticate': 'Bearer' });
+      answer(response, 401, JSON_TYPE, '{"error":"invalid_token"}', {
+        'WWW-Authenticate': 'Bearer',
+      });
     } else if (!String(found['scope']).split(' ').includes('notes:read')) {
       answer(response, 403, JSON_TYPE, '{"error":"insufficient_scope"}');
     } else {
@@ -83,7 +94,8 @@ function forbid(response: ServerResponse): void {
 function introspectionOf(auth: Auth, url: string, own: Credentials) {
   const credentials = Buffer.from(`${own.id}:${own.secret}`).toString('base64');
   const request = new Request(url, { headers: { Authorization: `Basic ${credentials}` } });
-  return (token: string) => auth.api.oauth2Introspect({ body: { token }, request, asResponse: false });
+  return (token: string) =>
+    auth.api.oauth2Introspect({ body: { token }, request, asResponse: false });
 }
 
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -129,6 +141,10 @@ function answer(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response
-    .writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers })
+    .writeHead(status, {
+      'Content-Type': type,
+      'Content-Length': Buffer.byteLength(body),
+      ...headers,
+    })
     .end(body);
 }

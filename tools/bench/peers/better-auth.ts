@@ -112,7 +112,9 @@ async function seed(place: Place): Promise<Seeded> {
       keys: `${BASE_PATH}/jwks`,
     },
   };
-  writeFileSync(settingsFile(place), JSON.stringify({ service, web } satisfies Settings), { mode: 0o600 });
+  writeFileSync(settingsFile(place), JSON.stringify({ service, web } satisfies Settings), {
+    mode: 0o600,
+  });
   return seeded;
 }
 

@@ -106,10 +106,16 @@ export class Repositories {
    */
   signIn(email: string, password: string): string | null {
     const user = this.#get('SELECT id, password_hash FROM users WHERE email = ?', email);
-    if (user === undefined || !sameText(hashOf(password), String(user['password_hash']))) return null;
+    if (user === undefined || !sameText(hashOf(password), String(user['password_hash'])))
+      return null;
     const session = identifier();
     const expiresAt = Date.now() + SESSION_TTL;
-    this.#run('INSERT INTO sessions VALUES (?, ?, ?)', hashOf(session), String(user['id']), expiresAt);
+    this.#run(
+      'INSERT INTO sessions VALUES (?, ?, ?)',
+      hashOf(session),
+      String(user['id']),
+      expiresAt,
+    );
     return session;
   }
 
@@ -151,7 +157,10 @@ export class Repositories {
 
   readonly users: OAuthUserRepository = {
     getUserByCredentials: async (id) => {
-      const row = this.#get('SELECT id AS user_id, email, name FROM users WHERE id = ?', String(id));
+      const row = this.#get(
+        'SELECT id AS user_id, email, name FROM users WHERE id = ?',
+        String(id),
+      );
       return row === undefined ? undefined : userIn(row);
     },
   };
@@ -190,7 +199,8 @@ export class Repositories {
         codeChallengeMethod ?? null,
         expiresAt.getTime(),
       ),
-    isRevoked: async (code) => this.#get('SELECT revoked FROM codes WHERE code = ?', code)?.['revoked'] !== 0,
+    isRevoked: async (code) =>
+      this.#get('SELECT revoked FROM codes WHERE code = ?', code)?.['revoked'] !== 0,
     revoke: async (code) => this.#run('UPDATE codes SET revoked = 1 WHERE code = ?', code),
   };
 
@@ -202,7 +212,14 @@ export class Repositories {
       user: user ?? null,
       scopes,
     }),
-    persist: async ({ accessToken, accessTokenExpiresAt, client, user, scopes, originatingAuthCodeId }) =>
+    persist: async ({
+      accessToken,
+      accessTokenExpiresAt,
+      client,
+      user,
+      scopes,
+      originatingAuthCodeId,
+    }) =>
       this.#run(
         `INSERT INTO tokens (access_token, access_expires_at, client_id, user_id, scopes, code)
           VALUES (?, ?, ?, ?, ?, ?)`,
@@ -230,7 +247,10 @@ export class Repositories {
         accessToken,
       ),
     revokeDescendantsOf: async (code) =>
-      this.#run('UPDATE tokens SET access_expires_at = 0, refresh_expires_at = 0 WHERE code = ?', code),
+      this.#run(
+        'UPDATE tokens SET access_expires_at = 0, refresh_expires_at = 0 WHERE code = ?',
+        code,
+      ),
     isRefreshTokenRevoked: async ({ refreshTokenExpiresAt }) =>
       refreshTokenExpiresAt === undefined ||
       refreshTokenExpiresAt === null ||

@@ -58,9 +58,15 @@ async function seed(place: Place): Promise<Seeded> {
 
 function authorizationServer(place: Place, repositories: Repositories): AuthorizationServer {
   const { clients, tokens, scopes, users, codes } = repositories;
-  const server = new AuthorizationServer(clients, tokens, scopes, readFileSync(keyFile(place), 'utf8'), {
-    issuer: place.url,
-  });
+  const server = new AuthorizationServer(
+    clients,
+    tokens,
+    scopes,
+    readFileSync(keyFile(place), 'utf8'),
+    {
+      issuer: place.url,
+    },
+  );
   const lifetime = new DateInterval('1h');
   server.enableGrantTypes(
     ['client_credentials', lifetime],
@@ -89,7 +95,10 @@ function send(response: ServerResponse, { status, headers, body }: ResponseInter
 
 function sendError(response: ServerResponse, error: unknown): void {
   if (isOAuthError(error)) {
-    sendJson(response, error.status, { error: error.errorType, error_description: error.errorDescription });
+    sendJson(response, error.status, {
+      error: error.errorType,
+      error_description: error.errorDescription,
+    });
   } else {
     logError(error);
     sendJson(response, 500, { error: 'server_error' });
@@ -106,7 +115,9 @@ async function serve(place: Place): Promise<unknown> {
 
   /** Asks who it is, then whether the application may; the request itself stays in the address. */
   const authorize = async (request: IncomingMessage, response: ServerResponse, url: URL) => {
-    const asked = await authorization.validateAuthorizationRequest(oauthRequest(request, url.searchParams));
+    const asked = await authorization.validateAuthorizationRequest(
+      oauthRequest(request, url.searchParams),
+    );
     const user = repositories.userOf(sessionOf(request));
     const here = url.pathname + url.search;
     if (user === null) {

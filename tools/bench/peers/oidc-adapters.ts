@@ -190,7 +190,12 @@ class PostgresStorage implements Storage {
   }
 
   async addAccount({ id, email, name, passwordHash }: Account): Promise<void> {
-    await this.#pool.query('INSERT INTO accounts VALUES ($1, $2, $3, $4)', [id, email, name, passwordHash]);
+    await this.#pool.query('INSERT INTO accounts VALUES ($1, $2, $3, $4)', [
+      id,
+      email,
+      name,
+      passwordHash,
+    ]);
   }
 
   account(id: string): Promise<Account | undefined> {

@@ -1,4 +1,10 @@
-import { createHash, generateKeyPairSync, randomBytes, randomUUID, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  generateKeyPairSync,
+  randomBytes,
+  randomUUID,
+  type KeyObject,
+} from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -64,11 +70,18 @@ export async function seed(place: Place): Promise<Seeded> {
     scope: 'openid profile email notes:read',
   };
   return {
-    service: await register('service', { grant_types: ['client_credentials'], scope: 'notes:read' }),
+    service: await register('service', {
+      grant_types: ['client_credentials'],
+      scope: 'notes:read',
+    }),
     web: await register('web', web),
     webES256: await register('web-es256', { ...web, id_token_signed_response_alg: 'ES256' }),
     inspector: await register(INSPECTOR, { grant_types: [] }),
-    scopes: { service: 'notes:read', plain: 'notes:read', openid: 'openid profile email notes:read' },
+    scopes: {
+      service: 'notes:read',
+      plain: 'notes:read',
+      openid: 'openid profile email notes:read',
+    },
     paths: {
       authorize: '/auth',
       token: '/token',
@@ -140,16 +153,22 @@ async function interact(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { uid, prompt, params, session, grantId } = await provider.interactionDetails(request, response);
+  const { uid, prompt, params, session, grantId } = await provider.interactionDetails(
+    request,
+    response,
+  );
   const clientId = String(params['client_id']);
   const sent = request.method === 'POST' ? await formOf(request) : null;
   if (prompt.name === 'login') {
-    const account = sent === null ? undefined : await storage.accountByEmail(sent.get('email') ?? '');
+    const account =
+      sent === null ? undefined : await storage.accountByEmail(sent.get('email') ?? '');
     if (account?.passwordHash !== hashOf(sent?.get('password') ?? '')) {
       sendLogin(response, INTERACTION + uid);
     } else {
       const result = { login: { accountId: account.id } };
-      await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+      await provider.interactionFinished(request, response, result, {
+        mergeWithLastSubmission: false,
+      });
     }
   } else if (sent === null) {
     sendConsent(response, INTERACTION + uid, clientId, String(params['scope']).split(' '));
@@ -179,7 +198,8 @@ export async function accountOf(
     : undefined;
   const client = token === undefined ? undefined : await provider.Client.find(token.clientId ?? '');
   const grant = client === undefined ? undefined : await provider.Grant.find(token?.grantId ?? '');
-  const reaches = grant !== undefined && !grant.isExpired && token?.scopes.has('notes:read') === true;
+  const reaches =
+    grant !== undefined && !grant.isExpired && token?.scopes.has('notes:read') === true;
   return reaches ? storage.account(token.accountId) : undefined;
 }
 

@@ -55,7 +55,12 @@ function sendPage(response: ServerResponse, content: string): void {
     .end(html);
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers = {},
+): void {
   const json = JSON.stringify(body);
   response
     .writeHead(status, {

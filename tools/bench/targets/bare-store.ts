@@ -21,7 +21,10 @@ export interface Pair extends NewRow {
 
 /** Statements as bare as the driver has them: prepared once, nothing around them. */
 export interface Store {
-  all(sql: string, parameters: readonly Value[]): Promise<readonly Readonly<Record<string, Value>>[]>;
+  all(
+    sql: string,
+    parameters: readonly Value[],
+  ): Promise<readonly Readonly<Record<string, Value>>[]>;
   write(sql: string, parameters: readonly Value[]): Promise<void>;
   claimAndInsert(pair: Pair, claim: readonly Value[], insert: readonly Value[]): Promise<void>;
 }
@@ -69,7 +72,9 @@ function sqliteStore(file: string): Store {
         isReading = true;
         process.nextTick(endReading);
       }
-      return statement(sql).all(...parameters) as unknown as readonly Readonly<Record<string, Value>>[];
+      return statement(sql).all(...parameters) as unknown as readonly Readonly<
+        Record<string, Value>
+      >[];
     },
     async write(sql, parameters) {
       endReading();
@@ -99,7 +104,8 @@ function postgresStore(url: string): Store {
     return { ...known, values: [...values] };
   };
   return {
-    all: async (sql, parameters) => (await pool.query<Record<string, Value>>(named(sql, parameters))).rows,
+    all: async (sql, parameters) =>
+      (await pool.query<Record<string, Value>>(named(sql, parameters))).rows,
     async write(sql, parameters) {
       await pool.query(named(sql, parameters));
     },

@@ -167,7 +167,16 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
       const now = Date.now();
       const value = `${orderedId(now)}.${randomToken()}`;
       const scope = 'notes:read';
-      const row = [idIn(value), hashOf(value), client['client_id'] ?? '', null, scope, null, now, now + HOUR];
+      const row = [
+        idIn(value),
+        hashOf(value),
+        client['client_id'] ?? '',
+        null,
+        scope,
+        null,
+        now,
+        now + HOUR,
+      ];
       await store.write(ADD_ACCESS_TOKEN, row);
       send(outgoing, { access_token: value, token_type: 'Bearer', expires_in: 3600, scope });
     } else {
@@ -204,7 +213,12 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
     const now = Date.now();
     await first(SESSION, [hashOf(incoming.headers.cookie ?? ''), now]);
     const asked = await first(CONSENT_REQUEST, [hash]);
-    const { client_id: client = '', user_id: user = '', parameters = '{}', asked_scope: scope = '' } = asked;
+    const {
+      client_id: client = '',
+      user_id: user = '',
+      parameters = '{}',
+      asked_scope: scope = '',
+    } = asked;
     await first(CLIENT, [client]);
     await person(user);
     const { subject = randomToken() } = await first(SUBJECT, [PERSON, user]);
@@ -231,7 +245,9 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
       ],
     );
     const { state = '' } = JSON.parse(String(parameters)) as { readonly state?: string };
-    outgoing.writeHead(303, { Location: `${REDIRECT_URI}?code=${code}&state=${state}&iss=${issuer}` }).end();
+    outgoing
+      .writeHead(303, { Location: `${REDIRECT_URI}?code=${code}&state=${state}&iss=${issuer}` })
+      .end();
   };
 
   const document = JSON.stringify({ issuer, keys: [], filler: 'x'.repeat(1000) });
@@ -249,7 +265,16 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
       const found = await accessToken(form.get('token') ?? '');
       await person(found['user_id'] ?? '');
       const { scope, client_id, expires_at: exp, issued_at: iat, subject: sub } = found;
-      send(outgoing, { active: true, scope, client_id, token_type: 'Bearer', exp, iat, iss: issuer, sub });
+      send(outgoing, {
+        active: true,
+        scope,
+        client_id,
+        token_type: 'Bearer',
+        exp,
+        iat,
+        iss: issuer,
+        sub,
+      });
     },
     'GET /oauth/userinfo': async (incoming, outgoing) => {
       const { user_id = '', subject: sub } = await accessToken(bearerOf(incoming));
@@ -286,7 +311,10 @@ async function formOf(incoming: IncomingMessage): Promise<URLSearchParams> {
 function send(outgoing: ServerResponse, body: object): void {
   const text = JSON.stringify(body);
   outgoing
-    .writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) })
+    .writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+    })
     .end(text);
 }
 

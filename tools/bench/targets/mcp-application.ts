@@ -24,7 +24,9 @@ function tools(): void {
 }
 
 /** Runs the target with what goes over its defaults. */
-export function run(changes: { readonly server?: Changes; readonly mcp?: Changes } = {}): Promise<void> {
+export function run(
+  changes: { readonly server?: Changes; readonly mcp?: Changes } = {},
+): Promise<void> {
   const start = (place: Place) => {
     const server = { audience: `${place.url}/mcp`, scopes: SCOPES, ...changes.server };
     const additions = { plugins: [mcp()], mcp: changes.mcp ?? {}, tools };
@@ -41,7 +43,9 @@ async function seedWithToken(
 ): Promise<Seeded> {
   const seeded = await seed(place, start, ['mcp:tools', 'mcp:service']);
   const opened = await start(place);
-  const { token } = await authorizationServerOf(opened).initialAccessTokens.create({ uses: 1_000_000 });
+  const { token } = await authorizationServerOf(opened).initialAccessTokens.create({
+    uses: 1_000_000,
+  });
   await opened.close();
   return { ...seeded, initialAccessToken: token, paths: { ...seeded.paths, mcp: '/mcp' } };
 }

@@ -128,7 +128,11 @@ export async function seed(
   return seeded;
 }
 
-export async function serve(place: Place, changes: Changes = {}, telemetry?: Telemetry): Promise<unknown> {
+export async function serve(
+  place: Place,
+  changes: Changes = {},
+  telemetry?: Telemetry,
+): Promise<unknown> {
   const started = await application(place, changes, telemetry);
   return listen(started, { port: place.port, hostname: '127.0.0.1' });
 }

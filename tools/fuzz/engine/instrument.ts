@@ -50,7 +50,8 @@ export function instrument(code: string, first: number): Instrumented {
   const words = new Set<string>();
   let next = first;
   const count = () => `__c(${next++})`;
-  const open = (at: number, text: string, replaces = 0) => edits.push({ at, text, closes: false, replaces });
+  const open = (at: number, text: string, replaces = 0) =>
+    edits.push({ at, text, closes: false, replaces });
   const close = (at: number, text: string) => edits.push({ at, text, closes: true, replaces: 0 });
 
   function statement(node: Node, otherwise = false): void {
@@ -87,7 +88,11 @@ export function instrument(code: string, first: number): Instrumented {
       if (only !== undefined) open(only.start, `${count()};`);
     } else if (node.type === 'BinaryExpression') compared(node);
     else if (node.type === 'CallExpression') lookedUp(node);
-    else if (node.type === 'Literal' && typeof node['value'] === 'string' && WORD.test(node['value']))
+    else if (
+      node.type === 'Literal' &&
+      typeof node['value'] === 'string' &&
+      WORD.test(node['value'])
+    )
       words.add(node['value']);
     for (const value of Object.values(node)) {
       if (Array.isArray(value)) {
@@ -131,7 +136,9 @@ function mayBeText({ type, value }: Node): boolean {
 
 function isNode(value: unknown): value is Node {
   return (
-    typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { type?: unknown }).type === 'string'
   );
 }
 

@@ -44,7 +44,8 @@ function changed(value: unknown, random: Random, words: readonly string[]): stri
   const copy = (value: unknown) => JSON.parse(JSON.stringify(value) ?? 'null') as unknown;
   const own = copy(holder[name]);
   const way = random.below(9);
-  if (Array.isArray(holder) && random.oneIn(3)) changeList(holder, Number(name), own, random, words);
+  if (Array.isArray(holder) && random.oneIn(3))
+    changeList(holder, Number(name), own, random, words);
   else if (way === 0) delete holder[name];
   else if (way === 1) holder[name] = random.pick(ODD);
   else if (way === 2) holder[name] = [own, own];
@@ -55,7 +56,8 @@ function changed(value: unknown, random: Random, words: readonly string[]): stri
     const other = random.pick(places);
     holder[name] = copy(other?.holder[other.name]);
   } else if (way === 6) holder[name] = String(own);
-  else if (way === 7) holder[name] = typeof own === 'string' ? [own] : { [random.pick(words) ?? 'a']: own };
+  else if (way === 7)
+    holder[name] = typeof own === 'string' ? [own] : { [random.pick(words) ?? 'a']: own };
   else return repeatedMember(JSON.stringify(root['']) ?? 'null', random);
   return JSON.stringify(root['']) ?? 'null';
 }
@@ -76,7 +78,8 @@ function changeList(
 function collect(holder: object, places: Place[]): void {
   for (const [name, value] of Object.entries(holder)) {
     places.push({ holder: holder as Record<string, unknown>, name });
-    if (typeof value === 'object' && value !== null && places.length < 200) collect(value as object, places);
+    if (typeof value === 'object' && value !== null && places.length < 200)
+      collect(value as object, places);
   }
 }
 

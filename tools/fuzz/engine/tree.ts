@@ -33,7 +33,9 @@ const OLD = 86_400_000;
  * `faults.ts`, each asleep until its target runs.
  */
 export function buildTree(planted: boolean): Tree {
-  const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter((file) => !file.endsWith('.test.ts'));
+  const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter(
+    (file) => !file.endsWith('.test.ts'),
+  );
   // What the targets share with the tests comes along as it is.
   const own = filesOf('{tools/fuzz/**/*,test/support/{algorithms,grant-types,profiles}}.ts');
   const hash = createHash('sha256').update(JSON.stringify([planted, 'ways of counting: 1']));
@@ -49,7 +51,12 @@ function filesOf(pattern: string): readonly string[] {
   return globSync(pattern, { cwd: root }).toSorted();
 }
 
-function write(folder: string, sources: readonly string[], own: readonly string[], planted: boolean): void {
+function write(
+  folder: string,
+  sources: readonly string[],
+  own: readonly string[],
+  planted: boolean,
+): void {
   removeOld();
   // Beside it and then renamed: another process may be writing the same.
   const next = `${folder}.${process.pid}`;

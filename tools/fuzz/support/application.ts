@@ -6,7 +6,11 @@ import {
   type Application,
 } from '../../../packages/kit/src/index.ts';
 import { mcp, tool, type ToolInterface } from '../../../packages/mcp/src/index.ts';
-import { authorizationServerOf, oauthServer, setUpServer } from '../../../packages/portico/src/index.ts';
+import {
+  authorizationServerOf,
+  oauthServer,
+  setUpServer,
+} from '../../../packages/portico/src/index.ts';
 import { scratch } from './scratch.ts';
 
 /**
@@ -82,7 +86,9 @@ export async function startFuzzed(): Promise<FuzzedApplication> {
           ...server,
           // Secrets of clients are hashed as cheaply as passwords here.
           register: (given: Application) =>
-            server.register(Object.defineProperty(given, 'passwordHasher', { value: passwordHasher })),
+            server.register(
+              Object.defineProperty(given, 'passwordHasher', { value: passwordHasher }),
+            ),
         },
         mcp(),
       ],

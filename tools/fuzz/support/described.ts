@@ -8,7 +8,10 @@ const PRIVATE = /"(?:d|p|q|dp|dq|qi|oth|k)":/;
 export function checkDescribed(client: ClientMetadata): void {
   const { name, redirectUris, grants, keys, applicationType } = client;
   hold(
-    name.trim() === name && name !== '' && name.length <= 100 && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name),
+    name.trim() === name &&
+      name !== '' &&
+      name.length <= 100 &&
+      !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name),
     'a name that nobody can read was taken',
   );
   hold(name.isWellFormed(), 'half a character was taken for a name');
@@ -35,5 +38,8 @@ export function checkDescribed(client: ClientMetadata): void {
   if (keys === null) return;
   hold((keys.jwks === null) !== (keys.jwksUri === null), 'keys in two places, or nowhere');
   hold(keys.jwks === null || !PRIVATE.test(keys.jwks), 'a private key was kept');
-  hold(keys.jwksUri === null || new URL(keys.jwksUri).protocol === 'https:', 'keys are fetched in the clear');
+  hold(
+    keys.jwksUri === null || new URL(keys.jwksUri).protocol === 'https:',
+    'keys are fetched in the clear',
+  );
 }

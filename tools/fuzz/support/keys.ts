@@ -25,7 +25,9 @@ export function createKeys(): SigningKeys {
     ed: generateKeyPairSync('ed25519').privateKey,
   };
   const publicOf = (key: KeyObject) =>
-    createPublicKey(createPrivateKey(key.export({ type: 'pkcs8', format: 'pem' }))).export({ format: 'jwk' });
+    createPublicKey(createPrivateKey(key.export({ type: 'pkcs8', format: 'pem' }))).export({
+      format: 'jwk',
+    });
   return {
     jwks: Object.fromEntries(Object.entries(pairs).map(([name, key]) => [name, publicOf(key)])),
     sign(name, signed) {
@@ -34,8 +36,15 @@ export function createKeys(): SigningKeys {
       const key = Object.hasOwn(pairs, found) ? pairs[found] : undefined;
       if (key === undefined) return null;
       const digest = name === 'ed' ? null : 'sha256';
-      const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
-      return sign(digest, Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363', ...(isPss ? pss : {}) });
+      const pss = {
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+      };
+      return sign(digest, Buffer.from(signed), {
+        key,
+        dsaEncoding: 'ieee-p1363',
+        ...(isPss ? pss : {}),
+      });
     },
   };
 }
@@ -50,7 +59,9 @@ export function jwsOf(input: Buffer, keys: SigningKeys): string {
   const [header = '', payload, name = '', ...more] = text.split('\n');
   if (payload === undefined || more.length > 0) return text.trim();
   const encoded = (part: string) => Buffer.from(part, 'utf8').toString('base64url');
-  const filled = header.replaceAll(/"\{(ec|rsa|ed)\}"/g, (_, key: string) => JSON.stringify(keys.jwks[key]));
+  const filled = header.replaceAll(/"\{(ec|rsa|ed)\}"/g, (_, key: string) =>
+    JSON.stringify(keys.jwks[key]),
+  );
   const signed = `${encoded(filled)}.${encoded(payload)}`;
   // After a bar: what becomes of the signature.
   const [key = '', change = ''] = name.split('|');

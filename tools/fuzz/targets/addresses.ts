@@ -1,7 +1,10 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolveClientAddress } from '../../../packages/kit/src/http/client-address.ts';
 import { canonicalAddress, findNetwork } from '../../../packages/portico/src/http/addresses.ts';
-import { isPublicAddress, isLoopbackAddress } from '../../../packages/portico/src/http/outbound/addresses.ts';
+import {
+  isPublicAddress,
+  isLoopbackAddress,
+} from '../../../packages/portico/src/http/outbound/addresses.ts';
 import { secondsFresh } from '../../../packages/portico/src/http/outbound/freshness.ts';
 import { hold, type Target } from '../target.ts';
 
@@ -28,7 +31,10 @@ for (const [network, prefix] of [
 
 /** As a URL writes the host (WHATWG), without what Node's net makes of it. */
 const written = (address: string) =>
-  new URL(`http://${isIPv6(address) ? `[${address}]` : address}/`).hostname.replaceAll(/[[\]]/g, '');
+  new URL(`http://${isIPv6(address) ? `[${address}]` : address}/`).hostname.replaceAll(
+    /[[\]]/g,
+    '',
+  );
 
 export const target: Target = {
   about: 'X-Forwarded-For, addresses and their networks, and the cache headers of what is fetched',
@@ -75,11 +81,16 @@ export const target: Target = {
     const text = input.toString('latin1').replaceAll(/[\0\r\n]/g, '');
     const address = canonicalAddress(text);
     if (address !== null) {
-      hold(isIP(address) !== 0 && written(address) === address, 'an address is not written as it should be');
+      hold(
+        isIP(address) !== 0 && written(address) === address,
+        'an address is not written as it should be',
+      );
       hold(canonicalAddress(address) === address, 'an address has two forms');
       const network = findNetwork(address) ?? '';
       hold(
-        isIPv4(address) ? network === address : network.endsWith('::/64') && isIPv6(network.slice(0, -3)),
+        isIPv4(address)
+          ? network === address
+          : network.endsWith('::/64') && isIPv6(network.slice(0, -3)),
         'a network is none',
       );
       if (isIPv6(address)) {
@@ -89,7 +100,10 @@ export const target: Target = {
       }
       const isInternal = internal.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
       hold(!(isPublicAddress(text) && isInternal), 'an internal address counts as public');
-      hold(!(isPublicAddress(text) && isLoopbackAddress(text)), 'an address is public and of this machine');
+      hold(
+        !(isPublicAddress(text) && isLoopbackAddress(text)),
+        'an address is public and of this machine',
+      );
     } else hold(!isPublicAddress(text), 'what is not an address is public');
     let request: Request;
     try {

@@ -75,7 +75,9 @@ export const target: Target = {
     const keys = createKeys();
     const published = Object.entries(keys.jwks).map(([kid, jwk]) => ({ ...jwk, kid }));
     const known = readKeySet({ keys: published }) ?? [];
-    const imported = await Promise.all(published.map((jwk) => importJWK(jwk as JWK, ALGORITHMS[jwk.kid])));
+    const imported = await Promise.all(
+      published.map((jwk) => importJWK(jwk as JWK, ALGORITHMS[jwk.kid])),
+    );
     const used = new Set<string>();
     const verifiers = new Map(published.map(({ kid }, index) => [kid, imported[index]] as const));
     const singleUses = {
@@ -135,7 +137,8 @@ export const target: Target = {
         if (verified === null) continue;
         const alg = String(jws.header['alg']);
         const kid = alg === 'ES256' ? 'ec' : alg.startsWith('Ed') ? 'ed' : 'rsa';
-        const key = alg === 'PS256' ? await importJWK(keys.jwks['rsa'] as JWK, 'PS256') : verifiers.get(kid);
+        const key =
+          alg === 'PS256' ? await importJWK(keys.jwks['rsa'] as JWK, 'PS256') : verifiers.get(kid);
         hold(key !== undefined, 'another algorithm was taken');
         const { payload } = await jwtVerify(text, key, {
           issuer: CLIENT,
@@ -152,7 +155,10 @@ export const target: Target = {
           'it is for somebody else as well',
         );
         hold(Number(payload.exp) <= NOW + 3660, 'it is good for too long');
-        hold(profile === null || (payload.aud === ISSUER && alg !== 'RS256'), 'it is not of the profile');
+        hold(
+          profile === null || (payload.aud === ISSUER && alg !== 'RS256'),
+          'it is not of the profile',
+        );
         const again = await unlessAsync(
           (error) => error instanceof JwsError,
           async () => {

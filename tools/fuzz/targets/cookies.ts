@@ -88,7 +88,10 @@ export const target: Target = {
       direct: false,
       requestId: REQUEST_ID,
     });
-    const other = await waiting.begin(new Request(url), { sent: [['client_id', 'b']], direct: false });
+    const other = await waiting.begin(new Request(url), {
+      sent: [['client_id', 'b']],
+      direct: false,
+    });
     const valueOf = (cookie = '') => cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';'));
     const remembering = known.of(new Request(url));
     await remembering.remember('ada');
@@ -139,7 +142,10 @@ export const target: Target = {
       hold(!isKnown || bearsProof, 'a browser is known that nobody signed in with');
       hold(!(await known.of(request).knows('grace')), 'a browser is known for another account');
       const session = readRandomValue(request, '__Host-portico_session');
-      hold(session === null || /^[A-Za-z0-9_-]{43}$/.test(session), 'a session id that is none was read');
+      hold(
+        session === null || /^[A-Za-z0-9_-]{43}$/.test(session),
+        'a session id that is none was read',
+      );
     };
   },
 };

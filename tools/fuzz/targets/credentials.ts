@@ -10,12 +10,18 @@ import { JWT_READER } from '../../../packages/portico/src/features/private-key-j
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { verifiesChallenge } from '../../../packages/portico/src/grants/pkce.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
-import { quoted, quotedClientId, quotedList, quotedUri } from '../../../packages/portico/src/quoting.ts';
+import {
+  quoted,
+  quotedClientId,
+  quotedList,
+  quotedUri,
+} from '../../../packages/portico/src/quoting.ts';
 import { hold, unless, type Target } from '../target.ts';
 
 const refuses = (error: unknown) => error instanceof OAuthError;
 const ADDRESS = 'https://app.example/oauth/token';
-const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+const basic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 
 /** RFC 6750 section 2.1 and RFC 9110 section 11.4, written down again: null for another scheme. */
 function schemeOf(header: string, scheme: string): { readonly token: string | null } | null {
@@ -92,7 +98,8 @@ export const target: Target = {
       rawHeaders: ['Authorization', sent, 'authorization', 'Bearer a'],
     });
     hold(
-      (parseBearer(both)?.token ?? null) === null && (parseScheme('DPoP', both)?.token ?? null) === null,
+      (parseBearer(both)?.token ?? null) === null &&
+        (parseScheme('DPoP', both)?.token ?? null) === null,
       'one of two credentials was taken',
     );
 
@@ -105,7 +112,11 @@ export const target: Target = {
       if (credentials?.method !== 'client_secret_basic') continue;
       const { clientId, secret } = credentials;
       hold(clientId !== '' && !form.has('client_secret'), 'credentials in two places were taken');
-      if (!clientId.isWellFormed() || !secret.isWellFormed() || `${clientId}${secret}`.includes('\u{FFFD}'))
+      if (
+        !clientId.isWellFormed() ||
+        !secret.isWellFormed() ||
+        `${clientId}${secret}`.includes('\u{FFFD}')
+      )
         continue;
       const encoded = basic(encodeURIComponent(clientId), encodeURIComponent(secret));
       const again = readCredentials(
@@ -125,7 +136,12 @@ export const target: Target = {
       verifiesChallenge(verifier, challenge) === /^[A-Za-z0-9._~-]{43,128}$/.test(verifier),
       'a verifier that is none was taken',
     );
-    for (const line of [quoted(body), quotedUri(body), quotedClientId(body), quotedList(body.split('&'))]) {
+    for (const line of [
+      quoted(body),
+      quotedUri(body),
+      quotedClientId(body),
+      quotedList(body.split('&')),
+    ]) {
       hold(!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(line), 'a line of the log has what breaks it');
       hold(line.length < 30_000, 'a line of the log is long');
     }

@@ -15,7 +15,11 @@ import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 
 const ADDRESS = 'https://client.example/client.json';
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
-const base = { client_id: ADDRESS, client_name: 'A client', redirect_uris: ['https://client.example/cb'] };
+const base = {
+  client_id: ADDRESS,
+  client_name: 'A client',
+  redirect_uris: ['https://client.example/cb'],
+};
 const EC = {
   kty: 'EC',
   crv: 'P-256',
@@ -50,7 +54,11 @@ export const target: Target = {
       dpop_bound_access_tokens: true,
       require_pushed_authorization_requests: true,
     }),
-    JSON.stringify({ ...base, client_secret: 'x', tls_client_certificate_bound_access_tokens: true }),
+    JSON.stringify({
+      ...base,
+      client_secret: 'x',
+      tls_client_certificate_bound_access_tokens: true,
+    }),
   ],
   dictionary: [
     'client_id',
@@ -112,7 +120,10 @@ export const target: Target = {
       );
       if (described === null) continue;
       const sent = value as Record<string, unknown>;
-      hold(sent['client_id'] === ADDRESS && isClientUrl(ADDRESS), 'the document of another client was taken');
+      hold(
+        sent['client_id'] === ADDRESS && isClientUrl(ADDRESS),
+        'the document of another client was taken',
+      );
       hold(!Object.hasOwn(sent, 'client_secret'), 'a document with a secret was taken');
       checkDescribed({ ...described, public: described.keys === null, profile: null });
       hold(
@@ -121,7 +132,8 @@ export const target: Target = {
         'a scope that is not offered, or for services',
       );
       hold(
-        described.grants.includes('authorization_code') && !described.grants.includes('client_credentials'),
+        described.grants.includes('authorization_code') &&
+          !described.grants.includes('client_credentials'),
         'a grant for services',
       );
       if (sent['token_endpoint_auth_method'] === 'client_secret_basic')

@@ -8,7 +8,8 @@ import {
 import { formPairs } from '../support/form-oracle.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
-const refuses = (error: unknown) => error instanceof OAuthError || error instanceof BodyTooLargeError;
+const refuses = (error: unknown) =>
+  error instanceof OAuthError || error instanceof BodyTooLargeError;
 const FORM = 'application/x-www-form-urlencoded';
 const NAMES = ['client_id', 'scope', 'state', 'code', '__proto__', '', 'a'];
 
@@ -30,7 +31,12 @@ function requests(input: Buffer): readonly Request[] {
       controller.close();
     },
   });
-  const streamed = new Request(url, { method: 'POST', headers, body: stream, duplex: 'half' } as RequestInit);
+  const streamed = new Request(url, {
+    method: 'POST',
+    headers,
+    body: stream,
+    duplex: 'half',
+  } as RequestInit);
   return [declared, streamed];
 }
 
@@ -84,7 +90,10 @@ export const target: Target = {
       // Of bytes beyond ASCII beside escapes that are not UTF-8, Node's URLSearchParams makes
       // others than the standard does.
       if (/^[\0-\x7F]*$/.test(input.toString('latin1')))
-        hold(JSON.stringify(pairs) === JSON.stringify(expected), 'the pairs are not those that were sent');
+        hold(
+          JSON.stringify(pairs) === JSON.stringify(expected),
+          'the pairs are not those that were sent',
+        );
     }
     const sent = input.toString('latin1').replaceAll(/[^\x21-\x7E]|#/g, '');
     const query = queryParameters(new Request(`https://app.example/oauth/authorize?${sent}`));

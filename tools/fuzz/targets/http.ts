@@ -27,8 +27,13 @@ const form = (line: string, body: string, ...headers: string[]) =>
 function withoutSent(answer: string, sent: string): string {
   const words = sent.match(/[^\s?&=;,"]+/g) ?? [];
   const paths = words.flatMap((word) => [word, URL.parse(word, ORIGIN)?.pathname ?? word]);
-  const long = [...new Set(paths)].filter((word) => TRACE.test(word)).toSorted((a, b) => b.length - a.length);
-  return long.reduce((rest, word) => rest.replaceAll(JSON.stringify(word).slice(1, -1), ''), answer);
+  const long = [...new Set(paths)]
+    .filter((word) => TRACE.test(word))
+    .toSorted((a, b) => b.length - a.length);
+  return long.reduce(
+    (rest, word) => rest.replaceAll(JSON.stringify(word).slice(1, -1), ''),
+    answer,
+  );
 }
 
 export const target: Target = {
@@ -177,15 +182,21 @@ export const target: Target = {
         // HTTP/1.1 itself is not spoken in another version, and room that is used up is there
         // again.
         const isOwn =
-          Number(status) < 500 || status === '505' || (status === '503' && /\r\nretry-after: /i.test(rest));
+          Number(status) < 500 ||
+          status === '505' ||
+          (status === '503' && /\r\nretry-after: /i.test(rest));
         hold(isOwn, `it was answered ${status}`);
         const [head = '', body = ''] = rest.split('\r\n\r\n', 2);
         hold(!TRACE.test(withoutSent(rest, text)), 'the answer tells of the code');
-        if (/^content-type: text\/html/im.test(head)) hold(!body.includes(MARKUP), 'markup was repeated');
+        if (/^content-type: text\/html/im.test(head))
+          hold(!body.includes(MARKUP), 'markup was repeated');
         const location = /^location: (.*)$/im.exec(head)?.[1]?.trim();
         if (location === undefined) continue;
         const at = new URL(location, ORIGIN);
-        hold(at.origin === ORIGIN || location.startsWith(`${REDIRECT_URI}?`), 'a browser is led elsewhere');
+        hold(
+          at.origin === ORIGIN || location.startsWith(`${REDIRECT_URI}?`),
+          'a browser is led elsewhere',
+        );
         hold(!at.searchParams.has('code'), 'a code was issued');
       }
     };

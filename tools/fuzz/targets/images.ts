@@ -77,7 +77,8 @@ export const target: Target = {
         hold(facts.width > 0 && facts.height > 0, 'a picture without a size');
         // The size stands in the first bytes, and what follows changes nothing.
         hold(
-          JSON.stringify(imageFacts(Buffer.concat([input, Buffer.from('tail')]))) === JSON.stringify(facts),
+          JSON.stringify(imageFacts(Buffer.concat([input, Buffer.from('tail')]))) ===
+            JSON.stringify(facts),
           'the size depends on what follows',
         );
       }
@@ -102,7 +103,10 @@ export const target: Target = {
       );
       const text = input.toString('utf8');
       if (read.type === 'image/svg+xml')
-        hold(text.includes('<svg') && !/^\s*<!DOCTYPE[^>]*\[/.test(text), 'something else is served as SVG');
+        hold(
+          text.includes('<svg') && !/^\s*<!DOCTYPE[^>]*\[/.test(text),
+          'something else is served as SVG',
+        );
     };
   },
 };

@@ -4,7 +4,11 @@ import { demands } from '../../../packages/portico/src/store/client-demands.fixt
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
 import { readClientId, readClientRecord } from '../../../packages/import/src/client-records.ts';
-import { createHashReader, plainSecret, getShape } from '../../../packages/import/src/secret-hashes.ts';
+import {
+  createHashReader,
+  plainSecret,
+  getShape,
+} from '../../../packages/import/src/secret-hashes.ts';
 import { importSubjects } from '../../../packages/import/src/subjects.ts';
 import { readRecords } from '../../../packages/import/src/import-file.ts';
 import { writeFileSync } from 'node:fs';
@@ -43,7 +47,8 @@ const hasher = {
 class Failed extends Error {}
 
 export const target: Target = {
-  about: 'files of clients and subjects from other servers: records, secrets, hashes, JSON and lines of it',
+  about:
+    'files of clients and subjects from other servers: records, secrets, hashes, JSON and lines of it',
   seeds: [
     JSON.stringify([
       {
@@ -132,7 +137,9 @@ export const target: Target = {
       if (records === null) return;
       hold(records.length > 0, 'a file without records was read');
       for (const record of records.slice(0, 20)) {
-        const read = unless(refuses, () => readClientRecord(record, NOW, demands(), GRANT_TYPES.rights));
+        const read = unless(refuses, () =>
+          readClientRecord(record, NOW, demands(), GRANT_TYPES.rights),
+        );
         const id = readClientId(record);
         if (read === null) continue;
         hold(
@@ -144,7 +151,10 @@ export const target: Target = {
           'a client of the future',
         );
         hold(
-          !(read.registration.public === true && (read.secret !== null || read.secretHash !== null)),
+          !(
+            read.registration.public === true &&
+            (read.secret !== null || read.secretHash !== null)
+          ),
           'a public client with a secret',
         );
         hold((read.registration.grants ?? []).length > 0, 'a client that may do nothing');
@@ -162,7 +172,9 @@ export const target: Target = {
             /^(?:sha256:|pbkdf2_sha256\$)/.test(secretHash) || getShape(secretHash) !== null,
             'a hash that nobody can verify',
           );
-        const checked = await unlessAsync(refuses, () => checkRegistration(read.registration, server));
+        const checked = await unlessAsync(refuses, () =>
+          checkRegistration(read.registration, server),
+        );
         if (checked !== null)
           hold(
             checked.scopes.every((each) => catalog.has(each)),

@@ -102,7 +102,11 @@ export const target: Target = {
         hold(!showsPrivateKeys(value), 'a set with a private key was taken');
         const text = kept.jwks ?? '';
         hold(text.length <= 4000, 'a long set was kept');
-        const again = checkClientKeys({ jwks: JSON.parse(text) as unknown, jwksUri: undefined, algorithm });
+        const again = checkClientKeys({
+          jwks: JSON.parse(text) as unknown,
+          jwksUri: undefined,
+          algorithm,
+        });
         hold(again.jwks === text, 'what is kept reads as another set');
       }
     };

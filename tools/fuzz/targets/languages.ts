@@ -114,16 +114,25 @@ export const target: Target = {
       hold(typeof prefersPage(accept) === 'boolean', 'nobody knows what is preferred');
       let request: Request;
       try {
-        request = new Request(`https://app.example/login?${new URLSearchParams({ ui_locales: text })}`, {
-          headers: { 'Accept-Language': accept },
-        });
+        request = new Request(
+          `https://app.example/login?${new URLSearchParams({ ui_locales: text })}`,
+          {
+            headers: { 'Accept-Language': accept },
+          },
+        );
       } catch {
         return;
       }
       const words = await speaking.of(request);
-      hold(speaking.locales?.includes(words.locale) === true, 'a page speaks a language that is not there');
+      hold(
+        speaking.locales?.includes(words.locale) === true,
+        'a page speaks a language that is not there',
+      );
       const path = speaking.withWish(request, '/login?x=1');
-      hold(/^\/login\?x=1(?:&ui_locales=[A-Za-z0-9+-]+)?$/.test(path), 'the next page is another one');
+      hold(
+        /^\/login\?x=1(?:&ui_locales=[A-Za-z0-9+-]+)?$/.test(path),
+        'the next page is another one',
+      );
     };
   },
 };

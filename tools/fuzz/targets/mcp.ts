@@ -114,12 +114,16 @@ export const target: Target = {
       } catch {
         sent = undefined;
       }
-      if (sent !== undefined) hold(isTooDeep(body) === depthOf(sent) > DEEPEST, 'the depth is another one');
+      if (sent !== undefined)
+        hold(isTooDeep(body) === depthOf(sent) > DEEPEST, 'the depth is another one');
 
-      const response = await application.fetch(new Request(url, { method: 'POST', headers, body }), {
-        address: '127.0.0.1',
-        target: '/auth/mcp',
-      });
+      const response = await application.fetch(
+        new Request(url, { method: 'POST', headers, body }),
+        {
+          address: '127.0.0.1',
+          target: '/auth/mcp',
+        },
+      );
       const text = await response.text();
       hold(response.status < 500 || response.status === 499, `it was answered ${response.status}`);
       if (text === '') return;
@@ -143,7 +147,10 @@ export const target: Target = {
           'an answer is to nothing that was asked',
         );
         if (result !== undefined)
-          hold(sent !== undefined && depthOf(sent) <= DEEPEST, 'a body was answered that should not be');
+          hold(
+            sent !== undefined && depthOf(sent) <= DEEPEST,
+            'a body was answered that should not be',
+          );
       }
     };
   },

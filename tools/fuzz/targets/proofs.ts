@@ -90,7 +90,8 @@ export const target: Target = {
         hold(claims['htm'] === 'POST', 'a proof for another method was taken');
         const url = new URL(String(claims['htu']));
         hold(
-          url.origin === 'https://app.example' && decodeURIComponent(url.pathname) === '/oauth/token',
+          url.origin === 'https://app.example' &&
+            decodeURIComponent(url.pathname) === '/oauth/token',
           'a proof for another URL was taken',
         );
         hold(Math.abs(Number(claims['iat']) - NOW) <= 120, 'an old proof was taken');

@@ -29,12 +29,14 @@ function registrable(uri: string): void {
     const url = new URL(uri);
     hold(url.hash === '' && !uri.includes('#'), 'a redirect URI with a fragment was taken');
     hold(url.username === '' && url.password === '', 'a redirect URI with credentials was taken');
-    const isWeb = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
+    const isWeb =
+      url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
     const isPrivate = type === 'native' && url.protocol.includes('.');
     hold(isWeb || isPrivate, 'a redirect URI of another scheme was taken');
     // What browsers go to is what stands there first, and people are told: no other host behind an
     // @.
-    if (isWeb) hold(/^https?:\/\/[^/?#\\@]+(?:[/?\\]|$)/i.test(uri), 'the host is not what it looks like');
+    if (isWeb)
+      hold(/^https?:\/\/[^/?#\\@]+(?:[/?\\]|$)/i.test(uri), 'the host is not what it looks like');
     const answer = redirectWith(uri, RESPONSE);
     const to = new URL(answer);
     hold(
@@ -135,8 +137,10 @@ export const target: Target = {
         hold(same, 'another address than the registered one was taken');
       }
       hold(
-        !isRegistered({ redirectUris: ['https://client.example/cb'], applicationType: 'web' }, text) ||
-          text === 'https://client.example/cb',
+        !isRegistered(
+          { redirectUris: ['https://client.example/cb'], applicationType: 'web' },
+          text,
+        ) || text === 'https://client.example/cb',
         'a web address was taken for another',
       );
 

@@ -45,7 +45,11 @@ export const target: Target = {
       application_type: 'native',
       redirect_uris: ['http://127.0.0.1/cb', 'cursor://cb', 'com.example.app:/cb'],
     }),
-    JSON.stringify({ ...base, token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [EC] } }),
+    JSON.stringify({
+      ...base,
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [EC] },
+    }),
     JSON.stringify({
       ...base,
       token_endpoint_auth_method: 'private_key_jwt',
@@ -130,8 +134,14 @@ export const target: Target = {
       if (registration === null) continue;
       const isStranger = registration.public === true || !cameWithToken;
       const scopes = registration.scopes ?? [];
-      hold(scopes.length > 0 && scopes.every((each) => catalog.has(each)), 'a scope that is not offered');
-      hold(!isStranger || !scopes.some((each) => SERVICE_SCOPES.has(each)), 'anybody speaks for a service');
+      hold(
+        scopes.length > 0 && scopes.every((each) => catalog.has(each)),
+        'a scope that is not offered',
+      );
+      hold(
+        !isStranger || !scopes.some((each) => SERVICE_SCOPES.has(each)),
+        'anybody speaks for a service',
+      );
       hold(
         !isStranger || !(registration.grants ?? []).includes('client_credentials'),
         'anybody acts as itself',
@@ -140,9 +150,15 @@ export const target: Target = {
         !(registration.grants ?? []).includes('introspection'),
         'a client registered itself to look at tokens',
       );
-      hold(registration.jwksUri === undefined || cameWithToken, 'any client makes this server fetch');
       hold(
-        mayHaveSecret || registration.public === true || 'jwks' in registration || 'jwksUri' in registration,
+        registration.jwksUri === undefined || cameWithToken,
+        'any client makes this server fetch',
+      );
+      hold(
+        mayHaveSecret ||
+          registration.public === true ||
+          'jwks' in registration ||
+          'jwksUri' in registration,
         'a client without a right to a secret gets one',
       );
       if (!on)

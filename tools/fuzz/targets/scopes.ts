@@ -72,7 +72,8 @@ export const target: Target = {
     const sent = input.toString('latin1').replaceAll(/[^\x21-\x7E]|#/g, '');
     const parameters = queryParameters(new Request(`https://app.example/oauth/authorize?${sent}`));
     const plain = new URL(`https://app.example/?${sent}`).searchParams;
-    const once = (name: string) => (plain.getAll(name).length > 1 ? undefined : plain.get(name) || undefined);
+    const once = (name: string) =>
+      plain.getAll(name).length > 1 ? undefined : plain.get(name) || undefined;
     const check = <T>(work: () => T) => unless(refuses, () => ({ value: work() }));
 
     if (check(() => refuseRepeatedParameters(parameters, ['dpop_jkt'])) !== null)
@@ -87,20 +88,27 @@ export const target: Target = {
     if (check(() => refuseMaxAge(parameters)) !== null)
       hold(!plain.getAll('max_age').some(Boolean), 'a max_age passed');
     if (check(() => requirePrompt(parameters)) !== null) {
-      const asked = (once('prompt') ?? '').split(' ').filter((each) => each !== '' && each !== 'consent');
+      const asked = (once('prompt') ?? '')
+        .split(' ')
+        .filter((each) => each !== '' && each !== 'consent');
       hold(asked.length === 0, 'a prompt passed that is not done');
     }
     const pkce = check(() => requirePkce(parameters));
     if (pkce !== null)
       hold(
-        once('code_challenge_method') === 'S256' && Buffer.from(pkce.value, 'base64url').length === 32,
+        once('code_challenge_method') === 'S256' &&
+          Buffer.from(pkce.value, 'base64url').length === 32,
         'a weak challenge passed',
       );
     const jkt = check(() => requireThumbprint(parameters, 'dpop_jkt'));
-    if (jkt !== null && jkt.value !== null) hold(jkt.value.length === 43, 'a thumbprint passed that is none');
+    if (jkt !== null && jkt.value !== null)
+      hold(jkt.value.length === 43, 'a thumbprint passed that is none');
     const resource = check(() => requireResource(parameters, ONE_RESOURCE));
     if (resource !== null)
-      hold([undefined, 'https://api.example'].includes(once('resource')), 'another resource passed');
+      hold(
+        [undefined, 'https://api.example'].includes(once('resource')),
+        'another resource passed',
+      );
 
     for (const scope of [plain.get('scope') ?? undefined, sent, input.toString('utf8')]) {
       const named = (scope ?? '').split(' ').filter((each) => each !== '');
@@ -126,7 +134,11 @@ export const target: Target = {
           );
         hold(
           JSON.stringify(
-            requireScopes(formatScope(value), { available: AVAILABLE, refusal: 'no', detail: 'no' }),
+            requireScopes(formatScope(value), {
+              available: AVAILABLE,
+              refusal: 'no',
+              detail: 'no',
+            }),
           ) === JSON.stringify(value),
           'what is written is read as something else',
         );

@@ -9,15 +9,21 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 
 /** The letters of a text in another way than the sources read it. */
 function lettersOf(text: string): string {
-  return Array.from(text.normalize('NFKC').toUpperCase(), (each) => each.replace(/[\p{P}\p{Z}\s]/u, '')).join(
-    '',
-  );
+  return Array.from(text.normalize('NFKC').toUpperCase(), (each) =>
+    each.replace(/[\p{P}\p{Z}\s]/u, ''),
+  ).join('');
 }
 
 /** Codes that people type. */
 export const target: Target = {
   about: 'codes of devices, as people type them',
-  seeds: ['BBB-BBB-BBB', 'bbb bbb bbb', 'BCD-FGH-JKL', 'ＢＢＢ－ＢＢＢ－ＢＢＢ', shownUserCode('BBBBBBBBB')],
+  seeds: [
+    'BBB-BBB-BBB',
+    'bbb bbb bbb',
+    'BCD-FGH-JKL',
+    'ＢＢＢ－ＢＢＢ－ＢＢＢ',
+    shownUserCode('BBBBBBBBB'),
+  ],
   dictionary: ['-', ' ', '–', '．', 'BBB', 'XZW', 'A', 'ﬀ'],
   start: () => (input) => {
     const typed = input.toString('utf8');
@@ -27,7 +33,8 @@ export const target: Target = {
     hold(code === lettersOf(typed), 'a code differs from what was typed');
     hold(readUserCode(shownUserCode(code)) === code, 'a shown code is read as something else');
     const at = input.length % code.length;
-    const letter = LETTERS[(LETTERS.indexOf(code[at] ?? '') + 1 + (input[0] ?? 0)) % LETTERS.length] ?? '';
+    const letter =
+      LETTERS[(LETTERS.indexOf(code[at] ?? '') + 1 + (input[0] ?? 0)) % LETTERS.length] ?? '';
     const changed = `${code.slice(0, at)}${letter}${code.slice(at + 1)}`;
     hold(changed === code || readUserCode(changed) === null, 'a code with a wrong letter was read');
     hold(readUserCode(newUserCode()) !== null, 'a new code is not read');

@@ -52,7 +52,10 @@ export function optionsOf(
     'packages/portico/src/features/telemetry/opentelemetry/opentelemetry.ts',
   ];
   const interfaces = interfacesOf(root, files);
-  return Object.entries(TAKEN).map(([takenBy, name]) => ({ takenBy, options: interfaces.get(name) ?? [] }));
+  return Object.entries(TAKEN).map(([takenBy, name]) => ({
+    takenBy,
+    options: interfaces.get(name) ?? [],
+  }));
 }
 
 const TAKEN = {
@@ -69,7 +72,9 @@ export function keysOf(root: string): {
   readonly keys: readonly Key[];
   readonly problems: readonly string[];
 } {
-  const ofFeatures = globSync('packages/{portico,mcp}/src/features/*/config.ts', { cwd: root }).sort();
+  const ofFeatures = globSync('packages/{portico,mcp}/src/features/*/config.ts', {
+    cwd: root,
+  }).sort();
   const interfaces = interfacesOf(root, [...FILES, ...ofFeatures]);
   const problems: string[] = [];
 
@@ -83,18 +88,27 @@ export function keysOf(root: string): {
     return members.flatMap((member) => keyOf(prefix, member, shape?.[member.name] ?? null, name));
   }
 
-  function keyOf(prefix: string, member: Member, schema: Schema | null, owner: string): readonly Key[] {
+  function keyOf(
+    prefix: string,
+    member: Member,
+    schema: Schema | null,
+    owner: string,
+  ): readonly Key[] {
     const key = `${prefix}${member.name}`;
     if (member.says === '') problems.push(`${key} has no doc comment, in ${owner}`);
     const { says, end } = withoutDefault(member.says);
     const value = schema === null ? KIT_DEFAULTS[key] : defaultOf(schema);
     const written = value === undefined ? null : literal(value);
     if (written !== null && end !== null && isLiteral(end) && end !== written)
-      problems.push(`${key} is ${written} by default, and its doc comment says ${end}, in ${owner}`);
+      problems.push(
+        `${key} is ${written} by default, and its doc comment says ${end}, in ${owner}`,
+      );
     const below = [...interfaces.keys()].find((each) =>
       new RegExp(String.raw`\b${each}\b`).test(member.type),
     );
-    const within = member.type.startsWith('Readonly<Record<string, ') ? `${key}:<name>:` : `${key}:`;
+    const within = member.type.startsWith('Readonly<Record<string, ')
+      ? `${key}:<name>:`
+      : `${key}:`;
     return [
       { key, type: plainType(member.type, below), says, defaultValue: end ?? written ?? 'none' },
       ...(below === undefined ? [] : section(within, schema, below)),
@@ -111,7 +125,9 @@ export function keysOf(root: string): {
     ...section('mcp:', asSchema(mcpConfiguration), 'McpConfigInput'),
     ...section('assistant:', asSchema(assistantConfiguration), 'AssistantConfigInput'),
   ];
-  for (const known of Object.keys(KIT_DEFAULTS).filter((name) => !keys.some(({ key }) => key === name)))
+  for (const known of Object.keys(KIT_DEFAULTS).filter(
+    (name) => !keys.some(({ key }) => key === name),
+  ))
     problems.push(`${known} is not in KitConfigInput, where its doc comment belongs`);
   return { keys, problems };
 }
@@ -128,7 +144,9 @@ const KIT_DEFAULTS = flat(
 );
 
 function flat(config: object, prefix = ''): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(config).filter(([key]) => key !== 'public_url' && key !== 'database_url');
+  const entries = Object.entries(config).filter(
+    ([key]) => key !== 'public_url' && key !== 'database_url',
+  );
   return Object.fromEntries(
     entries.flatMap(([key, value]) =>
       typeof value === 'object' && value !== null && Object.keys(value as object).length > 0
@@ -157,10 +175,12 @@ function defaultOf({ def }: Schema): unknown {
 
 /** `How long a code lives, in seconds; 60.` is a sentence and a default. */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
-  if (comment.endsWith(' Needed.')) return { says: comment.slice(0, -' Needed.'.length), end: 'needed' };
+  if (comment.endsWith(' Needed.'))
+    return { says: comment.slice(0, -' Needed.'.length), end: 'needed' };
   const off = /^(.*[^,;])[,;]? or `off`, the default\.$/.exec(comment);
   if (off !== null) return { says: `${off[1] ?? ''}.`, end: '`off`' };
-  const [, says = comment, end = null] = /^(.*)(?:; |\. )((?:[^;.`]|`[^`]*`)+)\.$/.exec(comment) ?? [];
+  const [, says = comment, end = null] =
+    /^(.*)(?:; |\. )((?:[^;.`]|`[^`]*`)+)\.$/.exec(comment) ?? [];
   return end !== null && DEFAULT.test(end)
     ? { says: `${says}.`, end: end.replace(/, unless given$/, '') }
     : { says: comment, end: null };
@@ -178,7 +198,10 @@ const isLiteral = (text: string): boolean => /^(?:\d+|true|false|`(?!\w+:)[^`]*`
  */
 function literal(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0))
+  if (
+    value === '' ||
+    (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  )
     return 'none';
   if (Array.isArray(value)) return `\`[${value.map((each) => `'${String(each)}'`).join(', ')}]\``;
   return `\`${String(value)}\``;
@@ -186,7 +209,8 @@ function literal(value: unknown): string {
 
 /** A type in the words of the page; what has members is a map. */
 function plainType(type: string, below: string | undefined): string {
-  const named = below === undefined ? type : type.replace(new RegExp(String.raw`\b${below}\b`), 'map');
+  const named =
+    below === undefined ? type : type.replace(new RegExp(String.raw`\b${below}\b`), 'map');
   return named
     .replace('ClaimsMapper', '(user) => claims')
     .replace(
@@ -198,7 +222,9 @@ function plainType(type: string, below: string | undefined): string {
     .replaceAll(/\{ readonly path: string;? \}/g, 'map')
     .replaceAll("'", '')
     .split(' | ')
-    .map((each) => (each === 'boolean' || each === 'string' || each === 'number' ? WORDS[each] : each))
+    .map((each) =>
+      each === 'boolean' || each === 'string' || each === 'number' ? WORDS[each] : each,
+    )
     .join(' | ')
     .replaceAll('list of string', 'list of texts')
     .replaceAll('map of boolean', 'map of true or false')

@@ -63,7 +63,8 @@ export function testsIn(source: string): ReadonlyMap<number, string> {
     const own = [...titles, title === undefined ? '' : titleText(title, source)];
     if (kind === 'test') found.set(node.start, own.join(' > '));
     if (kind === 'test') {
-      for (const row of rowsOf(node)) found.set(row.start, `${own.join(' > ')} [${titleText(row, source)}]`);
+      for (const row of rowsOf(node))
+        found.set(row.start, `${own.join(' > ')} [${titleText(row, source)}]`);
     }
     for (const child of rest) visit(child, own);
   };

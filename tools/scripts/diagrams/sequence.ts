@@ -35,7 +35,9 @@ export function sequence(name: string, source: Source): string {
     } else if (arrow !== null) {
       const [, from = '', kind = '', to = '', label = '', more] = arrow;
       number += 1;
-      parts.push(...arrowParts(lane(from), lane(to), y, kind === '-->', number, label.trim(), more?.trim()));
+      parts.push(
+        ...arrowParts(lane(from), lane(to), y, kind === '-->', number, label.trim(), more?.trim()),
+      );
       y += more === undefined ? 50 : 64;
     } else throw new Error(`${name}: what is '${each}'?`);
   }
@@ -76,10 +78,14 @@ export function sequence(name: string, source: Source): string {
     label: string,
     more: string | undefined,
   ): readonly string[] {
-    const wanted = Math.max(widthOf(label, BOLD), more === undefined ? 0 : widthOf(more, SMALL)) + 24;
+    const wanted =
+      Math.max(widthOf(label, BOLD), more === undefined ? 0 : widthOf(more, SMALL)) + 24;
     const [left, right] = [Math.min(from.x, to.x), Math.max(from.x, to.x)];
     const breadth = Math.max(wanted, right - left);
-    const start = Math.min(Math.max((left + right - breadth) / 2, MARGIN / 2), width - MARGIN / 2 - breadth);
+    const start = Math.min(
+      Math.max((left + right - breadth) / 2, MARGIN / 2),
+      width - MARGIN / 2 - breadth,
+    );
     fits(label, wanted, width - MARGIN);
     return [
       rect('box', start, top + 4, breadth, more === undefined ? 34 : 48),
@@ -89,7 +95,8 @@ export function sequence(name: string, source: Source): string {
   }
 
   function fits(label: string, needed: number, room: number): void {
-    if (needed > room) throw new Error(`${name}: '${label}' needs ${needed} units, and there are ${room}`);
+    if (needed > room)
+      throw new Error(`${name}: '${label}' needs ${needed} units, and there are ${room}`);
   }
 
   const height = y + 16;

@@ -46,7 +46,8 @@ export async function tables(name: string, source: Source): Promise<string> {
     wanted.map((each) => {
       const columns = schema.get(each.name);
       if (columns === undefined) throw new Error(`${name}: there is no table ${each.name}`);
-      if (widthOf(each.says, 6.5) > BREADTH - 20) throw new Error(`${name}: '${each.says}' is too long`);
+      if (widthOf(each.says, 6.5) > BREADTH - 20)
+        throw new Error(`${name}: '${each.says}' is too long`);
       return { ...each, columns };
     }),
   );
@@ -54,7 +55,8 @@ export async function tables(name: string, source: Source): Promise<string> {
     const [, from = '', column = '', to = ''] = /^(\w+)\.(\w+) -> (\w+)$/.exec(each) ?? [];
     return from === '' ? [] : [link(name, placed, from, column, to)];
   });
-  const width = 2 * EDGE + (Math.max(...placed.map(({ column }) => column)) + 1) * (BREADTH + GAP) - GAP;
+  const width =
+    2 * EDGE + (Math.max(...placed.map(({ column }) => column)) + 1) * (BREADTH + GAP) - GAP;
   const height = Math.max(...placed.map(({ y, height: own }) => y + own)) + EDGE;
   const { title, description } = source;
   const parts = [...placed.flatMap(tableParts), ...links.flat()];
@@ -72,7 +74,10 @@ async function readSchema(): Promise<ReadonlyMap<string, readonly Column[]>> {
     );
     const byTable = Map.groupBy(rows, ({ tableName }) => tableName);
     return new Map(
-      [...byTable].map(([table, own]) => [table, own.map(({ name, pk }) => ({ name, isKey: pk > 0 }))]),
+      [...byTable].map(([table, own]) => [
+        table,
+        own.map(({ name, pk }) => ({ name, isKey: pk > 0 })),
+      ]),
     );
   } finally {
     await database.close();
@@ -95,7 +100,12 @@ function tableParts({ name, says, x, y, height, columns }: Placed): readonly str
     text(x + 12, y + 22, name, 'strong'),
     text(x + 12, y + 39, says, 'soft'),
     ...columns.map((column, index) =>
-      text(x + 12, y + HEAD + 14 + index * ROW, `${column.name}${column.isKey ? ' (key)' : ''}`, 'code'),
+      text(
+        x + 12,
+        y + HEAD + 14 + index * ROW,
+        `${column.name}${column.isKey ? ' (key)' : ''}`,
+        'code',
+      ),
     ),
   ];
 }

@@ -54,10 +54,17 @@ export function timeline(name: string, source: Source): string {
   function spanParts({ label, from, until, isStrong }: Span, y: number): readonly string[] {
     const breadth = x(until) - x(from);
     if (widthOf(label, 6.7) > breadth)
-      throw new Error(`${name}: '${label}' needs ${widthOf(label, 6.7)} units, and there are ${breadth}`);
+      throw new Error(
+        `${name}: '${label}' needs ${widthOf(label, 6.7)} units, and there are ${breadth}`,
+      );
     return [
       `<rect class="${isStrong ? 'solid' : 'box'}" x="${x(from).toFixed(1)}" y="${y}" width="${(breadth - 2).toFixed(1)}" height="30" rx="5"/>`,
-      text(Math.round((x(from) + x(until)) / 2), y + 20, label, isStrong ? 'number' : 'middle soft'),
+      text(
+        Math.round((x(from) + x(until)) / 2),
+        y + 20,
+        label,
+        isStrong ? 'number' : 'middle soft',
+      ),
     ];
   }
 

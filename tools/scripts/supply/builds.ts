@@ -71,7 +71,11 @@ export async function pack(options: BuildOptions, around: Surroundings): Promise
 /** Returns the name of the file, which is in the folder of the surroundings. */
 async function packOne(clone: string, folder: string, around: Surroundings): Promise<string> {
   const args = ['--workspace', `packages/${folder}`, '--pack-destination', '..', '--json'];
-  const { stdout } = await inSurroundings(clone, ['npm', 'pack', '--ignore-scripts', ...args], around);
+  const { stdout } = await inSurroundings(
+    clone,
+    ['npm', 'pack', '--ignore-scripts', ...args],
+    around,
+  );
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   return filename;
 }

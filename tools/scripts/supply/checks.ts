@@ -13,7 +13,9 @@ export function problemsOf(root: string): readonly string[] {
   const { version } = readManifest(root);
   const changed = git(root, 'status', '--porcelain');
   const tags = git(root, 'tag', '--points-at', 'HEAD').split('\n');
-  const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { version: string };
+  const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
+    version: string;
+  };
   return [
     ...(changed === '' ? [] : [`The tree is not clean:\n${changed}`]),
     ...(tags.includes(`v${version}`) ? [] : [`The tag v${version} does not point at this commit`]),
@@ -27,15 +29,19 @@ export function problemsOf(root: string): readonly string[] {
 }
 
 function versionOf(directory: string): string {
-  return (JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as { version: string })
-    .version;
+  return (
+    JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as { version: string }
+  ).version;
 }
 
 /**
  * What only publishing needs: a repository that npm can name, and a runner that can prove what it
  * is.
  */
-export function problemsOfPublishing(root: string, environment: NodeJS.ProcessEnv): readonly string[] {
+export function problemsOfPublishing(
+  root: string,
+  environment: NodeJS.ProcessEnv,
+): readonly string[] {
   return [
     ...(readManifest(root).repository === undefined
       ? ['package.json names no repository, and provenance is of a repository']

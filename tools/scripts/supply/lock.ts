@@ -60,7 +60,8 @@ export function readManifest(root: string): Manifest {
 }
 
 export const readLock = (root: string): Lock =>
-  (JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }).packages;
+  (JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { packages: Lock })
+    .packages;
 
 /**
  * These packages and all that they need, by folder, each once. Optional and peer dependencies are

@@ -23,7 +23,8 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
   },
   eta: {
     why: 'renders the views of the pages, escaping by default, also those that an application replaces; loaded with the first page',
-    instead: 'template literals with an escape function; views that applications have written would break',
+    instead:
+      'template literals with an escape function; views that applications have written would break',
   },
   hono: {
     why: "the kit's router, and the types of `portico/hono`",
@@ -31,7 +32,8 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
   },
   jose: {
     why: 'generates signing keys, writes them as JWKs and computes thumbprints; loaded when a key is made. Signing and verifying is `node:crypto`',
-    instead: '`node:crypto` (`generateKeyPair`, `export({ format: "jwk" })`) and RFC 7638 in a dozen lines',
+    instead:
+      '`node:crypto` (`generateKeyPair`, `export({ format: "jwk" })`) and RFC 7638 in a dozen lines',
   },
   oauth4webapi: {
     why: 'introspection and its client authentication at `@portico/resource-server`, by a library that others wrote',
@@ -41,32 +43,48 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
 
 /** What is installed with those. */
 export const INDIRECT: Readonly<Record<string, string>> = {
-  '@modelcontextprotocol/core': 'of `@modelcontextprotocol/server`: the types and schemas of the protocol',
+  '@modelcontextprotocol/core':
+    'of `@modelcontextprotocol/server`: the types and schemas of the protocol',
   zod: 'of `@modelcontextprotocol/server`: the schemas of its messages',
 };
 
 /** Peers, all optional: the application brings what it uses. */
 export const PEERS: Readonly<Record<string, Reason>> = {
-  '@nestjs/common': { why: '`portico/nest`', instead: '`portico/express` or `portico/fastify` below Nest' },
+  '@nestjs/common': {
+    why: '`portico/nest`',
+    instead: '`portico/express` or `portico/fastify` below Nest',
+  },
   '@nestjs/core': { why: '`portico/nest`', instead: 'the same' },
   '@types/node': {
     why: 'the published types name those of Node ([decision 32](../decisions/0032-one-module-for-import-and-require.md)); no code of it runs',
     instead: 'nothing: a TypeScript application for Node has it, of any version',
   },
-  '@opentelemetry/api': { why: '`portico/telemetry`', instead: 'the log and `measure` of the server' },
+  '@opentelemetry/api': {
+    why: '`portico/telemetry`',
+    instead: 'the log and `measure` of the server',
+  },
   express: { why: '`portico/express`', instead: '`portico/node`' },
   fastify: { why: '`portico/fastify`', instead: '`portico/node`' },
   koa: { why: '`portico/koa`', instead: '`portico/node`' },
-  mysql2: { why: 'MariaDB and MySQL as the store', instead: 'the `mariadb` driver behind `sql/contract.ts`' },
+  mysql2: {
+    why: 'MariaDB and MySQL as the store',
+    instead: 'the `mariadb` driver behind `sql/contract.ts`',
+  },
   pg: { why: 'PostgreSQL as the store', instead: '`postgres` behind `sql/contract.ts`' },
-  rxjs: { why: '`portico/nest`: the interceptor answers with its observables', instead: 'Nest brings it' },
+  rxjs: {
+    why: '`portico/nest`: the interceptor answers with its observables',
+    instead: 'Nest brings it',
+  },
 };
 
 /**
  * Those that work on Portico need, in groups. A name that ends in `*` stands for all that begin so.
  */
 export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: string])[] = [
-  [['node', 'typescript', 'rolldown'], 'the Node of the tests, the compiler, and what makes `dist`'],
+  [
+    ['node', 'typescript', 'rolldown'],
+    'the Node of the tests, the compiler, and what makes `dist`',
+  ],
   [
     ['zod'],
     "checks the configuration and tools' arguments; `dist` has a copy of it, with its types ([decision 12](../decisions/0012-few-files.md))",

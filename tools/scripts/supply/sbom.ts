@@ -44,7 +44,8 @@ export function sbomOf(root: string, { timestamp, sha512 }: SbomOptions = {}): S
   const tree = treeOf(lock, Object.keys(manifest.dependencies));
   const purl = purlOf(manifest.name, manifest.version);
   const refs = new Map(tree.map((each) => [each.folder, purlOf(each.name, each.version)]));
-  const refsOf = (folders: readonly string[]) => folders.map((folder) => refs.get(folder) ?? '').toSorted();
+  const refsOf = (folders: readonly string[]) =>
+    folders.map((folder) => refs.get(folder) ?? '').toSorted();
   const direct = Object.keys(manifest.dependencies).map((name) => folderOf(lock, name, '') ?? '');
   const component = {
     type: 'library',
@@ -77,7 +78,8 @@ export function sbomOf(root: string, { timestamp, sha512 }: SbomOptions = {}): S
 }
 
 function componentOf(name: string, { version, license, integrity }: LockedPackage): Component {
-  if (!integrity?.startsWith('sha512-')) throw new Error(`package-lock.json has no SHA-512 of ${name}`);
+  if (!integrity?.startsWith('sha512-'))
+    throw new Error(`package-lock.json has no SHA-512 of ${name}`);
   const content = Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
   const purl = purlOf(name, version);
   return {
@@ -103,9 +105,12 @@ function bundledComponent(name: string, locked: LockedPackage | undefined): Comp
 export function bundledIn(root: string): readonly string[] {
   const maps = globSync('packages/*/dist/**/*.map', { cwd: root });
   const sources = maps.flatMap(
-    (file) => (JSON.parse(readFileSync(path.join(root, file), 'utf8')) as { sources: string[] }).sources,
+    (file) =>
+      (JSON.parse(readFileSync(path.join(root, file), 'utf8')) as { sources: string[] }).sources,
   );
-  const names = sources.map((source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1]);
+  const names = sources.map(
+    (source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1],
+  );
   return [...new Set(names.filter((name) => name !== undefined))].toSorted();
 }
 

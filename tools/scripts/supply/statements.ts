@@ -7,7 +7,10 @@ export const digestOf = (algorithm: Algorithm, content: Uint8Array | string): st
   createHash(algorithm).update(content).digest('hex');
 
 /** In the form of sha256sum and sha512sum, which check it by `-c`. */
-export function sums(algorithm: Algorithm, files: ReadonlyMap<string, Uint8Array | string>): string {
+export function sums(
+  algorithm: Algorithm,
+  files: ReadonlyMap<string, Uint8Array | string>,
+): string {
   const lines = [...files].map(([name, content]) => `${digestOf(algorithm, content)}  ${name}\n`);
   return lines.join('');
 }
@@ -28,8 +31,15 @@ export interface Origin {
  * Provenance in the form of in-toto (Statement v1) and SLSA (Provenance v1). It is not signed: npm
  * signs another one when a workflow publishes with `--provenance`.
  */
-export function provenanceOf(files: ReadonlyMap<string, Uint8Array | string>, origin: Origin): object {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_RUN_ID: id } = origin.environment;
+export function provenanceOf(
+  files: ReadonlyMap<string, Uint8Array | string>,
+  origin: Origin,
+): object {
+  const {
+    GITHUB_SERVER_URL: server,
+    GITHUB_REPOSITORY: name,
+    GITHUB_RUN_ID: id,
+  } = origin.environment;
   const isRunner = server !== undefined && name !== undefined && id !== undefined;
   return {
     _type: 'https://in-toto.io/Statement/v1',

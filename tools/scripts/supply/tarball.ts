@@ -47,5 +47,7 @@ export function differences(one: Uint8Array, other: Uint8Array): readonly string
     if (here.mode !== there.mode) return [`${name} has the modes ${here.mode} and ${there.mode}`];
     return here.modified === there.modified ? [] : [`${name} has another time`];
   });
-  return found.length > 0 ? found : ['the same files, in another order or compressed by another zlib'];
+  return found.length > 0
+    ? found
+    : ['the same files, in another order or compressed by another zlib'];
 }

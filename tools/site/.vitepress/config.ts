@@ -3,7 +3,9 @@ import { anchorOf } from '../../scripts/markdown.ts';
 import { SEARCH } from '../search.ts';
 
 /** What `tools/site/build.ts` found out about the pages. */
-const { sidebar } = JSON.parse(readFileSync(new URL('../.build/site.json', import.meta.url), 'utf8'));
+const { sidebar } = JSON.parse(
+  readFileSync(new URL('../.build/site.json', import.meta.url), 'utf8'),
+);
 
 /** A portico: a roof on three pillars. */
 const ICON =
@@ -23,7 +25,14 @@ export default {
   metaChunk: true,
   head: [
     ['meta', { name: 'referrer', content: 'no-referrer' }],
-    ['link', { rel: 'icon', type: 'image/svg+xml', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }],
+    [
+      'link',
+      {
+        rel: 'icon',
+        type: 'image/svg+xml',
+        href: `data:image/svg+xml,${encodeURIComponent(ICON)}`,
+      },
+    ],
   ],
   markdown: {
     // Braces in a page are braces.
@@ -34,7 +43,11 @@ export default {
   },
   themeConfig: {
     nav: [
-      { text: 'Guide', link: '/getting-started', activeMatch: '^/(?:getting-started|readme|mounting/)' },
+      {
+        text: 'Guide',
+        link: '/getting-started',
+        activeMatch: '^/(?:getting-started|readme|mounting/)',
+      },
       { text: 'Operate', link: '/operating' },
       { text: 'Troubleshooting', link: '/troubleshooting' },
       { text: 'API', link: '/reference/', activeMatch: '^/reference/' },

@@ -32,7 +32,8 @@ function requestOf({ request, response }: HttpContext): Request {
 
 function send(answer: Response, { request, response }: HttpContext): void {
   response.status(answer.status);
-  for (const [name, value] of answer.headers) if (name !== 'set-cookie') response.header(name, value);
+  for (const [name, value] of answer.headers)
+    if (name !== 'set-cookie') response.header(name, value);
   for (const cookie of answer.headers.getSetCookie()) response.append('set-cookie', cookie);
   // AdonisJS copies the id of the request into the answer, whatever it is.
   request.request.headers['x-request-id'] = answer.headers.get('x-request-id') ?? undefined;
@@ -49,4 +50,7 @@ export async function portico(ctx: HttpContext): Promise<void> {
 
 /** A route whose handler may call `token()`. */
 export const withToken = (handler: (ctx: HttpContext) => unknown) => async (ctx: HttpContext) =>
-  send(await server.withToken(requestOf(ctx), async () => Response.json(await handler(ctx)), ctx), ctx);
+  send(
+    await server.withToken(requestOf(ctx), async () => Response.json(await handler(ctx)), ctx),
+    ctx,
+  );

@@ -63,19 +63,27 @@ export async function groupInForm(
   filter: AuthorizationFilter,
 ): Promise<{ readonly end: () => Promise<boolean> }> {
   const { form, accept, parts, person: by } = sent;
-  const [provider = '', id = '', clientId = ''] = ['of_provider', 'of_person', 'of_client'].map((name) =>
-    form.get(name),
+  const [provider = '', id = '', clientId = ''] = ['of_provider', 'of_person', 'of_client'].map(
+    (name) => form.get(name),
   );
   const { access: held, host } = parts.server;
   const group = await heldBy(held, { ...filter, person: { provider, id }, clientId });
   const ids = group?.authorizations.map((each) => each.id) ?? [];
-  await accept({ action: 'revoke-group', target: JSON.stringify([provider, id, clientId]), state: ids });
+  await accept({
+    action: 'revoke-group',
+    target: JSON.stringify([provider, id, clientId]),
+    state: ids,
+  });
   return { end: () => isDoneSoon('revoke-group', held.revokeAuthorizations(ids, { by }), host) };
 }
 
 async function held(asked: Asked): Promise<Html> {
   const { parts, query, links } = asked;
-  const { groups, next } = await heldGroups(parts.server.access, readFilter(asked), query.get('after'));
+  const { groups, next } = await heldGroups(
+    parts.server.access,
+    readFilter(asked),
+    query.get('after'),
+  );
   const people = groups.map(({ authorizations: [{ person }] }) => person);
   const known = await knownPeople(parts.server.host, people);
   const none = next === null ? 'No active authorization matches.' : NONE_YET;
@@ -135,7 +143,11 @@ const A_DAY = 86_400_000;
 /** Reads the filter. Throws an AccessError for impossible values. */
 function readFilter(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
-  const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
+  const [clientId, scope, days] = [
+    query.get('client'),
+    query.get('scope'),
+    query.get('unused_days'),
+  ];
   const person = personIn(asked);
   if (days !== undefined && !/^\d{1,5}$/.test(days)) {
     throw new AccessError('"Not used for" must be a number of days, such as 90');

@@ -28,7 +28,9 @@ export const audit: Page = {
       const page = after === undefined ? {} : { after };
       const { items, next } = await parts.server.audit.list(readFilter(asked), page);
       const more =
-        next === null ? null : withQuery(links.audit, { ...readFilters(asked, FILTERS), after: next });
+        next === null
+          ? null
+          : withQuery(links.audit, { ...readFilters(asked, FILTERS), after: next });
       const people = items
         .flatMap(({ person, by }) => [person, by])
         .filter((each) => each !== null && each !== 'console');
@@ -79,8 +81,13 @@ function none({ parts }: Asked, next: string | null): string {
     : 'No events are kept, because oauth_server:audit:keep is off.';
 }
 
-function row(record: AuditRecord, { links }: Asked, who: (person: PersonReference) => KnownPerson): Html {
-  const { at, type, clientId, person, by, address, requestId, authorization, reason, details } = record;
+function row(
+  record: AuditRecord,
+  { links }: Asked,
+  who: (person: PersonReference) => KnownPerson,
+): Html {
+  const { at, type, clientId, person, by, address, requestId, authorization, reason, details } =
+    record;
   const shownPerson = (of: PersonReference) =>
     markup`<a href="${links.person(of.provider, of.id)}">${calledBy(of, who(of))}</a> ${aboutPerson(of, { ...who(of), account: 'unknown' })}`;
   const told: readonly (readonly [string, HtmlContent])[] = [

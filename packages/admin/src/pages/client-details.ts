@@ -17,7 +17,10 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
     ['Registered by', REGISTERED_BY[client.registeredBy]],
     ['Since', moment(client.createdAt)],
     ['Last used', client.usedAt === null ? null : moment(client.usedAt)],
-    [isDocument ? 'Blocked' : 'Revoked', client.revokedAt === null ? null : moment(client.revokedAt)],
+    [
+      isDocument ? 'Blocked' : 'Revoked',
+      client.revokedAt === null ? null : moment(client.revokedAt),
+    ],
     ['Grants', list(client.grants)],
     [
       'Scopes',
@@ -59,7 +62,9 @@ function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlCon
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;
   const names = keys.map(({ kid, kty, alg, thumbprint }) =>
-    [kid === null ? '' : quotedPublic(kid), alg ?? kty, thumbprint].filter((part) => part !== '').join(' '),
+    [kid === null ? '' : quotedPublic(kid), alg ?? kty, thumbprint]
+      .filter((part) => part !== '')
+      .join(' '),
   );
   return list(names);
 }

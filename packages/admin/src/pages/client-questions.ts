@@ -74,7 +74,12 @@ interface Asking {
   readonly button: string;
 }
 
-function question(asked: Asked, known: Client, refused: Refused | undefined, asking: Asking): Shown {
+function question(
+  asked: Asked,
+  known: Client,
+  refused: Refused | undefined,
+  asking: Asking,
+): Shown {
   const { links, fields } = asked;
   const { action, title, says, more, button } = asking;
   const kind = action === 'revoke' ? 'danger' : 'primary';

@@ -24,7 +24,9 @@ export const client: Page = {
     const id = query.get('id') ?? '';
     const known = await parts.server.clients.find(id);
     if (known === null) return unknown(asked, id, refused);
-    const question = QUESTIONS.get((refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '');
+    const question = QUESTIONS.get(
+      (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '',
+    );
     if (question !== undefined) return question(asked, known, refused);
     return {
       title: 'Application',
@@ -45,7 +47,11 @@ export const client: Page = {
   },
 };
 
-type Action = (sent: Sent, id: string, known: Client | null) => ReturnType<NonNullable<Page['act']>>;
+type Action = (
+  sent: Sent,
+  id: string,
+  known: Client | null,
+) => ReturnType<NonNullable<Page['act']>>;
 
 const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   [
@@ -54,8 +60,12 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
       const { accept, parts, person, links, form } = sent;
       await accept({ action: 'update', target: id, state: getState(known) });
       if (known === null) return null;
-      const { changes } = await parts.server.clients.update(id, changesIn(form, known, sent), { by: person });
-      return { goTo: links.client(id, { done: Object.keys(changes).length > 0 ? 'updated' : 'same' }) };
+      const { changes } = await parts.server.clients.update(id, changesIn(form, known, sent), {
+        by: person,
+      });
+      return {
+        goTo: links.client(id, { done: Object.keys(changes).length > 0 ? 'updated' : 'same' }),
+      };
     },
   ],
   [
@@ -63,7 +73,9 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
     async ({ accept, parts, person, links }, id, known) => {
       await accept({ action: 'revoke', target: id, state: getState(known) });
       const { client: ended } = await parts.server.clients.revoke(id, { by: person });
-      return { goTo: links.client(id, { done: ended.registeredBy === 'document' ? 'blocked' : 'revoked' }) };
+      return {
+        goTo: links.client(id, { done: ended.registeredBy === 'document' ? 'blocked' : 'revoked' }),
+      };
     },
   ],
   [
@@ -116,7 +128,8 @@ function actions(known: Client, { links }: Asked): HtmlContent {
         : [];
   if (entries.length === 0) return markup`<p>It is revoked permanently.</p>`;
   return markup`<ul class="choices" role="list">${entries.map(
-    ([ask, text]) => markup`<li><a class="button" href="${links.client(id, { ask })}">${text}</a></li>`,
+    ([ask, text]) =>
+      markup`<li><a class="button" href="${links.client(id, { ask })}">${text}</a></li>`,
   )}</ul>`;
 }
 

@@ -10,7 +10,8 @@ export const clients: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;
     const { server } = parts;
-    if (refused !== undefined || query.get('ask') === 'register') return registrationForm(asked, refused);
+    if (refused !== undefined || query.get('ask') === 'register')
+      return registrationForm(asked, refused);
     const after = query.get('after');
     const { items, next } = await server.clients.page(after === undefined ? {} : { after });
     const now = server.clock();

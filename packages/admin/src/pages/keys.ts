@@ -96,7 +96,10 @@ export function keyRow(
   const [text, mark] = STATES[state];
   const times: readonly (readonly [string, number | null])[] = [
     ['made', createdAt],
-    [state === 'staged' ? 'signs from' : state === 'signing' ? 'signing since' : 'signed from', signsFrom],
+    [
+      state === 'staged' ? 'signs from' : state === 'signing' ? 'signing since' : 'signed from',
+      signsFrom,
+    ],
     ['stopped signing', retiredAt],
     ['can be removed from', removableAt],
   ];

@@ -39,7 +39,10 @@ export const overview: Page = {
       ${facts([
         ['Issuer', code(server.issuer)],
         ['Profile', server.profiles.servers?.name ?? null],
-        ['How applications register', ['by an operator', ...server.arrivals.map(({ as }) => as)].join('; ')],
+        [
+          'How applications register',
+          ['by an operator', ...server.arrivals.map(({ as }) => as)].join('; '),
+        ],
       ])}
       <p class="soft">The console can do the same: <code>npx portico --help</code>. The audit log records what you do here, with your account.</p>`,
     };
@@ -61,7 +64,8 @@ async function numbers({ parts, links }: Asked): Promise<Html> {
     store.countHeld(EXAMINED, now),
     server.keys.list(),
   ]);
-  const ofState = (...states: readonly string[]) => keys.filter(({ state }) => states.includes(state)).length;
+  const ofState = (...states: readonly string[]) =>
+    keys.filter(({ state }) => states.includes(state)).length;
   const tiles: readonly (readonly [href: string, text: string, count: number, isAll: boolean])[] = [
     [links.clients, 'Applications', clients.living, clients.last === null],
     [links.access, 'People with access', held.people, held.isAll],

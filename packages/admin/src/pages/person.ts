@@ -66,7 +66,9 @@ export const person: Page = {
     const ending = ENDINGS.get(ask);
     if (ending !== undefined) return question(asked, of, { ask, ending, refused });
     const client = query.get('client');
-    const allowed = await (client === undefined ? allAllowed(asked, of) : allowedTo(asked, of, client));
+    const allowed = await (client === undefined
+      ? allAllowed(asked, of)
+      : allowedTo(asked, of, client));
     const events = withQuery(links.audit, { provider: of.provider, person: of.id });
     return {
       title: 'A person',
@@ -108,7 +110,11 @@ export const person: Page = {
 /** Returns the person's authorizations grouped by application, newest first. */
 async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
   const { parts, links, query } = asked;
-  const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));
+  const { groups, next } = await heldGroups(
+    parts.server.access,
+    { person: of },
+    query.get('after'),
+  );
   if (groups.length === 0 && next === null)
     return markup`<p class="empty">This person has no active access.</p>`;
   const action = links.person(of.provider, of.id);

@@ -25,7 +25,11 @@ const BLANK = {
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
   ['web', 'A web application with a server', 'it keeps a secret'],
   ['public', 'A browser application', 'it has no secret; PKCE protects it'],
-  ['native', 'A native application on a device', 'it has no secret; http://127.0.0.1 matches on any port'],
+  [
+    'native',
+    'A native application on a device',
+    'it has no secret; http://127.0.0.1 matches on any port',
+  ],
 ];
 
 export function registrationForm(asked: Asked, refused?: Refused): Shown {

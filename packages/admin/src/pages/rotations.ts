@@ -16,7 +16,10 @@ interface OpenRotations {
   readonly next: string | null;
 }
 
-async function openRotations(server: AuthorizationServer, after: string | undefined): Promise<OpenRotations> {
+async function openRotations(
+  server: AuthorizationServer,
+  after: string | undefined,
+): Promise<OpenRotations> {
   const now = server.clock();
   const open: { each: Client; until: number }[] = [];
   let examined = 0;
@@ -37,7 +40,8 @@ async function openRotations(server: AuthorizationServer, after: string | undefi
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {
     const { open, next } = await openRotations(server, query.get('after'));
-    const none = next === null ? 'None.' : 'No matches so far. There are more applications to search.';
+    const none =
+      next === null ? 'None.' : 'No matches so far. There are more applications to search.';
     const rows = open.map(
       ({ each, until }) => markup`
         <li>

@@ -67,7 +67,11 @@ ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
         <fieldset>
           <legend>Grants</legend>
           ${grants.map((name) =>
-            box(grantField(name), isTicked(grantField(name), known.grants.includes(name)), code(name)),
+            box(
+              grantField(name),
+              isTicked(grantField(name), known.grants.includes(name)),
+              code(name),
+            ),
           )}
           <p class="hint">${hints.grants}</p>
         </fieldset>`;

@@ -10,7 +10,10 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
     .option('--server-only', 'do not check the listing')
     .addOption(
       program
-        .createOption('--directory <name...>', 'also show which tools this directory would refuse, and why')
+        .createOption(
+          '--directory <name...>',
+          'also show which tools this directory would refuse, and why',
+        )
         .choices(DIRECTORY_NAMES),
     )
     .option('--json', 'print only JSON to standard output')

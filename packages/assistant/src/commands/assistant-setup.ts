@@ -35,9 +35,12 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         if (file !== null && existsSync(file))
           context.fail(`${file} already exists; choose another file name`);
         const draft =
-          file === null ? null : await writeDraft(context, file, exportListing(context, application));
+          file === null
+            ? null
+            : await writeDraft(context, file, exportListing(context, application));
         try {
-          if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
+          if (migrate === true)
+            await application.migrate((name) => name.startsWith('oauth_server_'));
           await requireSchema(context, application);
           const clients = await registerClients(
             context,
@@ -103,7 +106,11 @@ async function registerClients(
   return clients;
 }
 
-async function publish(context: ConsoleContext, draft: ManifestDraft, file: string | null): Promise<boolean> {
+async function publish(
+  context: ConsoleContext,
+  draft: ManifestDraft,
+  file: string | null,
+): Promise<boolean> {
   try {
     return await draft.publish();
   } catch (error) {
@@ -114,7 +121,11 @@ async function publish(context: ConsoleContext, draft: ManifestDraft, file: stri
 const unwritten = (file: string | null, error: unknown) =>
   `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
 
-async function writeDraft(context: ConsoleContext, file: string, manifest: string): Promise<ManifestDraft> {
+async function writeDraft(
+  context: ConsoleContext,
+  file: string,
+  manifest: string,
+): Promise<ManifestDraft> {
   try {
     makeFolders(path.dirname(file));
     return await draftManifest(file, manifest);
@@ -127,14 +138,16 @@ function exportListing(context: ConsoleContext, application: Application): strin
   try {
     return manifestText(application);
   } catch (error) {
-    if (error instanceof ListingError) context.fail(`The listing cannot be exported:\n${error.message}`);
+    if (error instanceof ListingError)
+      context.fail(`The listing cannot be exported:\n${error.message}`);
     throw error;
   }
 }
 
 function describe(client: ClientSetup): readonly string[] {
   const { role, client_id: id, client_secret: secret, state, differences, remedy } = client;
-  if (state === 'registered') return [`${role} client id:     ${id}`, `${role} client secret: ${secret}`];
+  if (state === 'registered')
+    return [`${role} client id:     ${id}`, `${role} client secret: ${secret}`];
   if (state === 'unchanged') return [`${role} client ${id} matches the configuration.`];
   return [
     `${role} client ${id} differs from the configuration:`,

@@ -31,7 +31,18 @@ const signedIn = (active: unknown) => {
 };
 
 describe('a result that must be true or false', () => {
-  test.each([[true, true], [1, true], [false], [0], [2], ['1'], ['false'], [[]], [{ rows: [] }], [null]])(
+  test.each([
+    [true, true],
+    [1, true],
+    [false],
+    [0],
+    [2],
+    ['1'],
+    ['false'],
+    [[]],
+    [{ rows: [] }],
+    [null],
+  ])(
     'is not a permission, except the 1 of a database engine: %j',
     async (held, expected = false) => {
       expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
@@ -47,11 +58,14 @@ describe('a result that must be true or false', () => {
     [Promise.resolve(false), false],
     ['false', false],
     [null, false],
-  ])('does not keep a person signed in, except the 1 of a database engine: %s', async (active, expected) => {
-    const auth = signedIn(active);
-    expect((await auth.user()) !== null).toBe(expected);
-    expect((await auth.person()) !== null).toBe(expected);
-  });
+  ])(
+    'does not keep a person signed in, except the 1 of a database engine: %s',
+    async (active, expected) => {
+      const auth = signedIn(active);
+      expect((await auth.user()) !== null).toBe(expected);
+      expect((await auth.person()) !== null).toBe(expected);
+    },
+  );
 });
 
 describe('accounts of several providers', () => {
@@ -73,7 +87,10 @@ describe('accounts of several providers', () => {
   });
   const both = () => {
     asked.length = 0;
-    return createAccounts([provider('staff', { ada: '7' }), provider('guests', { ada: '7', eve: '8' })]);
+    return createAccounts([
+      provider('staff', { ada: '7' }),
+      provider('guests', { ada: '7', eve: '8' }),
+    ]);
   };
 
   test('are found by their provider and id, and nowhere else', async () => {
@@ -105,7 +122,10 @@ describe('accounts of several providers', () => {
       asked.length = 0;
       return (await accounts.authenticate(identifier, password))?.reference ?? null;
     };
-    expect([await signIn('ada', 'staff'), asked]).toEqual([{ provider: 'staff', id: '7' }, ['staff']]);
+    expect([await signIn('ada', 'staff'), asked]).toEqual([
+      { provider: 'staff', id: '7' },
+      ['staff'],
+    ]);
     expect(await signIn('ada', 'guests')).toEqual({ provider: 'guests', id: '7' });
     expect(asked).toEqual(['staff', 'guests']);
     expect(await signIn('ada', 'wrong')).toBeNull();
@@ -113,6 +133,8 @@ describe('accounts of several providers', () => {
   });
 
   test('are refused if two providers have the same name', () => {
-    expect(() => createAccounts([provider('staff', {}), provider('staff', {})])).toThrow('the same name');
+    expect(() => createAccounts([provider('staff', {}), provider('staff', {})])).toThrow(
+      'the same name',
+    );
   });
 });

@@ -12,7 +12,9 @@ export function createAccounts(providers: readonly AccountProvider[]): Accounts 
       searched.length === 0
         ? null
         : async (text, limit) =>
-            (await Promise.all(searched.map((search) => search(text, limit)))).flat().slice(0, limit),
+            (await Promise.all(searched.map((search) => search(text, limit))))
+              .flat()
+              .slice(0, limit),
     find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
     async authenticate(identifier, password, names) {
       for (const provider of providers) {

@@ -20,7 +20,10 @@ import { readBody } from '../http/body-limit.ts';
 import type { RequestSession } from './sessions.ts';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-const FORM_TYPES: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data']);
+const FORM_TYPES: ReadonlySet<string> = new Set([
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+]);
 
 /** The largest form that the check reads, in bytes. */
 const FORM_LIMIT = 1024 * 1024;
@@ -86,7 +89,8 @@ export class CsrfTokens {
   }
 
   #cookieToken(): string {
-    if (this.#withoutCookies) throw new HttpError(400, 'A request with a bearer token has no session');
+    if (this.#withoutCookies)
+      throw new HttpError(400, 'A request with a bearer token has no session');
     return tokenBoundTo(this.#sent ?? (this.#made ??= randomValue()));
   }
 
@@ -131,12 +135,15 @@ export class CsrfCheck {
    * configuration does not name.
    */
   isExempt(routeName: string, otherwise = false): boolean {
-    return Object.hasOwn(this.#exemptRoutes, routeName) ? this.#exemptRoutes[routeName] === true : otherwise;
+    return Object.hasOwn(this.#exemptRoutes, routeName)
+      ? this.#exemptRoutes[routeName] === true
+      : otherwise;
   }
 
   /** Whether the session-wide check applies to the request. */
   isNeeded(request: Request, route: Route): boolean {
-    if (SAFE_METHODS.has(request.method) || this.isExempt(route.name, route.readsNoSession)) return false;
+    if (SAFE_METHODS.has(request.method) || this.isExempt(route.name, route.readsNoSession))
+      return false;
     return !isBearerRequest(request, this.#tokenSchemes);
   }
 
@@ -145,7 +152,8 @@ export class CsrfCheck {
    * The check may read the body, so continue with the returned request. Its body is still unread.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
-    if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'Another site sent the request');
+    if (!comesFromHere(request, this.origin))
+      throw new HttpError(403, 'Another site sent the request');
     const { request: reread, token } = await sentToken(request);
     if ((await tokens?.accepts(token)) !== true)
       throw new HttpError(403, 'The CSRF token is missing or wrong');
@@ -158,10 +166,12 @@ async function sentToken(
 ): Promise<{ readonly request: Request; readonly token: string | null }> {
   const header = request.headers.get('x-csrf-token');
   if (header !== null) return { request, token: header };
-  if (!FORM_TYPES.has(readMediaType(request.headers.get('content-type')))) return { request, token: null };
+  if (!FORM_TYPES.has(readMediaType(request.headers.get('content-type'))))
+    return { request, token: null };
   const body = await readBody(request, FORM_LIMIT);
   const { url, method, headers, signal } = request;
-  const copy = () => nameRequest(new Request(url, { method, headers, signal, body }), getRequestId(request));
+  const copy = () =>
+    nameRequest(new Request(url, { method, headers, signal, body }), getRequestId(request));
   const token = await formField(copy(), '_csrf');
   return { request: copy(), token };
 }

@@ -73,10 +73,9 @@ class AccountTable implements AccountProvider {
     // In a group of reads, the server checks the permissions next. Read them with the account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
-    const { rows } = await this.#database.execute<AccountRow & { readonly permission: string | null }>(
-      findWithPermissions(names.length),
-      [...names, this.name, id],
-    );
+    const { rows } = await this.#database.execute<
+      AccountRow & { readonly permission: string | null }
+    >(findWithPermissions(names.length), [...names, this.name, id]);
     const own = rows.filter((row) => row.id === id);
     const held = own.map(({ permission }) => permission);
     this.#prefetched.keep(id, names, held);
@@ -171,11 +170,10 @@ class AccountTable implements AccountProvider {
   /** Suspends or restores an account. Takes effect at once and everywhere. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
-    await this.#database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
-      active ? 1 : 0,
-      this.name,
-      id,
-    ]);
+    await this.#database.execute(
+      'UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?',
+      [active ? 1 : 0, this.name, id],
+    );
   };
 
   /**
@@ -260,7 +258,9 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
  * text is built once and kept, because a lookup of its prepared statement is then faster.
  */
 const findWithPermissions = keptByNumber(
-  (names) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
+  (
+    names,
+  ) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
   LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id
     AND p.permission IN (${Array.from({ length: names }, () => '?').join(', ')})
   WHERE a.provider = ? AND a.id = ?`,

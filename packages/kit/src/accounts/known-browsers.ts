@@ -1,7 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Database, insertIfNone, type Migration } from '@portico/sql';
 import { isBearerRequest } from 'portico/extension';
-import { cookieKind, type CookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
+import {
+  cookieKind,
+  type CookieKind,
+  type CookieScope,
+  readCookie,
+  randomValue,
+} from '../http/cookies.ts';
 
 /** How long a browser stays known after the last sign-in, in seconds: half a year. */
 const LIFETIME = 180 * 86_400;
@@ -42,7 +48,9 @@ export class KnownBrowsers {
   }
 
   of(request: Request): KnownBrowser {
-    const sent = isBearerRequest(request, this.#tokenSchemes) ? null : readCookie(request, this.#cookie.name);
+    const sent = isBearerRequest(request, this.#tokenSchemes)
+      ? null
+      : readCookie(request, this.#cookie.name);
     return new KnownBrowser(this, sent ?? '');
   }
 
@@ -116,7 +124,9 @@ export class KnownBrowser {
 
   /** Returns the entries that do not prove a sign-in to this account. */
   async #others(account: string): Promise<readonly string[]> {
-    const proofs = await Promise.all(this.#entries.map((entry) => this.#browsers.isProven(account, entry)));
+    const proofs = await Promise.all(
+      this.#entries.map((entry) => this.#browsers.isProven(account, entry)),
+    );
     return this.#entries.filter((_, index) => proofs[index] !== true);
   }
 }
@@ -134,7 +144,12 @@ async function findOrMakeKey(database: Database, now: number): Promise<string> {
   const found = await find();
   if (found !== null) return found;
   const row = [KEY_NAME, randomValue(), now];
-  await insertIfNone(database, 'host_secrets (name, value, created_at) VALUES (?, ?, ?)', '(name)', row);
+  await insertIfNone(
+    database,
+    'host_secrets (name, value, created_at) VALUES (?, ?, ?)',
+    '(name)',
+    row,
+  );
   const kept = await find();
   if (kept === null) throw new Error('The key for known browsers could not be stored');
   return kept;

@@ -106,7 +106,12 @@ export class SignInPage {
     const path = `${this.#settings.mountPath}/login`;
     return [
       { name: 'login', methods: ['GET'], path, handler: (_, request) => this.#show(request) },
-      { name: 'login_submit', methods: ['POST'], path, handler: (_, request) => this.#submit(request) },
+      {
+        name: 'login_submit',
+        methods: ['POST'],
+        path,
+        handler: (_, request) => this.#submit(request),
+      },
     ];
   }
 
@@ -124,13 +129,21 @@ export class SignInPage {
     const { searchParams } = new URL(request.url);
     const returnTo = returnPath(searchParams.get('return_to'), this.#settings.home);
     const again = searchParams.has('again');
-    return this.#page(request, 200, { returnTo, again, identifier: '', error: null, invalid: false });
+    return this.#page(request, 200, {
+      returnTo,
+      again,
+      identifier: '',
+      error: null,
+      invalid: false,
+    });
   }
 
   async #submit(request: Request): Promise<Response> {
     const { csrf, home, logOverload } = this.#settings;
     const { log, accounts } = this.#application;
-    const form = new URLSearchParams(Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'));
+    const form = new URLSearchParams(
+      Buffer.from(await readBody(request, FORM_LIMIT)).toString('utf8'),
+    );
     const identifier = form.get('identifier') ?? '';
     const returnTo = returnPath(form.get('return_to'), home);
     const typed = { returnTo, again: form.has('again'), identifier };
@@ -202,7 +215,10 @@ export class SignInPage {
     const html = await views.render('login', { ...view });
     const scriptHash = showsPassword ? SHOW_PASSWORD_HASH : undefined;
     const own = pageHeaders(nonce, undefined, { scripts, scriptHash });
-    return new Response(html, { status, headers: { ...own, ...speaking.headers(words), ...headers } });
+    return new Response(html, {
+      status,
+      headers: { ...own, ...speaking.headers(words), ...headers },
+    });
   }
 }
 
@@ -233,5 +249,8 @@ function whenToTryAgain(
 }
 
 function seeOther(location: string): Response {
-  return new Response(null, { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' } });
+  return new Response(null, {
+    status: 303,
+    headers: { Location: location, 'Cache-Control': 'no-store' },
+  });
 }

@@ -73,7 +73,9 @@ export class RequestContext {
   /** Returns the `Set-Cookie` headers for the response. */
   setCookies(): readonly string[] {
     if (this.#session === null && this.#knownBrowser === null) return NONE;
-    const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
+    const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) =>
+      each?.setCookie(),
+    );
     return cookies.filter((cookie) => typeof cookie === 'string');
   }
 }

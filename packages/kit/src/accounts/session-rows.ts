@@ -73,9 +73,10 @@ export class SessionRows {
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
       // Write first: this locks the row, so that the next read sees the latest data.
-      await connection.execute('UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?', [
-        idHash,
-      ]);
+      await connection.execute(
+        'UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?',
+        [idHash],
+      );
       const { rows } = await connection.execute<{ data: string }>(
         'SELECT data FROM host_sessions WHERE id_hash = ?',
         [idHash],

@@ -65,7 +65,9 @@ export function guardSignIn(
     const browser = currentBrowser();
     const account = accountKey(identifier);
     const isKnown = (await browser?.knows(account)) ?? false;
-    const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, address);
+    const { keys, caller } = isKnown
+      ? countedByBrowser(account)
+      : countedByNetwork(account, address);
     let person: PersonReference | null = null;
     // An empty password is always wrong, even if a provider accepts it. Check a random one instead.
     const offered = password === '' ? randomUUID() : password;
@@ -85,7 +87,9 @@ export function guardSignIn(
       return null;
     }
     if (attempt.first) {
-      log.warning('Many sign-ins from {address} failed; further sign-ins are slowed down', { ...failed });
+      log.warning('Many sign-ins from {address} failed; further sign-ins are slowed down', {
+        ...failed,
+      });
       await events.emit(Event.SIGN_IN_SLOWED, failed);
     }
     throw new SignInSlowedError(attempt.wait);

@@ -10,7 +10,9 @@ import {
 export const accountCommands: AddCommands = (program, context) => {
   program
     .command('account:create')
-    .description('create an account; without --password, a random password is created and printed once')
+    .description(
+      'create an account; without --password, a random password is created and printed once',
+    )
     .argument('<email>')
     .argument('<name>')
     .option('--password <password>')
@@ -43,13 +45,17 @@ export const accountCommands: AddCommands = (program, context) => {
       );
       if (options.json === true) return context.printJson(listed);
       for (const { email, name, active, permissions } of listed) {
-        context.print(`${email}  ${name}  ${active ? 'active' : 'suspended'}  ${permissions.join(', ')}`);
+        context.print(
+          `${email}  ${name}  ${active ? 'active' : 'suspended'}  ${permissions.join(', ')}`,
+        );
       }
     });
 
   program
     .command('account:suspend')
-    .description('suspend an account: the person cannot sign in, and applications lose their access')
+    .description(
+      'suspend an account: the person cannot sign in, and applications lose their access',
+    )
     .argument('<email>')
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
@@ -69,7 +75,9 @@ export const accountCommands: AddCommands = (program, context) => {
 
   program
     .command('account:grant')
-    .description('give an account a permission (a permission and its scope can have different names)')
+    .description(
+      'give an account a permission (a permission and its scope can have different names)',
+    )
     .argument('<email>')
     .argument('<permission>')
     .action(async (email: string, permission: string) => {

@@ -1,7 +1,13 @@
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AddCommands, Application, Plugin } from 'portico';
-import { Event, isSchemaPending, SCHEMA_PENDING, readSpan, STANDARD_OUTPUT } from 'portico/extension';
+import {
+  Event,
+  isSchemaPending,
+  SCHEMA_PENDING,
+  readSpan,
+  STANDARD_OUTPUT,
+} from 'portico/extension';
 import { listen } from '../http/server.ts';
 
 /** In seconds. */
@@ -24,15 +30,21 @@ export const addServe =
         'seconds to keep serving after SIGTERM, while /health/ready returns 503 (default: 0)',
       )
       .action(
-        async (options: { readonly port?: string; readonly hostname?: string; readonly drain?: string }) => {
+        async (options: {
+          readonly port?: string;
+          readonly hostname?: string;
+          readonly drain?: string;
+        }) => {
           const drain = readSpan(context, '--drain', options.drain ?? '0');
-          if (drain > LONGEST_DRAIN) context.fail(`--drain must be from 0 to ${LONGEST_DRAIN} seconds`);
+          if (drain > LONGEST_DRAIN)
+            context.fail(`--drain must be from 0 to ${LONGEST_DRAIN} seconds`);
           const application = await context.application({ serves: true });
           if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
           const port = Number(options.port ?? application.env['PORT'] ?? 8080);
           if (!Number.isInteger(port) || port < 0 || port > 65_535)
             context.fail('The port must be from 0 to 65535');
-          const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
+          const hostname =
+            options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
           const server = await listen(application, { port, hostname }).catch((error: unknown) => {
             if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
               context.fail(`Port ${port} is in use; choose another one with --port or PORT`);
@@ -42,7 +54,9 @@ export const addServe =
           // Listen for signals before printing the line below. A supervisor may send a signal as
           // soon as it reads that line.
           const stopped = stopSignal();
-          context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
+          context.note(
+            `Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`,
+          );
           context.note(`Logging to ${logDestination(application)}`);
           for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
             application.log.warning('{warning}', { warning });

@@ -64,7 +64,10 @@ export async function errorAnswer(
     const html = await views.render('error', { ...view });
     const { Vary: language, ...spoken } = speaking.headers(words);
     const vary = { Vary: language === undefined ? 'Accept' : `Accept, ${language}` };
-    return new Response(html, { status, headers: { ...pageHeaders(nonce), ...spoken, ...vary, ...headers } });
+    return new Response(html, {
+      status,
+      headers: { ...pageHeaders(nonce), ...spoken, ...vary, ...headers },
+    });
   } catch (exception) {
     log.error('The error view cannot be rendered: {exception}', { requestId, exception });
     return errorJson(answer);
@@ -73,7 +76,11 @@ export async function errorAnswer(
 
 /** Returns the same error as JSON. This does not need a view. */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
-  const body = { error: reasonPhrase(status), method: request.method, path: new URL(request.url).pathname };
+  const body = {
+    error: reasonPhrase(status),
+    method: request.method,
+    path: new URL(request.url).pathname,
+  };
   return new Response(jsonText(body), {
     status,
     headers: {

@@ -4,7 +4,11 @@ export const ErrorHandler = {
   resolveStatusCode(exception: unknown): number {
     if (!(exception instanceof Error)) return 500;
     const own =
-      'status' in exception ? exception.status : 'statusCode' in exception ? exception.statusCode : undefined;
+      'status' in exception
+        ? exception.status
+        : 'statusCode' in exception
+          ? exception.statusCode
+          : undefined;
     return typeof own === 'number' && Number.isInteger(own) && own >= 400 && own <= 599 ? own : 500;
   },
 } as const;

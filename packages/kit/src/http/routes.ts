@@ -51,7 +51,8 @@ export class Routes {
 
   /** Throws when another route has the same name, or the same path and method. */
   add(route: Route, kind: RouteKind = 'plugin'): void {
-    if (this.#routes.has(route.name)) throw new Error(`Two routes have the name '${route.name}'; rename one`);
+    if (this.#routes.has(route.name))
+      throw new Error(`Two routes have the name '${route.name}'; rename one`);
     if (!route.path.startsWith('/'))
       throw new Error(`The path of the route '${route.name}' must begin with /`);
     for (const method of route.methods) {
@@ -95,7 +96,8 @@ export class Routes {
   match(method: string, path: string): MatchedRoute {
     const known = this.#found.get(path)?.get(method);
     if (known !== undefined) return known;
-    const matched = this.#find(method, path) ?? (method === 'HEAD' ? this.#find('GET', path) : null);
+    const matched =
+      this.#find(method, path) ?? (method === 'HEAD' ? this.#find('GET', path) : null);
     if (matched === null) throw this.#refusal(path);
     if (matched.route.path === path) {
       const onPath = this.#found.get(path) ?? new Map<string, MatchedRoute>();
@@ -119,7 +121,9 @@ export class Routes {
     });
     const [first] = onPath;
     if (first === undefined) return new HttpError(404, 'No route has this path');
-    const allowed = onPath.flatMap(({ method, route }) => (route.refusesMethods === true ? [] : [method]));
+    const allowed = onPath.flatMap(({ method, route }) =>
+      route.refusesMethods === true ? [] : [method],
+    );
     if (allowed.includes('GET')) allowed.push('HEAD');
     return new MethodError(first.route.name, { Allow: allowed.join(', ') });
   }
@@ -127,7 +131,9 @@ export class Routes {
 
 function decode(raw: Readonly<Record<string, string>>): RouteParameters | null {
   try {
-    return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, decodeURIComponent(value)]));
+    return Object.fromEntries(
+      Object.entries(raw).map(([key, value]) => [key, decodeURIComponent(value)]),
+    );
   } catch {
     return null;
   }

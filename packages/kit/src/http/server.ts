@@ -38,7 +38,8 @@ export async function listen(
   const answer = getRequestListener(
     (request, { incoming }) => {
       // For example `Host: .1`. A URL parser reads it as a number, and no earlier check rejects it.
-      if (!URL.canParse(request.url)) return notARequest(new RequestError('The Host header is not valid'));
+      if (!URL.canParse(request.url))
+        return notARequest(new RequestError('The Host header is not valid'));
       const address = incoming.socket.remoteAddress ?? null;
       return application.fetch(request, { address, target: incoming.url ?? '/' });
     },

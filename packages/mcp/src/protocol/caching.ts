@@ -12,6 +12,9 @@ export const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
 /**
  * Returns a result's caching members for this version. Versions before 2026-07-28 do not have them.
  */
-export function cachedFor(version: string, ttlMs: number = FRESH): Readonly<Record<string, unknown>> {
+export function cachedFor(
+  version: string,
+  ttlMs: number = FRESH,
+): Readonly<Record<string, unknown>> {
   return version === STATELESS_VERSION ? { ...CACHED, ttlMs } : {};
 }

@@ -32,7 +32,8 @@ export class Exchange {
   async answer(request: Request, messages: Messages): Promise<Response> {
     const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
     const { requests, metadata } = messages;
-    const refused = metadata === null ? versionRefusal(messages, version, this.#context.versions) : null;
+    const refused =
+      metadata === null ? versionRefusal(messages, version, this.#context.versions) : null;
     if (refused !== null) return refused;
     for (const id of messages.cancelled) this.#running.cancel({ request, id });
     const [first] = requests;
@@ -45,7 +46,8 @@ export class Exchange {
       return answer(request, (caller) => this.#stateless.answer(first, caller, metadata));
     }
     const answerOne: AnswerOne = (message, caller) => this.#answerOne(request, message, caller);
-    if (streaming) return named(request, EVENT_STREAM, streamEvents(requests, answerOne, signal, version));
+    if (streaming)
+      return named(request, EVENT_STREAM, streamEvents(requests, answerOne, signal, version));
     const answers = await Promise.all(
       requests.map((message) => answerOne(message, { signal, notify: discard, version })),
     );
@@ -130,7 +132,9 @@ function streamEvents(
   signal.addEventListener('abort', leave);
   const caller = { signal: gone.signal, notify: events.send, version };
   const answerAll = async () => {
-    await Promise.all(requests.map(async (message) => events.send(await answerOne(message, caller))));
+    await Promise.all(
+      requests.map(async (message) => events.send(await answerOne(message, caller))),
+    );
     // If a signal keeps its listeners, the runtime may never free it and everything that they use.
     signal.removeEventListener('abort', leave);
     events.end();

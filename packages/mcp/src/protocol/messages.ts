@@ -75,7 +75,8 @@ export async function readMessages(
   if (wait > 0) return { refusal: limitRefusal(wait, parsed, headers, versions) };
   if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
   const problem = bodyProblem(body, parsed);
-  if (problem !== null) return { refusal: bodyRefusal(-32_600, problem, parsed, headers, versions) };
+  if (problem !== null)
+    return { refusal: bodyRefusal(-32_600, problem, parsed, headers, versions) };
   const read = versions.stateless ? readMetadata(parsed, headers, versions) : { metadata: null };
   if ('refusal' in read) return read;
   return checkMessages(parsed, headers, versions, read.metadata);
@@ -125,7 +126,10 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   }
   // This checks only the batch size. The messages are checked later.
   if (batch.length <= LARGEST_BATCH) return null;
-  return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
+  return protocolRefusal(
+    `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`,
+    -32_600,
+  );
 }
 
 const NO_REQUEST = 'The body is not a JSON-RPC 2.0 request.';
@@ -169,7 +173,9 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
   const hasEscapes = body.includes('\\ud') || body.includes('\\uD');
-  return hasEscapes && hasHalves(parsed) ? 'The body has text that is not well-formed Unicode.' : null;
+  return hasEscapes && hasHalves(parsed)
+    ? 'The body has text that is not well-formed Unicode.'
+    : null;
 }
 
 /**
@@ -188,7 +194,12 @@ function bodyRefusal(
     : refusal(400, message, {}, code);
 }
 
-function limitRefusal(wait: number, body: unknown, headers: Headers, versions: OfferedVersions): Response {
+function limitRefusal(
+  wait: number,
+  body: unknown,
+  headers: Headers,
+  versions: OfferedVersions,
+): Response {
   const message = 'Too many messages: try again later.';
   const retry = { 'Retry-After': String(Math.ceil(wait / 1000)) };
   return namesRequest(headers, versions)
@@ -212,7 +223,8 @@ function isMessage(message: unknown): boolean {
 
 function findCalledTools(messages: readonly unknown[]): readonly string[] {
   return messages.flatMap((message) => {
-    if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) return [];
+    if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params']))
+      return [];
     const { name } = message['params'];
     return typeof name === 'string' ? [name] : [];
   });

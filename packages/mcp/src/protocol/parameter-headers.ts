@@ -106,7 +106,9 @@ function repeatedArgument(schema: JsonSchema, path: readonly string[] | null): R
     throw new Error(`has an ${KEYWORD} that is not a header field name`);
   }
   if (path === null || path.length === 0 || !TYPES.includes(schema['type'])) {
-    throw new Error(`has an ${KEYWORD} on a property that is not a string, integer or boolean: ${name}`);
+    throw new Error(
+      `has an ${KEYWORD} on a property that is not a string, integer or boolean: ${name}`,
+    );
   }
   return { path, header: `mcp-param-${name.toLowerCase()}` };
 }

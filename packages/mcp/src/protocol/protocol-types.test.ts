@@ -21,6 +21,9 @@ test('a value on which a schema fails is not of its type, and the promise does n
 });
 
 test('a value of the type is parsed, and unknown members are omitted', () => {
-  expect(readAs('ContentBlock', { type: 'text', text: 'x', extra: 1 })).toEqual({ type: 'text', text: 'x' });
+  expect(readAs('ContentBlock', { type: 'text', text: 'x', extra: 1 })).toEqual({
+    type: 'text',
+    text: 'x',
+  });
   expect(readAs('ContentBlock', { type: 'text' })).toBeNull();
 });

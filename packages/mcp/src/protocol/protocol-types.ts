@@ -6,7 +6,10 @@ import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontex
  * schema returns a rejecting promise, although its type does not say so. A promise has no `issues`,
  * so it would be treated as valid, and its rejection would end the process.
  */
-export function readAs<Name extends SpecTypeName>(type: Name, value: unknown): SpecTypes[Name] | null {
+export function readAs<Name extends SpecTypeName>(
+  type: Name,
+  value: unknown,
+): SpecTypes[Name] | null {
   const checked: Checked<SpecTypes[Name]> | Promise<unknown> =
     specTypeSchemas[type]['~standard'].validate(value);
   if (checked instanceof Promise) {
@@ -26,7 +29,10 @@ export const MOST_VALUES = 1000;
  * Like `readAs`, for a client's self-description or answers. Also returns null when it has too many
  * values.
  */
-export function readShort<Name extends SpecTypeName>(type: Name, value: unknown): SpecTypes[Name] | null {
+export function readShort<Name extends SpecTypeName>(
+  type: Name,
+  value: unknown,
+): SpecTypes[Name] | null {
   return isShort(value) ? readAs(type, value) : null;
 }
 
@@ -42,4 +48,5 @@ export function isShort(value: unknown, most = MOST_VALUES): boolean {
   return true;
 }
 
-type Checked<Value> = { readonly value: Value; readonly issues?: undefined } | { readonly issues: object };
+type Checked<Value> =
+  { readonly value: Value; readonly issues?: undefined } | { readonly issues: object };

@@ -38,9 +38,15 @@ export class Protocol {
     this.#contributions = contributions;
     this.#calls = calls;
     this.#methods = new Map([
-      ['initialize', method('InitializeRequest', ({ params }) => this.#initialize(params.protocolVersion))],
+      [
+        'initialize',
+        method('InitializeRequest', ({ params }) => this.#initialize(params.protocolVersion)),
+      ],
       ['ping', method('PingRequest', () => '{}')],
-      ['tools/list', method('ListToolsRequest', (_, caller) => `{"tools":${list.text(caller.version)}}`)],
+      [
+        'tools/list',
+        method('ListToolsRequest', (_, caller) => `{"tools":${list.text(caller.version)}}`),
+      ],
       ['tools/call', method('CallToolRequest', ({ params }, caller) => this.#call(params, caller))],
     ]);
   }
@@ -59,7 +65,10 @@ export class Protocol {
       const own = await this.#methods.get(asked)?.(request, caller);
       return own ?? (await this.#contributed(request, caller)) ?? METHOD_NOT_FOUND;
     } catch (exception) {
-      this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
+      this.#context.log.error('The MCP request {method} failed: {exception}', {
+        method: asked,
+        exception,
+      });
       return INTERNAL_ERROR;
     }
   }
@@ -86,7 +95,8 @@ export class Protocol {
     if (tool === null) return NO_SUCH_TOOL;
     // The endpoint has already checked this. Check it again, so that no tool ever runs unchecked.
     const refused = callRefusal(config, tool);
-    if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
+    if (refused !== null)
+      return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
     const result = await this.#calls.call(tool, params, caller, onlyRound());
     return jsonText(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
   }
@@ -97,7 +107,10 @@ export const METHOD_NOT_FOUND: RpcError = {
   message: 'Method not found',
 };
 
-export const INTERNAL_ERROR: RpcError = { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
+export const INTERNAL_ERROR: RpcError = {
+  code: ProtocolErrorCode.InternalError,
+  message: 'Internal error',
+};
 
 export const NO_SUCH_TOOL: RpcError = {
   code: ProtocolErrorCode.InvalidParams,

@@ -65,7 +65,8 @@ export class StatelessProtocol {
       ...instructions,
       ...CACHED,
     });
-    const listAll = () => `{"resultType":"complete","tools":${list.text(STATELESS_VERSION)},${listed}}`;
+    const listAll = () =>
+      `{"resultType":"complete","tools":${list.text(STATELESS_VERSION)},${listed}}`;
     this.#context = context;
     this.#contributions = contributions;
     this.#calls = calls;
@@ -74,16 +75,26 @@ export class StatelessProtocol {
     this.#methods = new Map([
       ['server/discover', discover],
       ['tools/list', method('ListToolsRequest', listAll)],
-      ['tools/call', method('CallToolRequest', (checked, ...rest) => this.#call(checked.params, ...rest))],
+      [
+        'tools/call',
+        method('CallToolRequest', (checked, ...rest) => this.#call(checked.params, ...rest)),
+      ],
     ]);
   }
 
   /** Answers one request. Never rejects. */
-  async answer(request: JSONRPCRequest, caller: Caller, metadata: RequestMetadata): Promise<StatelessAnswer> {
+  async answer(
+    request: JSONRPCRequest,
+    caller: Caller,
+    metadata: RequestMetadata,
+  ): Promise<StatelessAnswer> {
     const { id } = request;
     const outcome = await this.#outcome(request, caller, metadata);
     if (outcome instanceof Failure) {
-      return { status: outcome.status, text: jsonText({ jsonrpc: '2.0', id, error: outcome.error }) };
+      return {
+        status: outcome.status,
+        text: jsonText({ jsonrpc: '2.0', id, error: outcome.error }),
+      };
     }
     return { status: 200, text: `{"jsonrpc":"2.0","id":${jsonText(id)},"result":${outcome}}` };
   }
@@ -99,7 +110,10 @@ export class StatelessProtocol {
       // Serializing a tool's question may also fail.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
-      this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
+      this.#context.log.error('The MCP request {method} failed: {exception}', {
+        method: asked,
+        exception,
+      });
       return new Failure(INTERNAL_ERROR);
     }
   }

@@ -33,7 +33,8 @@ const HEADER_MISMATCH = -32_020;
 const UNSUPPORTED_VERSION = -32_022;
 
 type Read =
-  { readonly metadata: RequestMetadata | null } | { readonly refusal: Response; readonly metadata?: never };
+  | { readonly metadata: RequestMetadata | null }
+  | { readonly refusal: Response; readonly metadata?: never };
 
 /** A message in a version with `initialize`. It is handled as if 2026-07-28 were not offered. */
 const OLDER: Read = { metadata: null };
@@ -85,7 +86,8 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
     return lacks(request, META_CLIENT);
   if (headers.get(METHOD_HEADER) !== request.method) return mismatch(request, 'Mcp-Method');
   const name = namedBy(request);
-  if (name !== null && decoded(headers.get(NAME_HEADER)) !== name) return mismatch(request, 'Mcp-Name');
+  if (name !== null && decoded(headers.get(NAME_HEADER)) !== name)
+    return mismatch(request, 'Mcp-Name');
   return { metadata: { capabilities } };
 }
 
@@ -126,12 +128,23 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refused(status: number, message: unknown, code: number, text: string, data?: unknown): Read {
+function refused(
+  status: number,
+  message: unknown,
+  code: number,
+  text: string,
+  data?: unknown,
+): Read {
   return { refusal: requestRefusal(status, message, { code, message: text, data }) };
 }
 
 function lacks(message: unknown, key: string): Read {
-  return refused(400, message, INVALID_PARAMS, `The request has no _meta as in ${STATELESS_VERSION}: ${key}`);
+  return refused(
+    400,
+    message,
+    INVALID_PARAMS,
+    `The request has no _meta as in ${STATELESS_VERSION}: ${key}`,
+  );
 }
 
 function mismatch(message: unknown, header: string): Read {
@@ -149,7 +162,8 @@ export function mismatchRefusal(message: unknown, header: string): Response {
  * because the sender is not trusted.
  */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
-  const known = typeof requested === 'string' && /^[\w.-]{1,32}$/.test(requested) ? requested : 'unknown';
+  const known =
+    typeof requested === 'string' && /^[\w.-]{1,32}$/.test(requested) ? requested : 'unknown';
   const data = { supported: all, requested: known };
   const text = `Unsupported protocol version (supported versions: ${all.join(', ')})`;
   return refused(400, message, UNSUPPORTED_VERSION, text, data);

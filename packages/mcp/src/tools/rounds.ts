@@ -62,14 +62,16 @@ export class Rounds {
         : null;
     if (text === null)
       return {
-        problem: 'requestState is not good for this request, or no longer: call the tool without it.',
+        problem:
+          'requestState is not good for this request, or no longer: call the tool without it.',
       };
     const { id, asked, state } = JSON.parse(text) as Sealed;
     const answers = new Map<string, ToolAnswer>();
     for (const [name, request] of Object.entries(asked)) {
       if (!Object.hasOwn(inputResponses, name)) continue;
       const answer = readAnswer(request, inputResponses[name]);
-      if (answer === null) return { problem: `The answer to ${name} does not match what was asked.` };
+      if (answer === null)
+        return { problem: `The answer to ${name} does not match what was asked.` };
       answers.set(name, answer);
     }
     return {

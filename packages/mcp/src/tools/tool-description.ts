@@ -62,7 +62,8 @@ export function readDescription(name: string, tool: Describing): Description {
   }
   return {
     title,
-    annotations: typeof tool.annotations === 'function' ? readAnnotations(name, tool.annotations()) : null,
+    annotations:
+      typeof tool.annotations === 'function' ? readAnnotations(name, tool.annotations()) : null,
     icons: typeof tool.icons === 'function' ? readIcons(name, tool.icons()) : null,
   };
 }
@@ -76,10 +77,14 @@ const DATA_IMAGE = /^data:image\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/;
 function readAnnotations(name: string, annotations: ToolAnnotations): ToolAnnotations {
   const unknown = Object.keys(annotations).find((key) => !ANNOTATIONS.includes(key));
   if (unknown !== undefined) {
-    throw new Error(`The annotations() of the tool ${name} have ${unknown}, which MCP does not know`);
+    throw new Error(
+      `The annotations() of the tool ${name} have ${unknown}, which MCP does not know`,
+    );
   }
   if (readAs('ToolAnnotations', annotations) === null) {
-    throw new Error(`The annotations() of the tool ${name} are not those of MCP: a hint is true or false`);
+    throw new Error(
+      `The annotations() of the tool ${name} are not those of MCP: a hint is true or false`,
+    );
   }
   return { ...annotations };
 }

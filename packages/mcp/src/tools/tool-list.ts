@@ -28,7 +28,10 @@ export class ToolList {
     const known = this.#written.get(version);
     if (known !== undefined) return known;
     const text = jsonText(
-      tools.map((tool) => ({ ...listed(tool, version), ...this.#contributions.toolMembers(tool, version) })),
+      tools.map((tool) => ({
+        ...listed(tool, version),
+        ...this.#contributions.toolMembers(tool, version),
+      })),
     );
     this.#written.set(version, text);
     return text;

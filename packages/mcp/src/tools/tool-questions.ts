@@ -77,7 +77,9 @@ export class ToolQuestions {
     ]);
     if (requests.length === 0) throw new TypeError('ask() needs at least one question');
     // The answers must match the questions as they are sent.
-    this.requests = wellFormedJson(Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>);
+    this.requests = wellFormedJson(
+      Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>,
+    );
     this.state = state;
   }
 
@@ -101,7 +103,10 @@ export class ToolQuestions {
  * tool gets `state` back unchanged. The client sees it only encrypted. It is valid for
  * `oauth_server:consent_ttl`, and only for the same person, client, tool and arguments.
  */
-export function ask(questions: Readonly<Record<string, ToolQuestion>>, state: unknown = null): ToolQuestions {
+export function ask(
+  questions: Readonly<Record<string, ToolQuestion>>,
+  state: unknown = null,
+): ToolQuestions {
   return new ToolQuestions(questions, state);
 }
 
@@ -109,7 +114,9 @@ const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 function inputRequest(name: string, question: ToolQuestion): InputRequest {
   if (!NAME.test(name))
-    throw new TypeError(`The question ${JSON.stringify(name)} has no name of 1 to 64 of A-Z a-z 0-9 _ - .`);
+    throw new TypeError(
+      `The question ${JSON.stringify(name)} has no name of 1 to 64 of A-Z a-z 0-9 _ - .`,
+    );
   if ('method' in question) return clientRequest(name, question);
   if ('url' in question) {
     const { message, url } = question;
@@ -134,14 +141,17 @@ function clientRequest(name: string, { method, params }: ClientQuestion): InputR
 
 function isPage(text: string): boolean {
   const url = URL.parse(text);
-  return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url)));
+  return (
+    url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url)))
+  );
 }
 
 type Capability = 'elicitation' | 'sampling' | 'roots';
 
 function needed({ method, params }: InputRequest): readonly [Capability, string | null] {
   if (method === 'roots/list') return ['roots', null];
-  if (method === 'elicitation/create') return ['elicitation', params['mode'] === 'url' ? 'url' : 'form'];
+  if (method === 'elicitation/create')
+    return ['elicitation', params['mode'] === 'url' ? 'url' : 'form'];
   return ['sampling', 'tools' in params || 'toolChoice' in params ? 'tools' : null];
 }
 
@@ -149,7 +159,11 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
  * Whether the client declared a capability. `elicitation: {}` means forms (MCP, Elicitation,
  * Capabilities).
  */
-export function canDo(declared: ClientCapabilities, capability: Capability, part: string | null): boolean {
+export function canDo(
+  declared: ClientCapabilities,
+  capability: Capability,
+  part: string | null,
+): boolean {
   const has: Readonly<Record<string, unknown>> | undefined = declared[capability];
   if (has === undefined || part === null) return has !== undefined;
   return has[part] !== undefined || (part === 'form' && has['url'] === undefined);

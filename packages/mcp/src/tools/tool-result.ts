@@ -68,8 +68,11 @@ function plainResult(returned: unknown, described: boolean): ToolResult {
 }
 
 function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
-  const sent = JSON.parse(jsonText({ blocks, structuredContent })) as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(sent['blocks'])) throw new TypeError('content() needs a list of content blocks');
+  const sent = JSON.parse(jsonText({ blocks, structuredContent })) as Readonly<
+    Record<string, unknown>
+  >;
+  if (!Array.isArray(sent['blocks']))
+    throw new TypeError('content() needs a list of content blocks');
   const content = sent['blocks'].map((block: unknown, index) => {
     const checked = readAs('ContentBlock', block);
     if (checked !== null) return checked;

@@ -2,7 +2,12 @@ import { wellFormedJson } from 'portico/extension';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
 import { readGuard } from './guard.ts';
 import type { Guarded } from './tool-access.ts';
-import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon } from './tool-description.ts';
+import {
+  readDescription,
+  type JsonSchema,
+  type ToolAnnotations,
+  type ToolIcon,
+} from './tool-description.ts';
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
 
@@ -156,7 +161,9 @@ function compileSchema(
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The ${member}() of the tool ${name} cannot be used: ${reason}`, { cause: error });
+    throw new Error(`The ${member}() of the tool ${name} cannot be used: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
@@ -169,7 +176,9 @@ function readTool(tool: ToolInterface): RegisteredTool {
   // Clients get the schema with well-formed text, so check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
-    throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
+    throw new Error(
+      `The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`,
+    );
   }
   const argumentsProblem = compileSchema(
     name,
@@ -177,7 +186,8 @@ function readTool(tool: ToolInterface): RegisteredTool {
     inputSchema,
     'The arguments do not match the schema.',
   );
-  const outputSchema = typeof tool.outputSchema === 'function' ? wellFormedJson(tool.outputSchema()) : null;
+  const outputSchema =
+    typeof tool.outputSchema === 'function' ? wellFormedJson(tool.outputSchema()) : null;
   const resultProblem =
     outputSchema === null
       ? () => null

@@ -24,7 +24,9 @@ const LONGEST_BAGGAGE = 8192;
  * Reads the trace in a request's `_meta`. Returns null if `traceparent` is missing or malformed. A
  * malformed or too long `tracestate` or `baggage` becomes null.
  */
-export function readTrace(meta: Readonly<Record<string, unknown>> | undefined): TraceContext | null {
+export function readTrace(
+  meta: Readonly<Record<string, unknown>> | undefined,
+): TraceContext | null {
   const parent = meta?.['traceparent'];
   if (typeof parent !== 'string' || !PARENT.test(parent)) return null;
   return {

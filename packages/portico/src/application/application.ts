@@ -21,7 +21,12 @@ import { withCurrentRequestId } from '../http/context.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { readPath } from '../http/request-target.ts';
 import { Speaking } from '../words/speaking.ts';
-import { getDirectory, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
+import {
+  getDirectory,
+  readConfiguration,
+  requirePlugins,
+  STANDARD_OUTPUT,
+} from './configuration.ts';
 import type { KitConfig } from './keys.ts';
 import type {
   Application,
@@ -103,9 +108,15 @@ export async function startApplication(
   requirePlugins(definition);
   const configuration = readConfiguration(definition, options.env);
   const { kit } = configuration;
-  const { standardOutput = 'stdout', clock = Date.now, random = systemRandom, timer = systemTimer } = options;
+  const {
+    standardOutput = 'stdout',
+    clock = Date.now,
+    random = systemRandom,
+    timer = systemTimer,
+  } = options;
   const directory = getDirectory(definition);
-  const file = kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
+  const file =
+    kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
   const opened = openLog({ file, level: kit.log.level });
   const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
   let database: OpenedDatabase | null = null;
@@ -285,7 +296,8 @@ export class StartedApplication implements Application {
   }
 
   protected add(route: Route): void {
-    if (this.#routes.has(route.name)) throw new Error(`Two routes have the name '${route.name}'; rename one`);
+    if (this.#routes.has(route.name))
+      throw new Error(`Two routes have the name '${route.name}'; rename one`);
     this.#routes.set(route.name, route);
   }
 
@@ -318,7 +330,9 @@ export class StartedApplication implements Application {
   }
 
   clientAddress(): string | null {
-    throw new Error('clientAddress() was called outside a request, or in an application that mounts Portico');
+    throw new Error(
+      'clientAddress() was called outside a request, or in an application that mounts Portico',
+    );
   }
 
   async close(): Promise<void> {

@@ -16,15 +16,23 @@ describe('merging configuration', () => {
 
   // @shows HOST-1.1
   test('arrays merge by position: items beyond the later array stay', () => {
-    expect(mergeConfig({ list: ['mcp:tools'] }, { list: ['a', 'b'] })).toEqual({ list: ['a', 'b'] });
-    expect(mergeConfig({ list: ['a', 'b', 'c'] }, { list: ['x'] })).toEqual({ list: ['x', 'b', 'c'] });
-    expect(mergeConfig({ list: [{ a: 1, b: 1 }] }, { list: [{ b: 2 }] })).toEqual({ list: [{ a: 1, b: 2 }] });
+    expect(mergeConfig({ list: ['mcp:tools'] }, { list: ['a', 'b'] })).toEqual({
+      list: ['a', 'b'],
+    });
+    expect(mergeConfig({ list: ['a', 'b', 'c'] }, { list: ['x'] })).toEqual({
+      list: ['x', 'b', 'c'],
+    });
+    expect(mergeConfig({ list: [{ a: 1, b: 1 }] }, { list: [{ b: 2 }] })).toEqual({
+      list: [{ a: 1, b: 2 }],
+    });
   });
 
   // @shows HOST-1.1
   test('anything else is replaced, and undefined changes nothing', () => {
     const claims = () => ({});
-    expect(mergeConfig({ a: 1, b: [1], c: { d: 1 } }, { a: undefined, b: 'text', c: claims })).toEqual({
+    expect(
+      mergeConfig({ a: 1, b: [1], c: { d: 1 } }, { a: undefined, b: 'text', c: claims }),
+    ).toEqual({
       a: 1,
       b: 'text',
       c: claims,
@@ -68,7 +76,9 @@ describe('merging configuration', () => {
     fc.assert(
       fc.property(tree, tree, (one, other) => {
         const merged = mergeConfig(one, other);
-        expect(new Set(Object.keys(merged))).toEqual(new Set([...Object.keys(one), ...Object.keys(other)]));
+        expect(new Set(Object.keys(merged))).toEqual(
+          new Set([...Object.keys(one), ...Object.keys(other)]),
+        );
         expect(mergeConfig(merged, other)).toEqual(merged);
       }),
     );
@@ -94,7 +104,8 @@ describe('validating configuration', () => {
 
   // @shows AS-2.16
   test('reports all problems at once, each by its key in colon form', () => {
-    const attempt = () => validateConfig({ one: { ttl: 'x', nmae: 1 }, two: { bad: 'x', good: 1 } }, schemas);
+    const attempt = () =>
+      validateConfig({ one: { ttl: 'x', nmae: 1 }, two: { bad: 'x', good: 1 } }, schemas);
     expect(attempt).toThrow(ConfigurationError);
     expect(attempt).toThrow(
       [
@@ -117,7 +128,9 @@ describe('validating configuration', () => {
 
 describe('the configuration of an application', () => {
   test('uses only declared keys of the kit', () => {
-    expectTypeOf<Exclude<keyof KitConfigInput, 'name' | 'branding'>>().toEqualTypeOf<keyof KitConfig>();
+    expectTypeOf<Exclude<keyof KitConfigInput, 'name' | 'branding'>>().toEqualTypeOf<
+      keyof KitConfig
+    >();
     expectTypeOf<KitConfig>().toExtend<KitConfigInput>();
   });
 
@@ -132,7 +145,10 @@ describe('the configuration of an application', () => {
 
   test('says where APP_ENV=dev was looked for, if http needs it', () => {
     const read = (env: Record<string, string>) => () =>
-      readConfiguration({ config: { public_url: 'http://localhost:3000' }, directory: '/srv/app/src' }, env);
+      readConfiguration(
+        { config: { public_url: 'http://localhost:3000' }, directory: '/srv/app/src' },
+        env,
+      );
     expect(read({})).toThrow('APP_ENV: is not in the environment, nor in .env of /srv/app/src');
     expect(read({ APP_ENV: 'dev' })).not.toThrow();
     expect(read({ APP_ENV: 'prod' })).not.toThrow('APP_ENV: is not');
@@ -140,7 +156,8 @@ describe('the configuration of an application', () => {
 
   test('is that of the current folder by default', () => {
     const config = { public_url: 'https://app.example' };
-    const storage = (directory?: string) => readConfiguration({ config, directory }, {}).storageDirectory;
+    const storage = (directory?: string) =>
+      readConfiguration({ config, directory }, {}).storageDirectory;
     expect(storage()).toBe(path.resolve('storage'));
     expect(storage('/srv/app')).toBe('/srv/app/storage');
   });

@@ -32,7 +32,10 @@ export function getDirectory({ directory = '.' }: ApplicationDefinition): string
  * and then by the application's values. Throws a ConfigurationError that names every problem.
  * `base` replaces the process's environment.
  */
-export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
+export function readConfiguration(
+  definition: ApplicationDefinition,
+  base?: Environment,
+): Configuration {
   const directory = getDirectory(definition);
   const env = loadEnvironment(directory, base);
   const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
@@ -55,7 +58,9 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     log: { path: path.join('logs', 'app.log'), level: 'info' },
   };
   const layers = [...plugins.map((plugin) => plugin.defaults), definition.config];
-  const chosen = mergeConfig(...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)));
+  const chosen = mergeConfig(
+    ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
+  );
   const merged = mergeConfig(defaults, chosen);
   const contributed = [...plugins, definition].map(({ configuration }) => configuration);
   const schemas = Object.assign({}, kitConfiguration(mode), ...contributed);
@@ -85,7 +90,10 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     problems.push(...withVariables(error.problems, plugins, env));
     const needsDev = error.problems.some(({ message }) => message.startsWith(HTTP_NEEDS_DEV));
     if (needsDev && env['APP_ENV'] === undefined)
-      problems.push({ key: 'APP_ENV', message: `is not in the environment, nor in .env of ${directory}` });
+      problems.push({
+        key: 'APP_ENV',
+        message: `is not in the environment, nor in .env of ${directory}`,
+      });
   }
   throw new ConfigurationError(problems);
 }
@@ -101,11 +109,17 @@ function withVariables(
     .filter(([variable]) => (env[variable] ?? '') === '');
   const named = problems.map(({ key, message }) => {
     const [variable] = missing.find(([, each]) => each === key) ?? [];
-    return { key, message: variable === undefined ? message : `${message} (${variable} is not set)` };
+    return {
+      key,
+      message: variable === undefined ? message : `${message} (${variable} is not set)`,
+    };
   });
   const known = new Set(problems.map(({ key }) => key));
   const others = missing.filter(([, key]) => !known.has(key));
-  return [...named, ...others.map(([variable, key]) => ({ key, message: `is missing; set ${variable}` }))];
+  return [
+    ...named,
+    ...others.map(([variable, key]) => ({ key, message: `is missing; set ${variable}` })),
+  ];
 }
 
 /** Configuration keys for the connections that Portico opens itself. */
@@ -128,7 +142,12 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
       typeof plugin === 'object' && plugin !== null && 'register' in plugin && 'commands' in plugin;
     return isPlugin
       ? []
-      : [{ key, message: 'is not a plugin; pass what oauthServer() or another plugin function returns' }];
+      : [
+          {
+            key,
+            message: 'is not a plugin; pass what oauthServer() or another plugin function returns',
+          },
+        ];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
@@ -155,7 +174,8 @@ export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
 
 function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
-  for (const [key, value] of Object.entries(over)) merged.set(key, mergeValues(merged.get(key), value));
+  for (const [key, value] of Object.entries(over))
+    merged.set(key, mergeValues(merged.get(key), value));
   // fromEntries defines properties, so a key such as __proto__ stays an ordinary key.
   return Object.fromEntries(merged);
 }

@@ -43,7 +43,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type RouteParameters = Readonly<Record<string, string>>;
 
 /** Answers a request. Placeholders are passed by name: `({ id }) => ...`. */
-export type RouteHandler = (parameters: RouteParameters, request: Request) => Response | Promise<Response>;
+export type RouteHandler = (
+  parameters: RouteParameters,
+  request: Request,
+) => Response | Promise<Response>;
 
 /** An HTTP method that a route can handle. HEAD requests run as GET, without the response body. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -140,7 +143,10 @@ export interface Application {
    * Applies the missing migrations, or only those that `only` accepts. Returns their names. Calls
    * `onStep` before each one.
    */
-  migrate(only?: (name: string) => boolean, onStep?: (step: BegunStep) => void): Promise<readonly string[]>;
+  migrate(
+    only?: (name: string) => boolean,
+    onStep?: (step: BegunStep) => void,
+  ): Promise<readonly string[]>;
   /** Hashes client secrets. Account providers get another hasher with a separate queue. */
   readonly passwordHasher: PasswordHasher;
   /** Finds views: first in the application, then in the plugins, then in the kit. */
@@ -313,7 +319,9 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly variables?: Readonly<Record<string, string>>;
   /** The schemas of the plugin's top-level keys. Problems name the key in colon form. */
-  readonly configuration: { readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]> };
+  readonly configuration: {
+    readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
+  };
   /** Returns problems in how keys combine. Called when each key is valid by itself. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
@@ -324,7 +332,10 @@ export interface Plugin<Sections extends object = UntypedSections> {
   /** Returns the page languages and texts from the configuration. Defaults to English only. */
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
   /** Returns the branding of pages. Defaults to Portico's own design. */
-  readonly branding?: (config: ConfigMap, place: Omit<BrandedPlace, 'application'>) => FoundBranding;
+  readonly branding?: (
+    config: ConfigMap,
+    place: Omit<BrandedPlace, 'application'>,
+  ) => FoundBranding;
   /**
    * The plugin's schema migrations, in order. Can be empty. A function gets the configuration, and
    * returns those that it needs. It gets an empty one if the configuration is not known, and then

@@ -18,7 +18,10 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
     database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
     database_schema: z
       .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
-      .regex(SCHEMA_NAME, 'must be a name of letters, digits and underscores, 63 at most, or empty'),
+      .regex(
+        SCHEMA_NAME,
+        'must be a name of letters, digits and underscores, 63 at most, or empty',
+      ),
     database_pool_size: z
       .int({ error: 'must be a whole number of connections' })
       .min(1, 'must be at least 1')
@@ -31,7 +34,9 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
       .int({ error: 'must be a whole number of seconds' })
       .min(1, 'must be at least 1 second')
       .max(3600, 'must be at most 3600 seconds, an hour'),
-    body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
+    body_limit: z
+      .int({ error: 'must be a whole number of bytes' })
+      .min(1024, 'must be at least 1024 bytes'),
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
       .min(0, 'must be 0 or more'),
@@ -53,5 +58,7 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
 
 /** The kit's own keys, validated, with defaults. */
 export type KitConfig = {
-  [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
+  [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<
+    ReturnType<typeof kitConfiguration>[Key]
+  >;
 };

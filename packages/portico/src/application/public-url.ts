@@ -37,6 +37,7 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
   }
   if (url.username !== '' || url.password !== '') return 'must not carry credentials';
   // An origin has no path. A single trailing slash is accepted.
-  if (value !== url.origin && value !== `${url.origin}/`) return `must be only an origin, here ${url.origin}`;
+  if (value !== url.origin && value !== `${url.origin}/`)
+    return `must be only an origin, here ${url.origin}`;
   return null;
 }

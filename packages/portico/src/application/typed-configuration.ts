@@ -83,9 +83,10 @@ export interface LogConfigInput {
 /**
  * An application's complete configuration, with the sections of these plugins and its own sections.
  */
-export type ConfigInput<Plugins extends readonly Plugin[], Own extends object = NoSections> = KitConfigInput &
-  Given<Own> &
-  Together<SectionsOf<Plugins[number]>>;
+export type ConfigInput<
+  Plugins extends readonly Plugin[],
+  Own extends object = NoSections,
+> = KitConfigInput & Given<Own> & Together<SectionsOf<Plugins[number]>>;
 
 /**
  * The parameter of `defineApplication`. The compiler checks every configuration key, at every
@@ -107,7 +108,9 @@ export interface CheckedInput<Plugins extends readonly Plugin[], Own extends obj
    */
   readonly config:
     | (ConfigInput<NoInfer<Plugins>, NoInfer<Own>> & NoSections)
-    | ((env: Environment) => Returned & Checked<Returned, ConfigInput<NoInfer<Plugins>, NoInfer<Own>>>);
+    | ((
+        env: Environment,
+      ) => Returned & Checked<Returned, ConfigInput<NoInfer<Plugins>, NoInfer<Own>>>);
   /**
    * The plugins, in order. A later plugin's defaults override an earlier plugin's. Each plugin adds
    * the types of its sections.
@@ -180,4 +183,8 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
 
 /** The keys of all types in a union. */
 type KeysOf<Shape> = Shape extends unknown ? keyof Shape : never;
-type ValueOf<Shape, Key> = Shape extends unknown ? (Key extends keyof Shape ? Shape[Key] : never) : never;
+type ValueOf<Shape, Key> = Shape extends unknown
+  ? Key extends keyof Shape
+    ? Shape[Key]
+    : never
+  : never;

@@ -16,7 +16,12 @@ import { Claims } from '../tokens/claims.ts';
 import { LastUse } from '../clients/last-use.ts';
 import { AuthorizeEndpoint } from '../endpoints/authorize.ts';
 import { Discovery, resourceMetadata } from '../endpoints/discovery.ts';
-import { AnsweringEndpoint, endpointsAt, type Answering, type Handler } from '../endpoints/endpoint.ts';
+import {
+  AnsweringEndpoint,
+  endpointsAt,
+  type Answering,
+  type Handler,
+} from '../endpoints/endpoint.ts';
 import { Failures } from '../replies/failures.ts';
 import { IntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
@@ -41,7 +46,10 @@ export function createAuthorizationServer<Context = unknown>(
   options: AuthorizationServerOptions<Context>,
 ): AuthorizationServer {
   const { host } = options;
-  return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
+  return assembleServer({
+    ...options,
+    host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers),
+  });
 }
 
 /** Assembles the server from its parts. */
@@ -122,7 +130,13 @@ function buildParts({ server, contributions }: Foundation) {
   const claims = new Claims(config.claims, scopes, host.log);
   const lastUse = new LastUse(server);
   const clients = new ClientParts(server, contributions);
-  const authorize = new AuthorizeEndpoint(server, clients.clients, contributions, resources, lastUse);
+  const authorize = new AuthorizeEndpoint(
+    server,
+    clients.clients,
+    contributions,
+    resources,
+    lastUse,
+  );
   return { resources, bearerTokens, claims, lastUse, clients, authorize };
 }
 
@@ -148,7 +162,8 @@ function buildHandlers(
       bearerTokens,
       contributions,
     ).answer,
-    oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null).answer,
+    oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null)
+      .answer,
     oauth_server_openid_configuration: discovery.openidConfiguration(),
     oauth_server_metadata: discovery.metadata(),
     oauth_server_jwks: discovery.jwks(),
@@ -165,7 +180,16 @@ function tokenEndpoint(
   const { secondUses, mayRedirect, droppedScopes } = contributions;
   const issuing = new Issuing(server, claims, { checks, binding, describe });
   const lostAnswers = new LostAnswers(server.clock);
-  const parts = { server, issuing, lostAnswers, resources, secondUses, mayRedirect, droppedScopes, binding };
+  const parts = {
+    server,
+    issuing,
+    lostAnswers,
+    resources,
+    secondUses,
+    mayRedirect,
+    droppedScopes,
+    binding,
+  };
   return new TokenEndpoint(makeGrants(grants, parts), parts, authentication, lastUse);
 }
 
@@ -177,6 +201,10 @@ function resourceMetadataEndpoints(
   const { name: first } = RESOURCE_METADATA;
   return resources.published().map(([path, resource], index) => {
     const name = index === 0 ? first : `${first}_${index + 1}`;
-    return new AnsweringEndpoint({ ...RESOURCE_METADATA, name, path }, resourceMetadata(resource), by);
+    return new AnsweringEndpoint(
+      { ...RESOURCE_METADATA, name, path },
+      resourceMetadata(resource),
+      by,
+    );
   });
 }

@@ -16,7 +16,13 @@ import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
-import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../../test/support/assertions.ts';
+import {
+  claimsOf,
+  headerOf,
+  newKey,
+  signed,
+  withAssertion,
+} from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import { registration } from '../features/registration/index.ts';
@@ -85,7 +91,12 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
     keys: { algorithms: ALGORITHMS, all: async () => [{ algorithm: 'RS256' }] },
     profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
     // Every host has an address that the server must not contact.
-    fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
+    fetching: {
+      allowsLoopback: false,
+      anyPort: false,
+      clock: () => now,
+      resolve: async () => ['127.0.0.1'],
+    },
     takesKeys: () => config.private_key_jwt === true,
     grantTypes: () => GRANT_TYPES,
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
@@ -98,7 +109,10 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
 
 function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
   const server = serverWith(config);
-  const documents = { ...server.config, client_id_metadata_documents: { denied_hosts: ['denied.example'] } };
+  const documents = {
+    ...server.config,
+    client_id_metadata_documents: { denied_hosts: ['denied.example'] },
+  };
   return new ClientParts(server, {
     logos: config.client_logos === true ? LOGOS : null,
     clientSource: clientDocuments.start?.(server, documents)?.clientSource ?? null,
@@ -187,7 +201,10 @@ describe('a client cannot be registered for a feature that is off, by an operato
     if (metadata === null) return;
     const status = async (config: Partial<OAuthServerConfig>) => {
       const endpoint = registrationWith({ registration: 'open', ...config }).register;
-      const body = JSON.stringify({ redirect_uris: ['https://client.example/callback'], ...metadata });
+      const body = JSON.stringify({
+        redirect_uris: ['https://client.example/callback'],
+        ...metadata,
+      });
       const headers = { 'Content-Type': 'application/json' };
       const request = new Request(`${ISSUER}/oauth/register`, { method: 'POST', headers, body });
       return endpoint?.(request).then(
@@ -240,7 +257,10 @@ describe('clients that register themselves', () => {
     const { token = '' } = (await initialAccessTokens?.create({})) ?? {};
     const answer = await ask({ Authorization: `Bearer ${token}` });
     expect(answer?.[0]).toBe(201);
-    const { registration_client_uri: at } = JSON.parse(answer?.[1] ?? '{}') as Record<string, string>;
+    const { registration_client_uri: at } = JSON.parse(answer?.[1] ?? '{}') as Record<
+      string,
+      string
+    >;
     expect(at).toMatch(`${ISSUER}/oauth/register?client_id=`);
   });
 });
@@ -268,7 +288,9 @@ describe('client authentication', () => {
       name: 'TooManyFailuresError',
     });
     address += 1;
-    expect(await proved(parts, { ...form, client_secret: secret ?? '' }, '/oauth/par')).toBe(client.id);
+    expect(await proved(parts, { ...form, client_secret: secret ?? '' }, '/oauth/par')).toBe(
+      client.id,
+    );
     expect(events.map(({ type }) => type)).toContain('client_authentication_slowed');
   });
 
@@ -280,8 +302,14 @@ describe('client authentication', () => {
     const paths = ['/oauth/par', '/oauth/token'];
     for (const audience of [ISSUER, ...paths.map((path) => `${ISSUER}${path}`)])
       expect(await proved(parts, asserting(audience), ...paths)).toBe(client.id);
-    for (const audience of [`${ISSUER}/oauth/par`, 'https://portal.example/oauth/token', '/oauth/token'])
-      expect(await refusalOf(proved(parts, asserting(audience), '/oauth/token'))).toContain(REFUSED);
+    for (const audience of [
+      `${ISSUER}/oauth/par`,
+      'https://portal.example/oauth/token',
+      '/oauth/token',
+    ])
+      expect(await refusalOf(proved(parts, asserting(audience), '/oauth/token'))).toContain(
+        REFUSED,
+      );
     const again = asserting(ISSUER);
     await proved(parts, again);
     expect(await refusalOf(proved(parts, again))).toContain(REFUSED);
@@ -291,7 +319,9 @@ describe('client authentication', () => {
     const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
     for (const config of [{}, { private_key_jwt: false }])
-      await expect(proved(clientPartsWith(config), assertion)).rejects.toMatchObject({ name: 'OAuthError' });
+      await expect(proved(clientPartsWith(config), assertion)).rejects.toMatchObject({
+        name: 'OAuthError',
+      });
   });
 
   test("reports if the client's published keys cannot be fetched, and never those of others", async () => {

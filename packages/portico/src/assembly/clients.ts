@@ -23,7 +23,9 @@ export class ClientParts {
   /** Returns the current problems of the client's authentication keys. */
   async keyProblems(client: Client): Promise<readonly string[]> {
     const { keys } = client;
-    return keys === null ? [] : ((await this.#proofs.assertions?.problems({ ...client, keys })) ?? []);
+    return keys === null
+      ? []
+      : ((await this.#proofs.assertions?.problems({ ...client, keys })) ?? []);
   }
 
   /** Returns the authentication for these clients at endpoints with these paths. */

@@ -32,7 +32,9 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
       if (names.has(name))
         throw new Error(`The feature ${feature.name} adds the endpoint ${name}, which exists`);
       if (paths.has(path))
-        throw new Error(`The feature ${feature.name} adds an endpoint at ${path}, where another one is`);
+        throw new Error(
+          `The feature ${feature.name} adds an endpoint at ${path}, where another one is`,
+        );
       names.add(name);
     }
     for (const { path } of endpoints) paths.add(path);
@@ -52,7 +54,9 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
     for (const type of grants) {
       const { name } = type;
       if (!GRANT_NAME.test(name))
-        throw new Error(`The feature ${feature.name} adds the grant type ${name}; name it by a URI`);
+        throw new Error(
+          `The feature ${feature.name} adds the grant type ${name}; name it by a URI`,
+        );
       if (name === INTROSPECTION || types.some((each) => each.name === name))
         throw new Error(`The feature ${feature.name} adds the grant type ${name}, which exists`);
       requireRules(feature, type);
@@ -67,7 +71,9 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
   if (begins !== 'person' && begins !== 'client' && begins !== null)
     throw new Error(`The grant type ${name} of ${feature} must begin 'person', 'client' or null`);
   if (clients !== 'any' && clients !== 'confidential')
-    throw new Error(`The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`);
+    throw new Error(
+      `The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`,
+    );
   // No person's permissions limit a client's own token: it has every scope that it asks for.
   if (begins === 'client' && clients === 'any')
     throw new Error(
@@ -84,7 +90,9 @@ export function collectReading(started: readonly Started[]): RequestReading {
   for (const { feature, requestChecks = {} } of started) {
     for (const [name, check] of Object.entries(requestChecks)) {
       if (!isCheck(name))
-        throw new Error(`The feature ${feature.name} replaces the check ${name}, which does not exist`);
+        throw new Error(
+          `The feature ${feature.name} replaces the check ${name}, which does not exist`,
+        );
       if (Object.hasOwn(checks, name))
         throw new Error(
           `The feature ${feature.name} replaces the check ${name}, which another feature replaces`,
@@ -92,7 +100,10 @@ export function collectReading(started: readonly Started[]): RequestReading {
       checks[name] = check;
     }
   }
-  return { checks, parameters: [...new Set(started.flatMap((each) => each.requestParameters ?? []))] };
+  return {
+    checks,
+    parameters: [...new Set(started.flatMap((each) => each.requestParameters ?? []))],
+  };
 }
 
 /** All members of the metadata that features add. Throws for one that another feature adds. */

@@ -16,7 +16,10 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
 }
 
 /** Returns the configuration with the settings that the server's profile requires. */
-export function withProfile(features: readonly Feature[], config: OAuthServerConfig): OAuthServerConfig {
+export function withProfile(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): OAuthServerConfig {
   return Object.assign(
     {},
     config,
@@ -64,7 +67,9 @@ export function requireNeeds(
   const problems = serversOffers(features, config).flatMap(({ name, needs, idTokenAlgorithms }) => {
     const lacked: readonly (keyof Contribution | keyof Feature)[] = [
       ...needs.filter((part) => (contributed[part] ?? null) === null),
-      ...(idTokenAlgorithms.some((each) => algorithms.has(each)) ? [] : (['signingAlgorithms'] as const)),
+      ...(idTokenAlgorithms.some((each) => algorithms.has(each))
+        ? []
+        : (['signingAlgorithms'] as const)),
     ];
     return lacked.map((part) => ({
       key: 'oauth_server:profile',
@@ -78,6 +83,9 @@ function offers(features: readonly Feature[]): readonly ProfileOffer[] {
   return features.flatMap(({ profile }) => profile ?? []);
 }
 
-function serversOffers(features: readonly Feature[], config: OAuthServerConfig): readonly ProfileOffer[] {
+function serversOffers(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): readonly ProfileOffer[] {
   return offers(features).filter((offer) => offer.isServers(config));
 }

@@ -1,11 +1,21 @@
 import type { Contributions } from './start-features.ts';
-import { ConfigurationError, type Database, type MigrationState, migrationStatus } from '@portico/sql';
+import {
+  ConfigurationError,
+  type Database,
+  type MigrationState,
+  migrationStatus,
+} from '@portico/sql';
 import { Accounts } from '../accounts.ts';
 import { NO_AUDIT_SINK, serverAudit } from '../auditing/server-audit.ts';
 import { Browsers } from '../authorization/browsers.ts';
 import { CookieSealer } from '../authorization/cookie-keys.ts';
 import { admitsClient } from '../clients/client-source.ts';
-import { collectAlgorithms, demandsOfFeatures, startFeatures, collectCatalogs } from './start-features.ts';
+import {
+  collectAlgorithms,
+  demandsOfFeatures,
+  startFeatures,
+  collectCatalogs,
+} from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
@@ -115,7 +125,8 @@ export function layFoundation(options: ServerParts): Foundation {
     host,
     database,
     migrations:
-      options.migrations ?? (() => migrationStatus(database, migrationsWith(config, options.features))),
+      options.migrations ??
+      (() => migrationStatus(database, migrationsWith(config, options.features))),
     store,
     clock,
     random,
@@ -188,7 +199,10 @@ function requireNoProblems(
 ): void {
   const problems = [
     ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
-    ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
+    ...strippedProblems(basePath, stripped).map((message) => ({
+      key: 'base_path_stripped',
+      message,
+    })),
     ...featureProblems(features, config, publicUrl),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);

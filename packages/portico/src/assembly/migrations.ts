@@ -18,11 +18,17 @@ export function migrationsWith(
   own: readonly Feature[] = [],
 ): readonly Migration[] {
   const features = featuresWith(own);
-  return [...oauthServerMigrations, ...migrationsOfFeatures(features, withProfile(features, config))];
+  return [
+    ...oauthServerMigrations,
+    ...migrationsOfFeatures(features, withProfile(features, config)),
+  ];
 }
 
 /** Returns the features' migrations. Throws if a name does not belong to its feature. */
-function migrationsOfFeatures(features: readonly Feature[], config: OAuthServerConfig): readonly Migration[] {
+function migrationsOfFeatures(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): readonly Migration[] {
   return features.flatMap((feature) => {
     const steps = feature.migrations?.(config) ?? [];
     for (const { name } of steps) {

@@ -41,8 +41,10 @@ export class ProtectedApis {
     const { resources } = this.#answering.server;
     const api = this.#resources.of(audience);
     const scopes = resources.scopesOf(audience);
-    const tokens = new BearerTokens(this.#answering.server, this.#contributions.binding, (granted) =>
-      resources.tokenRefusalAt(audience, granted),
+    const tokens = new BearerTokens(
+      this.#answering.server,
+      this.#contributions.binding,
+      (granted) => resources.tokenRefusalAt(audience, granted),
     );
     const askable = { scopes, ...(resources.all.length === 0 ? {} : { resource: audience }) };
     const { origin, resourceMetadataUrl, lookUpToken, withToken } = new TokenRoutes(

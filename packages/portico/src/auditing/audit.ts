@@ -137,7 +137,9 @@ export type AuditEvent =
          * The changed fields, such as `redirect_uris`, with the values before and after. For keys,
          * only their ids.
          */
-        readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
+        readonly changes: Readonly<
+          Record<string, { readonly before: unknown; readonly after: unknown }>
+        >;
       })
   /**
    * A client was revoked. For a document client: its URL is blocked, even if no one has used it
@@ -285,7 +287,10 @@ export function takenBy(taken: Audit, log: Log): Audit {
     try {
       await taken(event);
     } catch (exception) {
-      log.error('The audit event {type} was not taken: {exception}', { type: event.type, exception });
+      log.error('The audit event {type} was not taken: {exception}', {
+        type: event.type,
+        exception,
+      });
     }
   };
 }

@@ -19,7 +19,9 @@ function createTelling() {
 describe('replays that ended nothing', () => {
   test('are reported five times a minute for each authorization', () => {
     const { told } = createTelling();
-    expect([told('one', 20), told('another', 4), told('another', 4), told('one', 20)]).toEqual([5, 4, 1, 0]);
+    expect([told('one', 20), told('another', 4), told('another', 4), told('one', 20)]).toEqual([
+      5, 4, 1, 0,
+    ]);
   });
 
   test('are reported again a minute after the first one', () => {

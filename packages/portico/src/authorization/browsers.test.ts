@@ -52,7 +52,10 @@ describe('a browser without a cookie', () => {
   ])('gets one from %s%s', async (issuer, basePath, name, attributes) => {
     const { browsers, request } = start({ issuer, basePath });
     const given = (await browsers.setCookie(request())) ?? '';
-    expect([given.slice(0, name.length), given.slice(given.indexOf(';'))]).toEqual([name, attributes]);
+    expect([given.slice(0, name.length), given.slice(given.indexOf(';'))]).toEqual([
+      name,
+      attributes,
+    ]);
   });
 
   test('gets none from a request that is not a navigation', async () => {
@@ -87,14 +90,19 @@ describe('the secret of a browser', () => {
     const cookie = await cookieFor(ADA);
     const [first, second] = [request(cookie), request(cookie, { method: 'POST' })];
     expect(await browsers.secret(first, ADA)).toBe(await browsers.secret(second, ADA));
-    expect([await browsers.setCookie(first), await browsers.setCookie(second)]).toEqual([null, null]);
+    expect([await browsers.setCookie(first), await browsers.setCookie(second)]).toEqual([
+      null,
+      null,
+    ]);
     const hers = request(cookie);
     expect(await browsers.secret(hers, GRACE)).not.toBe(await browsers.secret(first, ADA));
     for (const person of [
       { provider: 'other', id: 'ada' },
       { provider: 'sta', id: 'ffada' },
     ])
-      expect(await browsers.secret(request(cookie), person)).not.toBe(await browsers.secret(first, ADA));
+      expect(await browsers.secret(request(cookie), person)).not.toBe(
+        await browsers.secret(first, ADA),
+      );
   });
 
   test('is kept through sign-in, and its cookie is for this person from then on', async () => {
@@ -146,7 +154,10 @@ describe('the secret of a browser', () => {
     const visit = request(cookie);
     expect(await browsers.secret(visit, ADA)).toBe(secret);
     const again = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
-    expect([again.includes('=695.'), await browsers.secret(request(again), ADA)]).toEqual([true, secret]);
+    expect([again.includes('=695.'), await browsers.secret(request(again), ADA)]).toEqual([
+      true,
+      secret,
+    ]);
     // Also with a request that needs no secret, and is not a navigation.
     expect(await browsers.setCookie(request(cookie, { method: 'POST' }))).not.toBeNull();
     expect(await browsers.setCookie(request(again))).toBeNull();
@@ -165,7 +176,11 @@ describe('the secret of a browser', () => {
 describe('with several cookies', () => {
   test('the person’s own is used first, then one of a signed-out visitor, then another person’s, in any order', async () => {
     const { browsers, request, cookieFor } = start();
-    const [adas, graces, nobodys] = [await cookieFor(ADA), await cookieFor(GRACE), await cookieFor(null)];
+    const [adas, graces, nobodys] = [
+      await cookieFor(ADA),
+      await cookieFor(GRACE),
+      await cookieFor(null),
+    ];
     const own = await browsers.secret(request(adas), ADA);
     const unclaimed = await browsers.secret(request(nobodys), ADA);
     for (const order of [

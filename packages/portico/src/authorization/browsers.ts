@@ -102,7 +102,8 @@ export class Browsers {
     );
     const browsers: Browser[] = [];
     for (const sealed of values.slice(-MOST_TRIED)) {
-      const [, value, person = ''] = CONTENT.exec((await this.#sealer.open(name, sealed)) ?? '') ?? [];
+      const [, value, person = ''] =
+        CONTENT.exec((await this.#sealer.open(name, sealed)) ?? '') ?? [];
       if (value !== undefined) browsers.push({ value, person, sealed, renewed: false });
     }
     return browsers;

@@ -34,7 +34,11 @@ export interface CheckContext {
  * A check. Throws an OAuthError to refuse the request, or returns its results. `found` is what the
  * checks before it returned.
  */
-type Run = (request: RequestToCheck, context: CheckContext, found: Findings) => ReturnType<RequestCheck>;
+type Run = (
+  request: RequestToCheck,
+  context: CheckContext,
+  found: Findings,
+) => ReturnType<RequestCheck>;
 
 /** Makes a check that returns no results. */
 function refuses(check: (request: RequestToCheck, context: CheckContext) => void): Run {
@@ -57,19 +61,37 @@ const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'repeated-parameters',
     BOTH,
-    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, furtherParameters(by.additions))),
+    refuses((asked, by) =>
+      refuseRepeatedParameters(asked.parameters, furtherParameters(by.additions)),
+    ),
   ],
   ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
-  ['indirect', BROWSER, refuses((asked, by) => refuseIndirect(asked.client, by.additions.indirectRefusals))],
+  [
+    'indirect',
+    BROWSER,
+    refuses((asked, by) => refuseIndirect(asked.client, by.additions.indirectRefusals)),
+  ],
   ['response_type', BOTH, refuses((asked) => requireResponseType(asked.parameters))],
-  ['response_mode', BOTH, (asked, by) => by.additions.responseModes.require(asked.parameters, asked.returns)],
+  [
+    'response_mode',
+    BOTH,
+    (asked, by) => by.additions.responseModes.require(asked.parameters, asked.returns),
+  ],
   ['prompt', BOTH, refuses((asked) => requirePrompt(asked.parameters))],
   ['max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
   ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],
   ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
   ['key', BOTH, (asked, by) => ({ thumbprint: getKey(asked.parameters, keyParameter(by)) })],
-  ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.server.resources) })],
-  ['scope', BOTH, async (asked, by, found) => ({ scopes: await grantableScopes(asked, by, found) })],
+  [
+    'resource',
+    BOTH,
+    (asked, by) => ({ audience: requireResource(asked.parameters, by.server.resources) }),
+  ],
+  [
+    'scope',
+    BOTH,
+    async (asked, by, found) => ({ scopes: await grantableScopes(asked, by, found) }),
+  ],
 ];
 
 /**
@@ -151,7 +173,8 @@ const REFUSAL = {
 /** The refusal on a server with several resources. */
 function refusalAt(audience: string | null): typeof REFUSAL {
   return {
-    refusal: 'The scope is empty, unknown, or not one that this client may ask for at this resource.',
+    refusal:
+      'The scope is empty, unknown, or not one that this client may ask for at this resource.',
     detail: `unknown, not registered for this client, or not of the resource asked for, ${quotedAudience(audience)}`,
   };
 }

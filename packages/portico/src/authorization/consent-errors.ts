@@ -12,7 +12,10 @@ export function notAnswerable(detail: string): AuthorizationPageError {
 }
 
 /** Returns the page for a person who has already answered, in the same browser (AS-8.9). */
-export function answeredBefore(outcome: 'allowed' | 'denied', accessPath: string): AuthorizationPageError {
+export function answeredBefore(
+  outcome: 'allowed' | 'denied',
+  accessPath: string,
+): AuthorizationPageError {
   const [key, detail] =
     outcome === 'allowed'
       ? (['error.allowed_before', 'it was allowed before'] as const)

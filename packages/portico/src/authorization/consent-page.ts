@@ -102,7 +102,16 @@ interface TokenLifetimes {
  * view that does not know about unverified clients still names the client correctly.
  */
 export function consentPageData(
-  { client, user, scopes: all, grantedBefore, choices, resource, redirectUri, ...form }: ConsentQuestion,
+  {
+    client,
+    user,
+    scopes: all,
+    grantedBefore,
+    choices,
+    resource,
+    redirectUri,
+    ...form
+  }: ConsentQuestion,
   server: ConsentPageSurroundings,
   words: Words,
 ): ConsentView {
@@ -117,7 +126,8 @@ export function consentPageData(
     shownGroups(names, server, words, choosable);
   return {
     serverName: server.serverName,
-    clientName: asked === null ? client.name : words.t('client.not_verified', { client: asked.asks }),
+    clientName:
+      asked === null ? client.name : words.t('client.not_verified', { client: asked.asks }),
     unverified: asked,
     ...shownLook(client, server.logoPath),
     namedLikeServer: namedLikeServer(client, server.serverName),
@@ -143,7 +153,11 @@ export function consentPageData(
  * Returns how long access lasts. A client without refresh tokens has access for the lifetime of one
  * access token.
  */
-export function accessLasts({ grants }: Client, lifetimes: TokenLifetimes, { locale }: Words): AccessLasts {
+export function accessLasts(
+  { grants }: Client,
+  lifetimes: TokenLifetimes,
+  { locale }: Words,
+): AccessLasts {
   const renews = grants.includes('refresh_token');
   const seconds = renews ? lifetimes.refresh_token_ttl : lifetimes.access_token_ttl;
   return { renews, time: durationText(seconds, locale) };

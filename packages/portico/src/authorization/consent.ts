@@ -20,10 +20,17 @@ import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts'
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
-import { addedScopes, choicesFor, chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
+import {
+  addedScopes,
+  choicesFor,
+  chosenScopes,
+  isPartAllowed,
+  type IsChecked,
+} from './scope-choices.ts';
 
 /** The question for the consent screen, or the response if there is nothing to ask. */
-export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
+export type Presented =
+  { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
 /** A request with what the person can choose, and the details for the authorization. */
 type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
@@ -91,7 +98,8 @@ export class Consent {
   ): Promise<Presented> {
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, request.audience);
-    const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
+    const wanted =
+      before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
     const { scopeChoices, binding } = this.#additions;
     const choices = choicesFor(scopeChoices, request, client, wanted, binding);
     const shown = choices === undefined ? wanted : union(wanted, choices.added);
@@ -100,7 +108,9 @@ export class Consent {
     if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
     const asked = { ...request, choices, details };
     if (await this.#saveRequest(asked, client, requestId, visitor, scopes)) {
-      return { question: question(this.#server, asked, requestId, client, visitor, scopes, before) };
+      return {
+        question: question(this.#server, asked, requestId, client, visitor, scopes, before),
+      };
     }
     // The same page was opened twice at once, and the other request was saved first.
     const presented = await this.present(requestId, visitor);
@@ -154,7 +164,9 @@ export class Consent {
     }
     if (!(await store.consentRequests.presentConsentRequest(pending, scopes, clock())))
       throw await this.#endedMeanwhile(requestId, visitor);
-    return { question: question(this.#server, pending, requestId, client, visitor, scopes, before) };
+    return {
+      question: question(this.#server, pending, requestId, client, visitor, scopes, before),
+    };
   }
 
   /**
@@ -208,14 +220,22 @@ export class Consent {
       // one.
       await this.#requireClient(pending);
     }
-    if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now }))) return null;
+    if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now })))
+      return null;
     const { clientId } = pending;
     if (allowed === null) {
       await audit({ type: 'consent_denied', clientId, person });
       return notAllowed(pending, client, allow);
     }
     const { audience } = pending;
-    await audit({ type: 'consent_granted', authorization: familyId, clientId, person, scopes, audience });
+    await audit({
+      type: 'consent_granted',
+      authorization: familyId,
+      clientId,
+      person,
+      scopes,
+      audience,
+    });
     return responseTo(pending, client, { code });
   }
 
@@ -250,7 +270,12 @@ export class Consent {
     );
     if (replaced === 'ended') return null;
     return replaced === 'used'
-      ? denied(saved, client, CODE_USED, 'the person allowed it again, and the code was used before')
+      ? denied(
+          saved,
+          client,
+          CODE_USED,
+          'the person allowed it again, and the code was used before',
+        )
       : responseTo(saved, client, { code });
   }
 
@@ -311,7 +336,8 @@ export class Consent {
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
     if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
-    if (!this.#matchesBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
+    if (!this.#matchesBrowser(saved, visitor))
+      throw notAnswerable('it was asked in another browser session');
     if (!samePerson(saved.asked.person, visitor.user.reference)) {
       await this.end(saved);
       throw notAnswerable('it was put to another person');
@@ -359,11 +385,14 @@ export class Consent {
       throw notAnswerable(`the client ${clientId} was revoked`);
     }
     if (client.grants.length === 0) {
-      throw notAnswerable(`the client ${clientId} was unblocked, and its document has not been read since`);
+      throw notAnswerable(
+        `the client ${clientId} was unblocked, and its document has not been read since`,
+      );
     }
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
-    if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
+    if (refusal !== null)
+      throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
     // The person may have been asked before the requirement existed. Ignore a requirement that a
     // client document added later.
     const demands = shownName === undefined ? client : NO_DEMANDS;
@@ -376,7 +405,9 @@ export class Consent {
       );
     }
     if (intersectScopes(saved.asked.scopes, registeredScopes(saved, client)).length === 0) {
-      throw notAnswerable(`the client ${clientId} is no longer registered for any of the scopes asked for`);
+      throw notAnswerable(
+        `the client ${clientId} is no longer registered for any of the scopes asked for`,
+      );
     }
     return client;
   }
@@ -449,7 +480,17 @@ function question(
   const grantedBefore = intersectScopes(scopes, before);
   const { user } = visitor;
   const resource = resources.find(audience)?.label ?? null;
-  return { requestId, client, user, scopes, grantedBefore, choices, resource, redirectUri, csrfToken };
+  return {
+    requestId,
+    client,
+    user,
+    scopes,
+    grantedBefore,
+    choices,
+    resource,
+    redirectUri,
+    csrfToken,
+  };
 }
 
 const NOTHING: readonly string[] = [];
@@ -467,7 +508,10 @@ function union(first: readonly string[], second: readonly string[]): readonly st
  * Returns the requested scopes that the client is still registered for. A flow that began with a
  * client document keeps all its requested scopes.
  */
-function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client): readonly string[] {
+function registeredScopes(
+  { scopes, shownName }: ConsentRequest,
+  client: Client,
+): readonly string[] {
   return shownName === undefined ? intersectScopes(scopes, client.scopes) : scopes;
 }
 
@@ -476,7 +520,11 @@ function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client)
  * longer registered for. Also leaves out earlier scopes that the client did not request and the
  * person has since revoked.
  */
-function shownScopes(saved: ConsentRequest, client: Client, before: readonly string[]): readonly string[] {
+function shownScopes(
+  saved: ConsentRequest,
+  client: Client,
+  before: readonly string[],
+): readonly string[] {
   const kept = union(registeredScopes(saved, client), before);
   return intersectScopes(saved.asked.scopes, union(kept, addedScopes(saved, client)));
 }
@@ -510,7 +558,11 @@ const NOTHING_CHOSEN = 'the person left out every scope, or holds none of their 
 
 const CODE_USED = 'The person has allowed this request before, and its code was used.';
 
-function notAllowed(request: ConsentRequest, client: Client, allow: boolean): AuthorizationResponse {
+function notAllowed(
+  request: ConsentRequest,
+  client: Client,
+  allow: boolean,
+): AuthorizationResponse {
   const none = request.choices === undefined ? noPermission(request) : NOTHING_CHOSEN;
   const detail = allow ? none : 'the person answered no';
   return denied(request, client, 'The person did not allow it.', detail);

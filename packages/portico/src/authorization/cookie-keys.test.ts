@@ -144,9 +144,9 @@ describe('what is sealed', () => {
   test('by another release is opened for as long as it is valid', async () => {
     const { start } = installation(new Map([[694, 'k'.repeat(43)]]));
     const { sealer, sealing } = start(1_800_000_000_000);
-    expect(await sealer.open('a_cookie', '694.N-KqOsG4Cu-yncgiFi3fmVtH_vS8ZV3r2qp3nl_idpmhAa4')).toBe(
-      'content',
-    );
+    expect(
+      await sealer.open('a_cookie', '694.N-KqOsG4Cu-yncgiFi3fmVtH_vS8ZV3r2qp3nl_idpmhAa4'),
+    ).toBe('content');
     const text = '694.vKCNziJaGY4Yft7kVI2GSKslb9UuGDVoxR0LKjAj-2ytkdxIYCS3-e9HeyD76o0BWqT_3qY';
     expect(await sealing.open('a purpose', text)).toBe('content');
   });

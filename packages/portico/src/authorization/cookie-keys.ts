@@ -66,12 +66,15 @@ export class CookieSealer implements Sealer {
   async #sealingKey(period: number): Promise<string> {
     const oldest = this.#periodIn(-this.#lifetime);
     const known = this.#known.get(period);
-    return known ?? this.#remember(period, await this.#store.cookieKey(period, randomToken(), oldest));
+    return (
+      known ?? this.#remember(period, await this.#store.cookieKey(period, randomToken(), oldest))
+    );
   }
 
   async #openingKey(period: number): Promise<string | null> {
     // Anyone can send any number, so only plausible periods reach the store.
-    if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER)) return null;
+    if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
+      return null;
     const key = this.#known.get(period);
     if (key !== undefined) return key;
     const found = await this.#store.findCookieKey(period);

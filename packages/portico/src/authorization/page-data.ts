@@ -2,7 +2,12 @@ import type { UserInterface } from '../person.ts';
 import type { Words } from '../words/words.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { ClientLook, RegisteredBy } from '../store/client.ts';
-import { scopeDescription, scopeLabel, type ScopeCatalog, type ScopeHeading } from '../tokens/scopes.ts';
+import {
+  scopeDescription,
+  scopeLabel,
+  type ScopeCatalog,
+  type ScopeHeading,
+} from '../tokens/scopes.ts';
 
 /** A scope, as pages show it. */
 export interface ShownScope {
@@ -72,7 +77,10 @@ export function shownScopes(
  */
 export function shownGroups(
   names: readonly string[],
-  { catalog, headings }: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
+  {
+    catalog,
+    headings,
+  }: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
   words: Words,
   choosable: readonly string[] = [],
 ): readonly ShownScopeGroup[] {

@@ -22,7 +22,9 @@ export interface Findings {
 }
 
 /** A check. Throws an OAuthError to refuse the request, or returns its results. */
-export type RequestCheck = (request: RequestToCheck) => Partial<Findings> | Promise<Partial<Findings>>;
+export type RequestCheck = (
+  request: RequestToCheck,
+) => Partial<Findings> | Promise<Partial<Findings>>;
 
 /** How features read authorization requests. */
 export interface RequestReading {

@@ -82,7 +82,11 @@ export function requirePrompt(parameters: Parameters): void {
   }
   if (values.size > 0) {
     const detail = `the prompt is ${quoted(prompt)}`;
-    throw new OAuthError('invalid_request', 'The only values of prompt are consent and none, apart.', detail);
+    throw new OAuthError(
+      'invalid_request',
+      'The only values of prompt are consent and none, apart.',
+      detail,
+    );
   }
 }
 
@@ -107,7 +111,10 @@ export function requirePkce(parameters: Parameters): string {
     );
   }
   if (!isCodeChallenge(challenge)) {
-    throw new OAuthError('invalid_request', 'The code_challenge is not the base64url of a SHA-256.');
+    throw new OAuthError(
+      'invalid_request',
+      'The code_challenge is not the base64url of a SHA-256.',
+    );
   }
   return challenge;
 }
@@ -132,7 +139,10 @@ export function requireThumbprint(parameters: Parameters, keyParameter: string):
 /** Returns the grant's audience (RFC 8707 section 2.1). */
 export function requireResource(parameters: Parameters, resources: Resources): string | null {
   if (parameters.isRepeated('resource')) {
-    throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
+    throw new OAuthError(
+      'invalid_target',
+      'More than one resource is named; a grant has one target.',
+    );
   }
   return resources.require(parameters.get('resource'));
 }
@@ -145,9 +155,13 @@ export function sentParameters(
   parameters: Parameters,
   { further, hints }: { readonly further: readonly string[]; readonly hints: readonly Hint[] },
 ): SentParameters {
-  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(further)].flatMap((name) => {
-    const values = parameters.all(name).slice(0, 2);
-    return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);
-  });
+  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(further)].flatMap(
+    (name) => {
+      const values = parameters.all(name).slice(0, 2);
+      return values.length === 1 && values[0] === ''
+        ? []
+        : values.map((value) => [name, value] as const);
+    },
+  );
   return [...checked, ...sentHints(parameters, hints)];
 }

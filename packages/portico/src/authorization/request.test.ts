@@ -98,7 +98,8 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
 async function toldAt(position: number): Promise<string> {
   const given = new Map<string, string | undefined>();
   for (const [index, [, wrong, right]] of STEPS.entries()) {
-    for (const [name, value] of Object.entries(index < position ? right : wrong)) given.set(name, value);
+    for (const [name, value] of Object.entries(index < position ? right : wrong))
+      given.set(name, value);
   }
   const sent = new URLSearchParams();
   for (const [name, value] of given) if (value !== undefined) sent.append(name, value);

@@ -72,14 +72,19 @@ export class RequestChecks {
    * document, and redirects no browser to a client that no operator registered (RFC 9700 section
    * 4.11.2).
    */
-  async check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest> {
+  async check(
+    put: PutRequest,
+    request: Request,
+    person: PersonReference | null,
+  ): Promise<CheckedRequest> {
     // Until the client and redirect URI are certain, an error is a page and never a redirect (RFC
     // 6749 section 4.1.2.1).
     const { parameters } = put;
     const { config, profiles } = this.#server;
     const { mayRedirect, responseModes } = this.#additions;
     const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
-    const found = clientId === undefined ? null : await this.#findClient(clientId, parameters, person);
+    const found =
+      clientId === undefined ? null : await this.#findClient(clientId, parameters, person);
     if (found !== null && 'signInFirst' in found) return found;
     const client = requireLiving(found, clientId, config.name, request);
     requireProfile(client, profiles, config.name);
@@ -128,14 +133,19 @@ export class RequestChecks {
 
   /** Returns the parameters that must be kept until a person is asked. */
   kept(parameters: Parameters): SentParameters {
-    return sentParameters(parameters, { further: furtherParameters(this.#additions), hints: this.#hints });
+    return sentParameters(parameters, {
+      further: furtherParameters(this.#additions),
+      hints: this.#hints,
+    });
   }
 
   async #findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
     const { clientSource } = this.#additions;
     if (clientSource?.names(clientId) !== true) return this.#clients.find(clientId);
     clientSource.require(clientId);
-    return person === null ? SIGN_IN_FIRST : clientSource.find(clientId, person, askedScopes(parameters));
+    return person === null
+      ? SIGN_IN_FIRST
+      : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
   /** Runs the checks that need a certain client and redirect URI. */
@@ -151,7 +161,9 @@ export class RequestChecks {
       ...returns,
       nonce: parameters.get('nonce') ?? null,
       ...found,
-      ...(server.speaking.locales === null ? {} : { uiLocales: readHint(parameters, 'ui_locales') }),
+      ...(server.speaking.locales === null
+        ? {}
+        : { uiLocales: readHint(parameters, 'ui_locales') }),
       ...(direct ? { direct } : {}),
       ...readFurther(parameters, additions.reading.parameters),
     };
@@ -210,8 +222,14 @@ function requireProfile(client: Client, profiles: Profiles, serverName: string):
   );
 }
 
-function requireRedirectUri(parameters: Parameters, client: Client, mayRedirect: MayRedirect): string {
-  const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
+function requireRedirectUri(
+  parameters: Parameters,
+  client: Client,
+  mayRedirect: MayRedirect,
+): string {
+  const redirectUri = parameters.isRepeated('redirect_uri')
+    ? undefined
+    : parameters.get('redirect_uri');
   if (redirectUri !== undefined && mayRedirect(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
     // Anyone can be sent to this page, so it does not show a name that a client gave itself.
@@ -254,7 +272,10 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
  * Returns the parameters for repeating this request. `keyParameter` is the parameter that names the
  * key for the code.
  */
-export function sameParameters(asked: AuthorizationRequest, keyParameter: string | null): SentParameters {
+export function sameParameters(
+  asked: AuthorizationRequest,
+  keyParameter: string | null,
+): SentParameters {
   const parameters = {
     client_id: asked.clientId,
     redirect_uri: asked.redirectUri,

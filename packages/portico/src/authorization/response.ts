@@ -14,7 +14,13 @@ export function responseTo(
   client: Client,
   result: AuthorizationResponse['result'],
 ): AuthorizationResponse {
-  return { client, redirectUri, state, ...(responseMode === undefined ? {} : { responseMode }), result };
+  return {
+    client,
+    redirectUri,
+    state,
+    ...(responseMode === undefined ? {} : { responseMode }),
+    result,
+  };
 }
 
 /** Returns the response parameters, including `iss` (RFC 9207). */

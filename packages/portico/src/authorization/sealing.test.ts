@@ -60,7 +60,9 @@ test('sealed text has a single spelling', async () => {
 
 test('sealed text is not a cookie, and a cookie is not sealed text', async () => {
   const { sealer, sealing } = installation().start();
-  expect(await sealer.open('portico_request_a', await sealing.seal('portico_request_a', 'text'))).toBeNull();
+  expect(
+    await sealer.open('portico_request_a', await sealing.seal('portico_request_a', 'text')),
+  ).toBeNull();
   expect(
     await sealing.open('portico_request_a', await sealer.seal('portico_request_a', '[0,"text"]')),
   ).toBeNull();

@@ -2,25 +2,48 @@ import { expect, test } from 'vitest';
 import { createParameters } from '../parameters.ts';
 import { readHint, sentHints, type Hint } from './sign-in-hints.ts';
 
-const sent = (...pairs: [name: string, value: string][]) => createParameters(new URLSearchParams(pairs));
+const sent = (...pairs: [name: string, value: string][]) =>
+  createParameters(new URLSearchParams(pairs));
 const taken = (hint: Hint, value: string) => readHint(sent([hint, value]), hint);
 
 test('a login_hint is passed on as sent, up to 254 characters', () => {
   for (const hint of ['ada@example.com', ' ada ', '"><script>', 'ädä', 'x'.repeat(254)])
     expect(taken('login_hint', hint)).toBe(hint);
-  for (const hint of ['', ' ', '\t', 'x'.repeat(255), 'a\u0000b', 'a\nb', 'a\u202eb', 'a\u2028b', 'a\u00adb'])
+  for (const hint of [
+    '',
+    ' ',
+    '\t',
+    'x'.repeat(255),
+    'a\u0000b',
+    'a\nb',
+    'a\u202eb',
+    'a\u2028b',
+    'a\u00adb',
+  ])
     expect(taken('login_hint', hint)).toBeUndefined();
 });
 
 test('ui_locales are passed on if they look like tags, up to 200 characters', () => {
   for (const locales of ['de', 'de-AT en', 'x'.repeat(200)])
     expect(taken('ui_locales', locales)).toBe(locales);
-  for (const locales of ['', ' de', 'de ', 'de  en', 'de_AT', 'dé', 'x'.repeat(201), 'de\nen', '-de'])
+  for (const locales of [
+    '',
+    ' de',
+    'de ',
+    'de  en',
+    'de_AT',
+    'dé',
+    'x'.repeat(201),
+    'de\nen',
+    '-de',
+  ])
     expect(taken('ui_locales', locales)).toBeUndefined();
 });
 
 test('a repeated one counts as missing, whatever its value', () => {
-  expect(readHint(sent(['login_hint', 'ada'], ['login_hint', 'ada']), 'login_hint')).toBeUndefined();
+  expect(
+    readHint(sent(['login_hint', 'ada'], ['login_hint', 'ada']), 'login_hint'),
+  ).toBeUndefined();
   expect(readHint(sent(['login_hint', 'ada'], ['login_hint', '']), 'login_hint')).toBeUndefined();
   expect(readHint(sent(['ui_locales', 'de']), 'login_hint')).toBeUndefined();
 });
@@ -33,7 +56,7 @@ test('requested hints are passed on, each under its name, and no others', () => 
   ]);
   expect(sentHints(both, ['ui_locales'])).toEqual([['ui_locales', 'de']]);
   expect(sentHints(both, [])).toEqual([]);
-  expect(sentHints(sent(['ui_locales', 'de'], ['login_hint', ' ']), ['login_hint', 'ui_locales'])).toEqual([
-    ['ui_locales', 'de'],
-  ]);
+  expect(
+    sentHints(sent(['ui_locales', 'de'], ['login_hint', ' ']), ['login_hint', 'ui_locales']),
+  ).toEqual([['ui_locales', 'de']]);
 });

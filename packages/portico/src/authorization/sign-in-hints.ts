@@ -46,6 +46,8 @@ export function sentHints(
 ): readonly (readonly [name: string, value: string])[] {
   return names.flatMap((name) => {
     const [value, ...more] = parameters.all(name);
-    return value !== undefined && more.length === 0 && HINTS[name](value) ? [[name, value] as const] : [];
+    return value !== undefined && more.length === 0 && HINTS[name](value)
+      ? [[name, value] as const]
+      : [];
   });
 }

@@ -49,7 +49,13 @@ export class SignInNotes {
    * Returns the `Set-Cookie` headers with this data. Returns none for a sign-in page on another
    * origin, and if the client is unknown.
    */
-  async cookies({ loginUrl, requestId, sent, client, words }: SignInNote): Promise<readonly string[]> {
+  async cookies({
+    loginUrl,
+    requestId,
+    sent,
+    client,
+    words,
+  }: SignInNote): Promise<readonly string[]> {
     const { sealer, clock, config } = this.#server;
     const path = this.#pathOf(loginUrl);
     const parameters = new Map(sent);
@@ -67,7 +73,10 @@ export class SignInNotes {
   }
 
   /** Returns this browser's data about the request that `returnTo` leads back to, or null. */
-  async find(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null> {
+  async find(
+    request: WithHeaders,
+    returnTo: string | null | undefined,
+  ): Promise<WaitingFor | null> {
     const { sealer, clock, config, paths } = this.#server;
     const requestId = requestIdIn(returnTo, paths.authorize);
     if (requestId === null) return null;
@@ -112,11 +121,15 @@ function requestIdIn(returnTo: string | null | undefined, authorizePath: string)
   const here = 'https://host.invalid';
   if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;
   const url = new URL(returnTo, here);
-  return url.origin === here && url.pathname === authorizePath ? url.searchParams.get('request_id') : null;
+  return url.origin === here && url.pathname === authorizePath
+    ? url.searchParams.get('request_id')
+    : null;
 }
 
 function cookieHeader({ headers }: WithHeaders): string {
   const sent =
-    headers instanceof Headers ? headers.get('cookie') : (headers as Record<string, unknown>)['cookie'];
+    headers instanceof Headers
+      ? headers.get('cookie')
+      : (headers as Record<string, unknown>)['cookie'];
   return typeof sent === 'string' ? sent : '';
 }

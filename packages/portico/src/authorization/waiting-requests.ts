@@ -127,7 +127,8 @@ export class WaitingRequests {
     const { content, direct, createdAt, isBack } = found.opened;
     const cookies = [this.#removal(name)];
     const received = { receivedAt: createdAt, isBack };
-    if (typeof content !== 'string') return { sent: content, direct, received, cookies, end: async () => {} };
+    if (typeof content !== 'string')
+      return { sent: content, direct, received, cookies, end: async () => {} };
     const secretHash = tokenHash(content);
     const parameters = await store.waitingRequests.findWaitingRequest(secretHash, clock());
     if (parameters === null) return null;
@@ -162,7 +163,11 @@ export class WaitingRequests {
     const cookies: WaitingCookie[] = [];
     for (const [name, value] of sentCookies(request)) {
       if (!name.startsWith(prefix) || !REQUEST_ID.test(name.slice(prefix.length))) continue;
-      cookies.push({ name, bytes: name.length + value.length, opened: await this.#open(name, value) });
+      cookies.push({
+        name,
+        bytes: name.length + value.length,
+        opened: await this.#open(name, value),
+      });
     }
     return cookies;
   }
@@ -185,7 +190,8 @@ export class WaitingRequests {
     const { sent, direct, received } = waits;
     const createdAt = received?.receivedAt ?? clock();
     const flags = received?.isBack === true ? [direct ? 1 : 0, 1] : direct ? [1] : [];
-    const containing = (content: SentParameters | string) => JSON.stringify([createdAt, content, ...flags]);
+    const containing = (content: SentParameters | string) =>
+      JSON.stringify([createdAt, content, ...flags]);
     const whole = containing(sent);
     if (whole.length < LARGEST_COOKIE) {
       const value = await sealer.seal(name, whole);

@@ -74,9 +74,12 @@ export class ClientProofs {
       request,
       { clientId, found, kind: 'secrets' },
       {
-        verify: async () => ((await this.#secrets.verify(active, secret, clientId)) ? active : null),
+        verify: async () =>
+          (await this.#secrets.verify(active, secret, clientId)) ? active : null,
         reason: () =>
-          active === null ? notActive(clientId, found) : wrongSecret(active, secret, this.#server.clock()),
+          active === null
+            ? notActive(clientId, found)
+            : wrongSecret(active, secret, this.#server.clock()),
       },
     );
   }
@@ -129,14 +132,20 @@ export class ClientProofs {
   async #judge(
     request: Request,
     { clientId, found, kind }: Judged,
-    { verify, reason }: { readonly verify: () => Promise<Client | null>; readonly reason: () => string },
+    {
+      verify,
+      reason,
+    }: { readonly verify: () => Promise<Client | null>; readonly reason: () => string },
   ): Promise<Client> {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
     // An unknown id is counted by its hash: it may be long, and there may be many.
     const keys = [
-      { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES[kind].client },
+      {
+        key: JSON.stringify([found?.id ?? tokenHash(clientId), network]),
+        free: FREE_FAILURES[kind].client,
+      },
       { key: JSON.stringify([network]), free: FREE_FAILURES[kind].address },
     ];
     const attempt = await this.#failed[kind].attempt(keys, () => runAsCaller(network, verify));
@@ -159,7 +168,12 @@ export class ClientAuthentication {
   readonly #verifyAssertion: VerifyAssertion | null;
 
   /** An assertion may use the URL of any of these paths as its audience. */
-  constructor(server: Server, proofs: ClientProofs, findClient: FindClient, paths: readonly string[]) {
+  constructor(
+    server: Server,
+    proofs: ClientProofs,
+    findClient: FindClient,
+    paths: readonly string[],
+  ) {
     this.#server = server;
     this.#proofs = proofs;
     this.#findClient = findClient;
@@ -206,10 +220,13 @@ function nothingCame({ keys }: Client): string {
 
 function wrongSecret(client: Client, secret: string, now: number): string {
   const { public: isPublic, keys, previousSecretExpiresAt } = client;
-  if (keys !== null) return 'a secret came with the id of a client that authenticates by private_key_jwt';
+  if (keys !== null)
+    return 'a secret came with the id of a client that authenticates by private_key_jwt';
   if (isPublic) return 'a secret came with the id of a public client, which has none';
   if (isBlank(secret)) return 'the secret is blank, which is never one';
   if (hasExpiredSecret(client, now)) return 'the secret is wrong, or it has expired';
   const isRotating = previousSecretExpiresAt !== null && previousSecretExpiresAt > now;
-  return isRotating ? 'the secret is neither the current nor the previous one' : 'the secret is wrong';
+  return isRotating
+    ? 'the secret is neither the current nor the previous one'
+    : 'the secret is wrong';
 }

@@ -10,7 +10,11 @@ const DEMANDED = { require_pushed_authorization_requests: true, dpop_bound_acces
 describe('A client is told how it authenticates', () => {
   test.each([
     ['by nothing', CLIENT, { token_endpoint_auth_method: 'none' }],
-    ['by a secret', { ...CLIENT, public: false }, { token_endpoint_auth_method: 'client_secret_basic' }],
+    [
+      'by a secret',
+      { ...CLIENT, public: false },
+      { token_endpoint_auth_method: 'client_secret_basic' },
+    ],
     [
       'by keys that are kept here',
       { ...CLIENT, public: false, keys: KEYS },
@@ -39,7 +43,9 @@ describe('A client is told how it authenticates', () => {
       ...says,
       require_pushed_authorization_requests: true,
     });
-    expect(authenticationMetadata({ ...client, dpopBoundAccessTokens: true }, demands())).toStrictEqual({
+    expect(
+      authenticationMetadata({ ...client, dpopBoundAccessTokens: true }, demands()),
+    ).toStrictEqual({
       ...says,
       dpop_bound_access_tokens: true,
     });

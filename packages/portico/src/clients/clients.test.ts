@@ -31,8 +31,16 @@ const WEB: ClientRegistration = {
   redirectUris: [CALLBACK],
   scopes: ['openid', 'notes:read'],
 };
-const SERVICE: ClientRegistration = { name: 'Robot', scopes: ['notes:read'], grants: ['client_credentials'] };
-const [OLD, FRESH, BIG] = [newKey('ES256', 'old'), newKey('EdDSA', 'fresh'), newKey('PS256', 'big')];
+const SERVICE: ClientRegistration = {
+  name: 'Robot',
+  scopes: ['notes:read'],
+  grants: ['client_credentials'],
+};
+const [OLD, FRESH, BIG] = [
+  newKey('ES256', 'old'),
+  newKey('EdDSA', 'fresh'),
+  newKey('PS256', 'big'),
+];
 const KEYED = { ...SERVICE, jwks: { keys: [OLD.jwk] } };
 /** The smallest pictures that there are. */
 const gif = (side: string) => Buffer.from(`GIF89a${side}\0${side}\0`, 'latin1');
@@ -101,7 +109,13 @@ async function registered(registration: ClientRegistration = WEB): Promise<strin
 async function unregistered(changes: Partial<Client>): Promise<string> {
   const id = await registered();
   const { client } = await clients.show(id);
-  const other = { ...client, secretHash: null, previousSecretHash: null, id: `other-${id}`, public: true };
+  const other = {
+    ...client,
+    secretHash: null,
+    previousSecretHash: null,
+    id: `other-${id}`,
+    public: true,
+  };
   await watched.store.clients.insertClient({ ...other, ...changes });
   return changes.id ?? other.id;
 }
@@ -148,11 +162,17 @@ describe('registering a client', () => {
   ])('makes no secret for a client that %s', async (_, more) => {
     const { client, secret } = await clients.create({ ...WEB, ...more });
     expect([secret, client.secretHash]).toEqual([null, null]);
-    expect(events).toEqual([{ type: 'client_registered', clientId: client.id, registeredBy: 'operator' }]);
+    expect(events).toEqual([
+      { type: 'client_registered', clientId: client.id, registeredBy: 'operator' },
+    ]);
   });
 
   test('stores its site and its logo with it', async () => {
-    const { client } = await clients.create({ ...WEB, siteUri: 'https://client.example', logo: LOGO });
+    const { client } = await clients.create({
+      ...WEB,
+      siteUri: 'https://client.example',
+      logo: LOGO,
+    });
     expect(await found(client.id)).toMatchObject({
       siteUri: 'https://client.example/',
       logoHash: client.logoHash,
@@ -162,12 +182,16 @@ describe('registering a client', () => {
     });
     const fetched = await clients.create({ ...WEB, logoUri: 'https://client.example/logo' });
     expect(fetched.client.logoHash).toBe(client.logoHash);
-    await expect(clients.create({ ...WEB, siteUri: 'http://client.example' })).rejects.toThrow('https URL');
+    await expect(clients.create({ ...WEB, siteUri: 'http://client.example' })).rejects.toThrow(
+      'https URL',
+    );
   });
 
   test('refuses invalid input without an event', async () => {
     await expect(clients.create({ ...WEB, name: '' })).rejects.toThrow('needs a name');
-    await expect(clients.createUnless({ ...WEB, name: '' }, () => false)).rejects.toThrow('needs a name');
+    await expect(clients.createUnless({ ...WEB, name: '' }, () => false)).rejects.toThrow(
+      'needs a name',
+    );
     expect(events).toEqual([]);
   });
 
@@ -177,7 +201,9 @@ describe('registering a client', () => {
     const first = await clients.createUnless({ ...WEB, name, logo: LOGO }, isThere, BY);
     expect(first).toMatchObject({ created: true, secret: expect.stringMatching(/./) as string });
     expect(first.client.secretHash).toBe(`hash of ${first.secret}`);
-    expect(await watched.store.logos.findLogo(first.client.id, first.client.logoHash ?? '')).not.toBeNull();
+    expect(
+      await watched.store.logos.findLogo(first.client.id, first.client.logoHash ?? ''),
+    ).not.toBeNull();
     const again = await clients.createUnless({ ...WEB, name }, isThere, BY);
     expect(again).toEqual({ client: first.client, secret: null, created: false });
     const told = { type: 'client_registered', registeredBy: 'operator', ...BY };
@@ -195,7 +221,8 @@ describe('finding a client', () => {
   test('does not ask the store for invalid ids', async () => {
     const id = await registered();
     watched.reads.length = 0;
-    for (const none of ['', 'a\nb', 'ä', '\u007F', 'x'.repeat(256)]) expect(await found(none)).toBeNull();
+    for (const none of ['', 'a\nb', 'ä', '\u007F', 'x'.repeat(256)])
+      expect(await found(none)).toBeNull();
     expect(watched.reads).toEqual([]);
     expect(await found('x'.repeat(255))).toBeNull();
     expect(await found(id)).toMatchObject({ id });
@@ -265,14 +292,19 @@ describe('rotating a secret', () => {
       previousSecretHash: overlap === 0 ? null : client.secretHash,
       previousSecretExpiresAt: previousExpiresAt,
     });
-    expect(events).toEqual([{ type: 'secret_rotated', clientId: client.id, previousExpiresAt, ...BY }]);
+    expect(events).toEqual([
+      { type: 'secret_rotated', clientId: client.id, previousExpiresAt, ...BY },
+    ]);
   });
 
-  test.each([-1, 0.5, Number.NaN, YEAR + 1])('is refused with an overlap of %d seconds', async (overlap) => {
-    await expect(clients.rotateSecret(await registered(), overlap)).rejects.toThrow(
-      refusal('The overlap must be 0 to 31536000 seconds'),
-    );
-  });
+  test.each([-1, 0.5, Number.NaN, YEAR + 1])(
+    'is refused with an overlap of %d seconds',
+    async (overlap) => {
+      await expect(clients.rotateSecret(await registered(), overlap)).rejects.toThrow(
+        refusal('The overlap must be 0 to 31536000 seconds'),
+      );
+    },
+  );
 
   test('is refused for a client without a secret, and changes nothing', async () => {
     const revoked = await registered();
@@ -320,7 +352,9 @@ describe('revoking a client', () => {
     const id = await registered();
     const before = await found(id);
     expect(await clients.revoke(id, BY)).toEqual({ client: before, wasKnown: true });
-    expect(events).toEqual([{ type: 'client_revoked', clientId: id, registeredBy: 'operator', ...BY }]);
+    expect(events).toEqual([
+      { type: 'client_revoked', clientId: id, registeredBy: 'operator', ...BY },
+    ]);
     await expect(clients.revoke(id)).rejects.toThrow(refusal('The client was revoked before'));
     await expect(clients.revoke('nobody')).rejects.toThrow('No client has this id');
     expect(events).toHaveLength(1);
@@ -391,7 +425,9 @@ describe('unblocking the URL of a document', () => {
     events.length = 0;
     await clients.unblock(url, BY);
     expect(await found(url)).toMatchObject({ revokedAt: null });
-    expect(events).toEqual([{ type: 'client_unblocked', clientId: url, registeredBy: 'document', ...BY }]);
+    expect(events).toEqual([
+      { type: 'client_unblocked', clientId: url, registeredBy: 'document', ...BY },
+    ]);
     await expect(clients.unblock(url)).rejects.toThrow(refusal('This URL is not blocked'));
     expect(events).toHaveLength(1);
   });
@@ -404,7 +440,9 @@ describe('unblocking the URL of a document', () => {
         'Only a client that is the URL of a document can be unblocked; any other client is revoked for good',
       ),
     );
-    await expect(clients.unblock('https://nobody.example/c.json')).rejects.toThrow('No client has this id');
+    await expect(clients.unblock('https://nobody.example/c.json')).rejects.toThrow(
+      'No client has this id',
+    );
   });
 });
 
@@ -463,7 +501,11 @@ describe('changing a client', () => {
     const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
     const before = await found(id);
     watched.writes.length = 0;
-    const same = { addRedirectUris: [CALLBACK], addScopes: ['openid'], siteUri: 'https://client.example' };
+    const same = {
+      addRedirectUris: [CALLBACK],
+      addScopes: ['openid'],
+      siteUri: 'https://client.example',
+    };
     for (const changes of [{}, same, { ...same, logo: LOGO }])
       expect(await clients.update(id, changes)).toEqual({ client: before, changes: {} });
     expect(watched.writes).toEqual([]);
@@ -483,8 +525,12 @@ describe('changing a client', () => {
       client_uri: { before: 'https://client.example/', after: null },
     });
     expect(await found(id)).not.toHaveProperty('siteUri');
-    expect((await clients.update(id, { name: 'Renamed again' })).client).not.toHaveProperty('siteUri');
-    expect(await update(id, { logo: null })).toEqual({ logo_sha256: { before: logoHash, after: null } });
+    expect((await clients.update(id, { name: 'Renamed again' })).client).not.toHaveProperty(
+      'siteUri',
+    );
+    expect(await update(id, { logo: null })).toEqual({
+      logo_sha256: { before: logoHash, after: null },
+    });
     expect(await found(id)).not.toHaveProperty('logoHash');
     expect((await clients.update(id, { name: 'Renamed' })).client).not.toHaveProperty('logoHash');
     expect(await watched.store.logos.findLogo(id, logoHash ?? '')).toBeNull();
@@ -499,11 +545,15 @@ describe('changing a client', () => {
     expect(await update(id, { tokenEndpointAuthSigningAlg: 'ES256' })).toEqual({
       token_endpoint_auth_signing_alg: { before: null, after: 'ES256' },
     });
-    expect((await found(id))?.keys).toMatchObject({ jwks: expect.stringContaining('"old"') as string });
+    expect((await found(id))?.keys).toMatchObject({
+      jwks: expect.stringContaining('"old"') as string,
+    });
     const [old, fresh] = [/^old [\w-]{43}$/, /^fresh [\w-]{43}$/].map((name) => [
       expect.stringMatching(name),
     ]);
-    expect(await update(id, { jwks: { keys: [FRESH.jwk] }, tokenEndpointAuthSigningAlg: 'EdDSA' })).toEqual({
+    expect(
+      await update(id, { jwks: { keys: [FRESH.jwk] }, tokenEndpointAuthSigningAlg: 'EdDSA' }),
+    ).toEqual({
       jwks: { before: old, after: fresh },
       token_endpoint_auth_signing_alg: { before: 'ES256', after: 'EdDSA' },
     });
@@ -563,7 +613,9 @@ describe('changing a client', () => {
       ...before,
       redirectUris: ['com.example.app:/cb', 'http://127.0.0.1/cb'],
     });
-    await expect(update(id, { addGrants: ['introspection'] })).rejects.toThrow('public client cannot have');
+    await expect(update(id, { addGrants: ['introspection'] })).rejects.toThrow(
+      'public client cannot have',
+    );
   });
 
   test('with a profile keeps it to that profile', async () => {
@@ -610,7 +662,9 @@ describe('changing a client', () => {
     await watched.set('oauth_clients', ['client_id', id], { scope: 'openid notes:old notes:read' });
     await update(id, { name: 'Renamed' });
     expect(await found(id)).toMatchObject({ scopes: ['openid', 'notes:old', 'notes:read'] });
-    await expect(update(id, { addScopes: ['notes:older'] })).rejects.toThrow('"notes:older" is unknown');
+    await expect(update(id, { addScopes: ['notes:older'] })).rejects.toThrow(
+      '"notes:older" is unknown',
+    );
     await update(id, { removeScopes: ['notes:old'] });
     expect(await found(id)).toMatchObject({ scopes: ['openid', 'notes:read'] });
   });
@@ -699,7 +753,11 @@ describe('changing a client', () => {
       [revoked, 'The client was revoked before'],
       ['nobody', 'No client has this id; see oauth:client:list'],
     ] as const)
-      for (const changes of [{ name: 'Renamed' }, { logoUri: 'https://client.example/logo' }, { logo: null }])
+      for (const changes of [
+        { name: 'Renamed' },
+        { logoUri: 'https://client.example/logo' },
+        { logo: null },
+      ])
         await expect(fetching.update(id, changes)).rejects.toThrow(refusal(problem));
     expect(fetched).toBe(0);
     expect(events).toEqual([]);

@@ -29,7 +29,11 @@ export interface RegisteredClient {
  * Returns the client with this id, for a request with this form. Null if it is unknown. Also
  * returns revoked clients.
  */
-export type FindClient = (clientId: string, request: Request, form: Parameters) => Promise<Client | null>;
+export type FindClient = (
+  clientId: string,
+  request: Request,
+  form: Parameters,
+) => Promise<Client | null>;
 
 /** See `Clients.update`. */
 export type UpdateClient = Clients['update'];
@@ -101,7 +105,11 @@ export class Clients {
   ): Promise<RegisteredClient & { readonly created: boolean }> {
     const { client, secret, logo } = await this.#checked(registration);
     const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
-    const existing = await this.#server.store.clients.insertClientUnless(client, isActiveAndThere, logo);
+    const existing = await this.#server.store.clients.insertClientUnless(
+      client,
+      isActiveAndThere,
+      logo,
+    );
     if (existing !== null) return { client: existing, secret: null, created: false };
     await this.#audit('client_registered', client, acting);
     return { client, secret, created: true };
@@ -160,13 +168,20 @@ export class Clients {
     const { store, host, audit, clock } = this.#server;
     const { keys: ownKeys, secretHash: current } = await this.#requireLiving(clientId);
     if (ownKeys !== null)
-      throw new RegistrationError('A client that authenticates with its keys has no secret to rotate');
+      throw new RegistrationError(
+        'A client that authenticates with its keys has no secret to rotate',
+      );
     const secret = randomToken();
     const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
     if (current === null) throw new RegistrationError('A public client has no secret to rotate');
-    const [hash, replaced] = [await host.passwordHasher.hash(secret), acting?.seen?.secretHash ?? null];
+    const [hash, replaced] = [
+      await host.passwordHasher.hash(secret),
+      acting?.seen?.secretHash ?? null,
+    ];
     if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
-      throw new RegistrationError('The client was revoked or got another secret in the meantime; try again');
+      throw new RegistrationError(
+        'The client was revoked or got another secret in the meantime; try again',
+      );
     }
     await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
     return { secret, previousExpiresAt };
@@ -213,7 +228,8 @@ export class Clients {
 
   async #requireKnown(clientId: string): Promise<Client> {
     const client = await this.find(clientId);
-    if (client === null) throw new RegistrationError('No client has this id; see oauth:client:list');
+    if (client === null)
+      throw new RegistrationError('No client has this id; see oauth:client:list');
     return client;
   }
 
@@ -228,7 +244,8 @@ export class Clients {
   ): Promise<RegisteredClient & { readonly logo: ClientLogo | undefined }> {
     const { host, clock } = this.#server;
     const checked = await checkNewClient(registration, this.#server);
-    const siteUri = registration.siteUri === undefined ? {} : { siteUri: checkSite(registration.siteUri) };
+    const siteUri =
+      registration.siteUri === undefined ? {} : { siteUri: checkSite(registration.siteUri) };
     const logo = await namedLogo(registration, this.#logos);
     const secret = hasSecret(checked) ? randomToken() : null;
     const client = newClient(checked, {

@@ -5,9 +5,14 @@ import { createParameters } from '../parameters.ts';
 import { readCredentials } from './credentials.ts';
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const basic = (text: string, scheme = 'Basic') => `${scheme} ${Buffer.from(text).toString('base64')}`;
+const basic = (text: string, scheme = 'Basic') =>
+  `${scheme} ${Buffer.from(text).toString('base64')}`;
 
-function read(header: string | null, form: Readonly<Record<string, string>> = {}, takesAssertions = false) {
+function read(
+  header: string | null,
+  form: Readonly<Record<string, string>> = {},
+  takesAssertions = false,
+) {
   const request = new Request('https://portal.example/oauth/token', {
     method: 'POST',
     headers: header === null ? {} : { Authorization: header },
@@ -28,7 +33,12 @@ describe('HTTP Basic', () => {
   // @shows AS-9.2
   test.each([
     ['as it is', basic('a:b'), 'a', 'b'],
-    ['in small letters, after several spaces', basic('a:b').replace('Basic ', ' basic   '), 'a', 'b'],
+    [
+      'in small letters, after several spaces',
+      basic('a:b').replace('Basic ', ' basic   '),
+      'a',
+      'b',
+    ],
     ['with an empty secret', basic('a:'), 'a', ''],
     ['with colons in the secret', basic('a:b:c'), 'a', 'b:c'],
     ['form-encoded', basic('a%3Ab%25:c+d%2B'), 'a:b%', 'c d+'],
@@ -64,7 +74,12 @@ describe('HTTP Basic', () => {
   // @shows AS-9.2
   test('ignores other schemes', () => {
     const form = { client_id: 'a', client_secret: 'b' };
-    for (const header of [basic('a:b', 'Basics'), basic('a:b', 'XBasic'), `Bearer ${basic('a:b')}`, 'DPoP x'])
+    for (const header of [
+      basic('a:b', 'Basics'),
+      basic('a:b', 'XBasic'),
+      `Bearer ${basic('a:b')}`,
+      'DPoP x',
+    ])
       expect(read(header, form)).toMatchObject({ method: 'client_secret_post' });
   });
 
@@ -91,7 +106,11 @@ test('in the body, an id with a secret is a confidential client, an id alone a p
 
 describe('an assertion', () => {
   const sent = (payload: object, more: Readonly<Record<string, string>> = {}) =>
-    read(null, { client_assertion: assertionOf(payload), client_assertion_type: TYPE, ...more }, true);
+    read(
+      null,
+      { client_assertion: assertionOf(payload), client_assertion_type: TYPE, ...more },
+      true,
+    );
 
   // @shows AS-23.2, RFC7521-4.2
   test('names the client by its sub, unless the request has a client id', () => {
@@ -133,14 +152,23 @@ describe('an assertion', () => {
     expect(() => read(null, { client_id: 'a', client_assertion }, true)).toThrow(refusal);
     expect(() => read(null, { client_id: 'a', client_assertion_type }, true)).toThrow(refusal);
     expect(() => read(basic('a:b'), whole, true)).toThrow(refusal);
-    expect(() => read(null, { ...whole, client_id: 'a', client_secret: 'b' }, true)).toThrow(refusal);
+    expect(() => read(null, { ...whole, client_id: 'a', client_secret: 'b' }, true)).toThrow(
+      refusal,
+    );
   });
 
   // @shows AS-23.1
   test('is ignored where assertions are off', () => {
-    const form = { client_assertion: assertionOf({ sub: 'a' }), client_assertion_type: TYPE, client_id: 'b' };
+    const form = {
+      client_assertion: assertionOf({ sub: 'a' }),
+      client_assertion_type: TYPE,
+      client_id: 'b',
+    };
     expect(read(null, form)).toEqual({ method: 'none', clientId: 'b' });
-    expect(read(basic('b:c'), form)).toMatchObject({ method: 'client_secret_basic', clientId: 'b' });
+    expect(read(basic('b:c'), form)).toMatchObject({
+      method: 'client_secret_basic',
+      clientId: 'b',
+    });
     expect(read(null, { client_id: 'b' }, true)).toEqual({ method: 'none', clientId: 'b' });
   });
 });

@@ -6,7 +6,11 @@ import type { Parameters } from '../parameters.ts';
  * The methods by which clients authenticate at the token endpoint, with their names from RFC 7591.
  * `none` is for public clients.
  */
-export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
+export const CLIENT_AUTHENTICATION_METHODS = [
+  'client_secret_basic',
+  'client_secret_post',
+  'none',
+] as const;
 
 /** The authentication method of clients with keys, if a feature verifies their assertions. */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
@@ -70,14 +74,21 @@ export function readCredentials(
     );
   }
   if (clientId !== undefined && clientId !== basic.clientId) {
-    throw new OAuthError('invalid_request', 'The client_id in the body is not the one that authenticates.');
+    throw new OAuthError(
+      'invalid_request',
+      'The client_id in the body is not the one that authenticates.',
+    );
   }
   return basic;
 }
 
 /** Returns the same error for every reason. `detail` is only for the log. */
 export function invalidClient(detail: string): OAuthError {
-  return new OAuthError('invalid_client', 'The client is unknown or could not be authenticated.', detail);
+  return new OAuthError(
+    'invalid_client',
+    'The client is unknown or could not be authenticated.',
+    detail,
+  );
 }
 
 /**
@@ -95,7 +106,8 @@ function basicCredentials(header: string | null): SecretCredentials | null {
   if (colon < 0) throw invalidClient(ILL_FORMED_BASIC);
   const clientId = formDecode(text.slice(0, colon));
   const secret = formDecode(text.slice(colon + 1));
-  if (clientId === null || secret === null || clientId === '') throw invalidClient(ILL_FORMED_BASIC);
+  if (clientId === null || secret === null || clientId === '')
+    throw invalidClient(ILL_FORMED_BASIC);
   return { method: 'client_secret_basic', clientId, secret };
 }
 

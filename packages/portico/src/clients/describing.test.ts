@@ -9,9 +9,10 @@ import { readKeySet } from './key-sets.ts';
 
 const NOW = 1_800_000_000_000;
 const scopes = createScopeCatalog({ 'notes:read': 'Read notes' });
-const [one, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ec', { namedCurve: 'P-256' })].map(
-  ({ publicKey }) => publicKey.export({ format: 'jwk' }),
-);
+const [one, other] = [
+  generateKeyPairSync('ed25519'),
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+].map(({ publicKey }) => publicKey.export({ format: 'jwk' }));
 
 const clientWith = (changes: Partial<Client> = {}) =>
   ({
@@ -47,7 +48,10 @@ test('a client is shown without the hashes of its secrets', () => {
 });
 
 test('it is active until it is revoked, or blocked if it has a document; no other reason counts then', () => {
-  expect(described({ registeredBy: 'document' }, 'why')).toMatchObject({ status: 'active', refusal: 'why' });
+  expect(described({ registeredBy: 'document' }, 'why')).toMatchObject({
+    status: 'active',
+    refusal: 'why',
+  });
   expect(described({ revokedAt: NOW }, 'why')).toMatchObject({ status: 'revoked', refusal: null });
   const blocked = described({ revokedAt: NOW, registeredBy: 'document' }, 'why');
   expect(blocked).toMatchObject({ status: 'blocked', refusal: null });
@@ -60,7 +64,9 @@ test.each<[Partial<Client>, number | null | 'no secret']>([
   [{ public: true }, 'no secret'],
   [{ keys: { jwks: null, jwksUri: 'https://client.example/keys', algorithm: null } }, 'no secret'],
 ])('for %j it says until when the previous secret is accepted', (changes, until) => {
-  expect(described(changes).secret).toEqual(until === 'no secret' ? null : { previousAcceptedUntil: until });
+  expect(described(changes).secret).toEqual(
+    until === 'no secret' ? null : { previousAcceptedUntil: until },
+  );
 });
 
 test('it lists its scopes that are not offered', () => {
@@ -79,7 +85,9 @@ test('its keys are those stored here, each with its names', () => {
   ];
   expect(described({ keys: { jwks, jwksUri: null, algorithm: null } }).keys).toEqual(shown);
   expect(describeKeys(null)).toEqual([]);
-  expect(describeKeys({ jwks: null, jwksUri: 'https://client.example/keys', algorithm: null })).toEqual([]);
+  expect(
+    describeKeys({ jwks: null, jwksUri: 'https://client.example/keys', algorithm: null }),
+  ).toEqual([]);
   // What a store holds that is not a key set any more has no keys.
   expect(describeKeys({ jwks: '{}', jwksUri: null, algorithm: null })).toEqual([]);
 });

@@ -52,10 +52,14 @@ export function describeClient(client: Client, { scopes, profiles, clock }: Serv
   const { previousSecretExpiresAt: until, revokedAt } = client;
   return {
     client: shown,
-    status: revokedAt === null ? 'active' : client.registeredBy === 'document' ? 'blocked' : 'revoked',
+    status:
+      revokedAt === null ? 'active' : client.registeredBy === 'document' ? 'blocked' : 'revoked',
     keys: describeKeys(client.keys),
     secret: hasSecret(client)
-      ? { previousAcceptedUntil: revokedAt === null && until !== null && until > clock() ? until : null }
+      ? {
+          previousAcceptedUntil:
+            revokedAt === null && until !== null && until > clock() ? until : null,
+        }
       : null,
     scopesNotOffered: client.scopes.filter((name) => !scopes.has(name)),
     refusal: revokedAt === null ? profiles.refusal(client) : null,

@@ -39,7 +39,8 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
   return (await tokens.list()).some(({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now);
 }
 
-const refuse = () => Promise.reject(new Error('No feature of this server has initial access tokens'));
+const refuse = () =>
+  Promise.reject(new Error('No feature of this server has initial access tokens'));
 
 /** For a server without a feature for initial access tokens. */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {

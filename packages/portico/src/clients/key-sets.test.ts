@@ -11,7 +11,17 @@ const EC = jwkOf('a');
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
 const WEAK = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
 const OTHER = { kty: 'EC', crv: 'P-521', x: 'AA', y: 'AA' };
-const NO_SETS = [undefined, null, 'keys', 1, [EC], {}, { keys: null }, { keys: { 0: EC } }, { keys: 'none' }];
+const NO_SETS = [
+  undefined,
+  null,
+  'keys',
+  1,
+  [EC],
+  {},
+  { keys: null },
+  { keys: { 0: EC } },
+  { keys: 'none' },
+];
 
 describe('the keys that a client registers', () => {
   // @shows AS-23.2
@@ -48,8 +58,16 @@ describe('the keys that a client registers', () => {
 
   // @shows AS-23.2
   test.each([
-    ['for an algorithm that is not taken', { jwks: { keys: [EC] }, algorithm: 'HS256' }, 'is one of RS256'],
-    ['for an algorithm of other keys', { jwks: { keys: [EC] }, algorithm: 'RS256' }, 'signs with RS256'],
+    [
+      'for an algorithm that is not taken',
+      { jwks: { keys: [EC] }, algorithm: 'HS256' },
+      'is one of RS256',
+    ],
+    [
+      'for an algorithm of other keys',
+      { jwks: { keys: [EC] }, algorithm: 'RS256' },
+      'signs with RS256',
+    ],
     ['for any, with none that verifies', { jwks: { keys: [OTHER] } }, 'signs with RS256, PS256'],
     ['in two places', { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' }, 'both'],
     ['nowhere', {}, 'needs its public keys'],
@@ -61,7 +79,8 @@ describe('the keys that a client registers', () => {
 
   // @shows AS-23.2
   test('are refused if they are not set', () => {
-    for (const jwks of NO_SETS.slice(1)) expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
+    for (const jwks of NO_SETS.slice(1))
+      expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
   });
 
   test('accept an algorithm that at least one of them signs with', () => {

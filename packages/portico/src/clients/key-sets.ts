@@ -28,15 +28,20 @@ export interface NamedKeys {
  * Returns the keys in the form that is stored. `anyPort` allows a `jwks_uri` with any port. Throws
  * a RegistrationError that explains the problem.
  */
-export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort = false): ClientKeys {
+export function checkClientKeys(
+  { jwks, jwksUri, algorithm }: NamedKeys,
+  anyPort = false,
+): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
     throw new RegistrationError(
       `The signing algorithm of assertions (token_endpoint_auth_signing_alg) is one of ${VERIFIED_ALGORITHMS.join(', ')}`,
     );
   }
   const kept = { algorithm: algorithm ?? null };
-  if (jwksUri === undefined) return { ...kept, jwks: checkKeySet(jwks, kept.algorithm), jwksUri: null };
-  if (jwks !== undefined) throw new RegistrationError('The client has both jwks and jwks_uri; leave one out');
+  if (jwksUri === undefined)
+    return { ...kept, jwks: checkKeySet(jwks, kept.algorithm), jwksUri: null };
+  if (jwks !== undefined)
+    throw new RegistrationError('The client has both jwks and jwks_uri; leave one out');
   const problem = fetchableUrlProblem(jwksUri) ?? portProblem(new URL(jwksUri), anyPort);
   if (problem !== null) throw new RegistrationError(`The jwks_uri ${problem}`);
   return { ...kept, jwks: null, jwksUri };
@@ -47,13 +52,19 @@ export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort
  * members that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
-  if (jwks === undefined) throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
+  if (jwks === undefined)
+    throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
   const keys = keysIn(jwks);
   if (keys === null)
     throw new RegistrationError('The jwks must be a JSON object with a list of keys (RFC 7517)');
-  if (keys.length > MOST_KEPT) throw new RegistrationError(`The jwks has more than ${MOST_KEPT} keys`);
+  if (keys.length > MOST_KEPT)
+    throw new RegistrationError(`The jwks has more than ${MOST_KEPT} keys`);
   const usable = keys.map(readOrRefuse).filter((key) => key !== null);
-  if (!usable.some(({ algorithms }) => algorithm === null || algorithms.some((each) => each === algorithm))) {
+  if (
+    !usable.some(
+      ({ algorithms }) => algorithm === null || algorithms.some((each) => each === algorithm),
+    )
+  ) {
     throw new RegistrationError(
       `The jwks has no key that signs with ${algorithm ?? VERIFIED_ALGORITHMS.join(', ')}`,
     );
@@ -67,7 +78,8 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
   try {
     return readPublicKey(jwk);
   } catch (error) {
-    if (error instanceof JwkError) throw new RegistrationError(`A key of the jwks ${error.message}`);
+    if (error instanceof JwkError)
+      throw new RegistrationError(`A key of the jwks ${error.message}`);
     throw error;
   }
 }

@@ -52,6 +52,9 @@ test('a use that cannot be recorded does not fail the request: the log names the
   state.problem = exception;
   await recordUse({ id: 'one', registeredBy: 'registration', usedAt: null });
   expect(warnings).toEqual([
-    ['The use of client {clientId} could not be written down: {exception}', { clientId: 'one', exception }],
+    [
+      'The use of client {clientId} could not be written down: {exception}',
+      { clientId: 'one', exception },
+    ],
   ]);
 });

@@ -6,7 +6,10 @@ import { clientPages, listPage, type ClientPage } from './listing.ts';
 /** A store of so many clients, whose ids are in order, and what it was asked. */
 function storeOf(count: number) {
   const asked: (readonly [string, number])[] = [];
-  const all = Array.from({ length: count }, (_, index) => ({ id: String(10_000 + index) }) as Client);
+  const all = Array.from(
+    { length: count },
+    (_, index) => ({ id: String(10_000 + index) }) as Client,
+  );
   return {
     all,
     asked,
@@ -21,7 +24,10 @@ function storeOf(count: number) {
 
 test('a page has fifty clients by default, and says where the next one starts', async () => {
   const store = storeOf(51);
-  expect(await listPage(store.clients, {})).toEqual({ items: store.all.slice(0, 50), next: '10049' });
+  expect(await listPage(store.clients, {})).toEqual({
+    items: store.all.slice(0, 50),
+    next: '10049',
+  });
   expect(await listPage(store.clients, { after: '10049' })).toEqual({
     items: store.all.slice(50),
     next: null,
@@ -48,7 +54,10 @@ test.each<[ClientPage, string]>([
   [{ after: 'a\nb' }, 'Invalid cursor; use the one that the previous page returned'],
 ])('a page of %j is refused without asking the store', async (page, message) => {
   const store = storeOf(1);
-  await expect(listPage(store.clients, page)).rejects.toMatchObject({ name: 'RegistrationError', message });
+  await expect(listPage(store.clients, page)).rejects.toMatchObject({
+    name: 'RegistrationError',
+    message,
+  });
   expect(store.asked).toEqual([]);
   expect((await listPage(store.clients, { limit: 1000 })).items).toHaveLength(1);
 });

@@ -27,6 +27,7 @@ export async function namedLogo(
   logos: ClientLogos | null,
 ): Promise<ClientLogo | undefined> {
   if (named.logo === undefined && named.logoUri === undefined) return undefined;
-  if (logos === null) throw new RegistrationError('oauth_server:client_logos is off; set it to true first');
+  if (logos === null)
+    throw new RegistrationError('oauth_server:client_logos is off; set it to true first');
   return logos.pictureOf(named);
 }

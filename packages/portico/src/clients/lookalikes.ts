@@ -48,7 +48,9 @@ const LATIN_FOR: ReadonlyMap<string, string> = new Map(
       return [/[il]/.test(latin) ? 'l' : latin, enclosed] as const;
     }),
     ...Object.entries(LOOKS_LIKE),
-  ].flatMap(([latin, others]) => Array.from(others.toLowerCase(), (other) => [other, latin] as const)),
+  ].flatMap(([latin, others]) =>
+    Array.from(others.toLowerCase(), (other) => [other, latin] as const),
+  ),
 );
 
 /** Two letters that look like one. */

@@ -40,6 +40,9 @@ test.each([undefined, null, '', []])('a field with the value %j is treated as mi
   expect(saysNothing(value)).toBe(true);
 });
 
-test.each([0, false, 'a', ['a'], {}, { length: 0 }])('a field with the value %j is not missing', (value) => {
-  expect(saysNothing(value)).toBe(false);
-});
+test.each([0, false, 'a', ['a'], {}, { length: 0 }])(
+  'a field with the value %j is not missing',
+  (value) => {
+    expect(saysNothing(value)).toBe(false);
+  },
+);

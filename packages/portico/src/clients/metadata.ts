@@ -12,7 +12,10 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
  */
 export function saysNothing(value: unknown): boolean {
   return (
-    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (Array.isArray(value) && value.length === 0)
   );
 }
 
@@ -26,9 +29,14 @@ export function grantsNamed(
 }
 
 /** Returns the scopes in `scope`. Without it, returns all offered scopes. */
-export function scopesNamed(scope: string | undefined, offered: readonly string[]): readonly string[] {
+export function scopesNamed(
+  scope: string | undefined,
+  offered: readonly string[],
+): readonly string[] {
   const asked = (scope ?? '').split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS);
-  return asked.length === 0 ? offered : [...new Set(asked)].filter((name) => offered.includes(name));
+  return asked.length === 0
+    ? offered
+    : [...new Set(asked)].filter((name) => offered.includes(name));
 }
 
 /**

@@ -25,12 +25,14 @@ test('a redirect URI matches character by character', () => {
 
 describe('what a native application may register', () => {
   // @shows RFC8252-7.1, RFC8252-7.2, RFC8252-7.3
-  test.each([...REGISTERED, 'com.example.app://host/callback', 'com.example.app:callback', 'a.b-c+d.e1:/'])(
-    '%s',
-    (uri) => {
-      expect(redirectUriProblem(uri, 'native')).toBeNull();
-    },
-  );
+  test.each([
+    ...REGISTERED,
+    'com.example.app://host/callback',
+    'com.example.app:callback',
+    'a.b-c+d.e1:/',
+  ])('%s', (uri) => {
+    expect(redirectUriProblem(uri, 'native')).toBeNull();
+  });
 
   // @shows RFC8252-8.4
   test.each([
@@ -50,7 +52,11 @@ describe('what a native application may register', () => {
     ['a backslash', 'http:\\\\127.0.0.1\\callback', 'has the character U+005C'],
     ['a single slash', 'http:/127.0.0.1/callback', 'http is for loopback only'],
     ['credentials', 'http://user@127.0.0.1/callback', 'carries credentials'],
-    ['credentials of a private-use scheme', 'com.example.app://user:pass@host/', 'carries credentials'],
+    [
+      'credentials of a private-use scheme',
+      'com.example.app://user:pass@host/',
+      'carries credentials',
+    ],
     ['a fragment', 'com.example.app:/callback#x', 'has a fragment'],
     ['a wildcard', 'com.example.app:/*', 'contains a wildcard'],
     ['a parameter of the answer', 'com.example.app:/callback?code=1', 'has the parameter code'],
@@ -85,9 +91,12 @@ test.each([
   ['https://app.example/callback?a=b&', 'https://app.example/callback?a=b&code=c'],
   ['https://app.example/callback?next=/x?', 'https://app.example/callback?next=/x?&code=c'],
   ['https://app.example/callback??', 'https://app.example/callback??&code=c'],
-])('response parameters are added to the query of %s, without those that are null', (uri, answered) => {
-  expect(redirectWith(uri, { code: 'c', state: undefined })).toBe(answered);
-});
+])(
+  'response parameters are added to the query of %s, without those that are null',
+  (uri, answered) => {
+    expect(redirectWith(uri, { code: 'c', state: undefined })).toBe(answered);
+  },
+);
 
 test.each([
   ['https://app.example/callback', 'app.example'],

@@ -15,7 +15,8 @@ const HTTP_URL = /^https?:\/\/[^/\\]/i;
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 /** A loopback redirect URI. Its port has no leading zeros and is not 0. */
-const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
+const LOOPBACK =
+  /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
 /** The parameters that an authorization response adds to the query. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
@@ -43,7 +44,8 @@ export function redirectUriProblem(
     applicationType === 'native' ? nativeProblem(uri, url, allowedSchemes) : webProblem(uri, url);
   if (problem !== null) return problem;
   const taken = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
-  if (taken !== undefined) return `has the parameter ${taken} in its query, which the answer brings`;
+  if (taken !== undefined)
+    return `has the parameter ${taken} in its query, which the answer brings`;
   return null;
 }
 
@@ -130,7 +132,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
  * text, because a parsed URL has many spellings. So only the port's digits can differ from the
  * registered URI.
  */
-export function loopbackParts(uri: string): { readonly host: string; readonly rest: string } | null {
+export function loopbackParts(
+  uri: string,
+): { readonly host: string; readonly rest: string } | null {
   const [, host, port, rest = ''] = LOOPBACK.exec(uri) ?? [];
   if (host === undefined || Number(port ?? 80) > HIGHEST_PORT) return null;
   return { host, rest };
@@ -140,9 +144,13 @@ export function loopbackParts(uri: string): { readonly host: string; readonly re
  * Returns the redirect URI with the response's parameters added to its query (RFC 6749 section
  * 4.1.2). The rest stays unchanged.
  */
-export function redirectWith(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
+export function redirectWith(
+  uri: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) query.append(name, value);
   const at = uri.indexOf('?');
   // A later question mark is part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';

@@ -108,9 +108,9 @@ describe('A registration', () => {
       profile: null,
       idTokenSignedResponseAlg: 'EdDSA',
     });
-    expect(await check({ requirePushedAuthorizationRequests: false, dpopBoundAccessTokens: false })).toEqual(
-      await check(),
-    );
+    expect(
+      await check({ requirePushedAuthorizationRequests: false, dpopBoundAccessTokens: false }),
+    ).toEqual(await check());
   });
 
   test('with keys has no secret', async () => {
@@ -119,17 +119,17 @@ describe('A registration', () => {
     expect(published.keys).toEqual({ jwks: null, jwksUri, algorithm: 'ES256' });
     const brought = await check({ jwks: KEYS });
     expect(brought.keys?.jwks).toContain('Ed25519');
-    expect([published, brought, await check({ public: true }), await check()].map(hasSecret)).toEqual([
-      false,
-      false,
-      false,
-      true,
-    ]);
+    expect(
+      [published, brought, await check({ public: true }), await check()].map(hasSecret),
+    ).toEqual([false, false, false, true]);
   });
 
   test.each<[says: string, changes: Partial<ClientRegistration>]>([
     ['The client needs a name that people will recognise', { name: ' ' }],
-    ['The application type "desktop" is unknown; it is web or native', { applicationType: 'desktop' }],
+    [
+      'The application type "desktop" is unknown; it is web or native',
+      { applicationType: 'desktop' },
+    ],
     [
       'The redirect URI "http://client.example/" is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only',
       { redirectUris: [SITE, 'http://client.example/'] },
@@ -145,7 +145,10 @@ describe('A registration', () => {
     ['The client has no scope; name at least one with --scope', { scopes: [] }],
     ['The client has no scope; name at least one with --scope', { scopes: ['offline_access'] }],
     ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
-    ['A client with keys authenticates with them, so it cannot be public', { public: true, jwks: KEYS }],
+    [
+      'A client with keys authenticates with them, so it cannot be public',
+      { public: true, jwks: KEYS },
+    ],
     [
       'A client with keys authenticates with them, so it cannot be public',
       { public: true, jwksUri: 'https://client.example/keys' },
@@ -154,15 +157,24 @@ describe('A registration', () => {
       'A client with keys authenticates with them, so it cannot be public',
       { public: true, tokenEndpointAuthSigningAlg: 'ES256' },
     ],
-    ['The client has both jwks and jwks_uri; leave one out', { jwks: KEYS, jwksUri: 'https://a.example/k' }],
-    ['The client needs its public keys: jwks or jwks_uri', { tokenEndpointAuthSigningAlg: 'ES256' }],
+    [
+      'The client has both jwks and jwks_uri; leave one out',
+      { jwks: KEYS, jwksUri: 'https://a.example/k' },
+    ],
+    [
+      'The client needs its public keys: jwks or jwks_uri',
+      { tokenEndpointAuthSigningAlg: 'ES256' },
+    ],
   ])('is refused: %s', async (says, changes) => {
     expect(await refusal(changes)).toBe(says);
   });
 
-  test.each(['a'.repeat(100), ` ${'a'.repeat(100)} `, 'ünïcode 😀'])('may have the name %j', (name) => {
-    expect(checkName(name)).toBe(name.trim());
-  });
+  test.each(['a'.repeat(100), ` ${'a'.repeat(100)} `, 'ünïcode 😀'])(
+    'may have the name %j',
+    (name) => {
+      expect(checkName(name)).toBe(name.trim());
+    },
+  );
 
   test.each([
     ['is longer than 100 characters', 'a'.repeat(101)],
@@ -202,8 +214,14 @@ describe('The grants of a registration', () => {
 
   test.each<[says: string, registration: ClientRegistration]>([
     ['The client has no grant; give it a --redirect, or --grant=client_credentials', { name: 'A' }],
-    ['The grant refresh_token also needs authorization_code', { ...BASE, grants: ['refresh_token'] }],
-    ['The grant authorization_code needs a --redirect', { ...SERVICE, grants: ['authorization_code'] }],
+    [
+      'The grant refresh_token also needs authorization_code',
+      { ...BASE, grants: ['refresh_token'] },
+    ],
+    [
+      'The grant authorization_code needs a --redirect',
+      { ...SERVICE, grants: ['authorization_code'] },
+    ],
     [
       'A --redirect works only with the grant authorization_code; add that grant, or leave the redirect out',
       { ...SERVICE, redirectUris: [SITE] },
@@ -228,7 +246,9 @@ describe('The grants of a registration', () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
-    expect(await refusal(service, { base: SERVICE })).toContain('The scope email is about a person');
+    expect(await refusal(service, { base: SERVICE })).toContain(
+      'The scope email is about a person',
+    );
   });
 });
 
@@ -243,9 +263,9 @@ describe('The ID token algorithm of a client', () => {
     expect(await refusal(named)).toBe(
       'The server has no signing key for ES256; run npx portico oauth:keys:generate --alg ES256 first',
     );
-    expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'RS256' }, { algorithms: [] })).toBe(
-      'The server has no signing key; run npx portico oauth:server:setup first',
-    );
+    expect(
+      await refusal({ ...openid, idTokenSignedResponseAlg: 'RS256' }, { algorithms: [] }),
+    ).toBe('The server has no signing key; run npx portico oauth:server:setup first');
   });
 
   test('can be named by a client with ID tokens', async () => {
@@ -262,7 +282,9 @@ describe('The ID token algorithm of a client', () => {
     expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'none' })).toBe(
       'The ID token algorithm "none" is unknown; it is one of RS256, ES256, EdDSA',
     );
-    expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'a'.repeat(5000) })).not.toContain('aaaa');
+    expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'a'.repeat(5000) })).not.toContain(
+      'aaaa',
+    );
   });
 
   test('is the first one that has a key', async () => {
@@ -273,7 +295,12 @@ describe('The ID token algorithm of a client', () => {
 });
 
 describe('A registration with the profile', () => {
-  const base = { ...BASE, scopes: ['openid'], jwksUri: 'https://client.example/keys', profile: 'fapi2' };
+  const base = {
+    ...BASE,
+    scopes: ['openid'],
+    jwksUri: 'https://client.example/keys',
+    profile: 'fapi2',
+  };
   const both: readonly SigningAlgorithm[] = ['RS256', 'EdDSA'];
 
   test('requires what the profile does, and gets ID tokens with one of its algorithms', async () => {
@@ -283,7 +310,9 @@ describe('A registration with the profile', () => {
       dpopBoundAccessTokens: true,
       idTokenSignedResponseAlg: 'EdDSA',
     });
-    expect(await check({ scopes: ['notes:read'] }, { base, algorithms: both, switches: ON })).toMatchObject({
+    expect(
+      await check({ scopes: ['notes:read'] }, { base, algorithms: both, switches: ON }),
+    ).toMatchObject({
       idTokenSignedResponseAlg: 'RS256',
     });
   });
@@ -298,7 +327,9 @@ describe('A registration with the profile', () => {
     const off = 'The profile fapi2 needs features that are switched off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
-      expect(await refusal({ idTokenSignedResponseAlg: 'RS256' }, { base, algorithms, switches: ON })).toBe(
+      expect(
+        await refusal({ idTokenSignedResponseAlg: 'RS256' }, { base, algorithms, switches: ON }),
+      ).toBe(
         'The profile fapi2 does not allow this client: its ID tokens are signed with RS256 (id_token_signed_response_alg)',
       );
     }
@@ -319,7 +350,9 @@ describe('A registration with the profile', () => {
       dpopBoundAccessTokens: false,
       idTokenSignedResponseAlg: 'EdDSA',
     });
-    expect((await check({}, { base: plain, algorithms: both })).idTokenSignedResponseAlg).toBe('RS256');
+    expect((await check({}, { base: plain, algorithms: both })).idTokenSignedResponseAlg).toBe(
+      'RS256',
+    );
   });
 });
 

@@ -118,7 +118,12 @@ type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /** Returns a new client: never used, not revoked, with at most one secret. */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
-  const later = { previousSecretHash: null, previousSecretExpiresAt: null, usedAt: null, revokedAt: null };
+  const later = {
+    previousSecretHash: null,
+    previousSecretExpiresAt: null,
+    usedAt: null,
+    revokedAt: null,
+  };
   return { ...described, secretExpiresAt: null, ...begun, ...later };
 }
 
@@ -206,14 +211,17 @@ function checkKeys(
   const { jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm } = registration;
   if (jwks === undefined && jwksUri === undefined && algorithm === undefined) return null;
   if (isPublic)
-    throw new RegistrationError('A client with keys authenticates with them, so it cannot be public');
+    throw new RegistrationError(
+      'A client with keys authenticates with them, so it cannot be public',
+    );
   const isKept = jwksUri !== undefined && jwksUri === before?.keys?.jwksUri;
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
 
 export function checkName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '') throw new RegistrationError('The client needs a name that people will recognise');
+  if (trimmed === '')
+    throw new RegistrationError('The client needs a name that people will recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
   // Control and bidirectional characters could make one name look like another on the consent
   // screen.
@@ -241,7 +249,8 @@ function checkRedirectUris(
   for (const uri of uris) {
     if (before.includes(uri)) continue;
     const problem = redirectUriProblem(uri, applicationType, allowedSchemes);
-    if (problem !== null) throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
+    if (problem !== null)
+      throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
   }
   return [...new Set(uris)];
 }
@@ -260,7 +269,9 @@ function requireSchemes(
       throw new RegistrationError(`The scheme ${named} needs a native application; add --native`);
     }
     if (!uris.some((uri) => hasScheme(uri, scheme))) {
-      throw new RegistrationError(`No redirect URI has the scheme ${named}; add one, or do not allow it`);
+      throw new RegistrationError(
+        `No redirect URI has the scheme ${named}; add one, or do not allow it`,
+      );
     }
   }
 }

@@ -40,7 +40,8 @@ function start() {
     },
     isKnown: (client: Client | null, secret: string) =>
       secrets.isKnown(client, secret, client?.id ?? 'nobody'),
-    verify: (client: Client | null, secret: string) => secrets.verify(client, secret, client?.id ?? 'nobody'),
+    verify: (client: Client | null, secret: string) =>
+      secrets.verify(client, secret, client?.id ?? 'nobody'),
   };
 }
 
@@ -84,7 +85,9 @@ test('the previous secret is right and remembered until its overlap ends, and no
   expect(await isKnown(client, 'new')).toBe(true);
   const ended = { previousSecretHash: hashOf('old'), previousSecretExpiresAt: null };
   expect(await verify(clientWith('a', 'new', ended), 'old')).toBe(false);
-  expect(await verify(clientWith('a', 'new', { previousSecretExpiresAt: state.now + 1 }), 'old')).toBe(false);
+  expect(
+    await verify(clientWith('a', 'new', { previousSecretExpiresAt: state.now + 1 }), 'old'),
+  ).toBe(false);
 });
 
 // @shows AS-9.3, AS-22.15
@@ -95,7 +98,10 @@ test('an expired secret is wrong, also if it was right before, and costs as much
   state.now += HOUR - 1;
   expect(await isKnown(expiring, 'right')).toBe(true);
   state.now += 1;
-  expect([await isKnown(expiring, 'right'), await verify(expiring, 'right')]).toEqual([false, false]);
+  expect([await isKnown(expiring, 'right'), await verify(expiring, 'right')]).toEqual([
+    false,
+    false,
+  ]);
   expect([await costOf(expiring, 'right'), await costOf(null, 'right')]).toEqual([1, 1]);
   const inOverlap = { ...rotated('b', state.now + HOUR), secretExpiresAt: state.now };
   expect([await verify(inOverlap, 'old'), await verify(inOverlap, 'new')]).toEqual([true, false]);
@@ -155,11 +161,15 @@ test('an error of the hasher goes to the caller that started it; callers that wa
 
 test('ten thousand are remembered, and the least recently used is dropped first', async () => {
   const { isKnown, verify } = start();
-  const clients = Array.from({ length: 10_001 }, (_, index) => clientWith(`client-${index}`, 'right'));
+  const clients = Array.from({ length: 10_001 }, (_, index) =>
+    clientWith(`client-${index}`, 'right'),
+  );
   const [first = null, second = null, third = null] = clients;
   for (const client of clients.slice(0, 10_000)) await verify(client, 'right');
   expect(await isKnown(first, 'right')).toBe(true);
   await verify(clients.at(-1) ?? null, 'right');
-  const known = [first, second, third, clients.at(-1) ?? null].map((client) => isKnown(client, 'right'));
+  const known = [first, second, third, clients.at(-1) ?? null].map((client) =>
+    isKnown(client, 'right'),
+  );
   expect(await Promise.all(known)).toEqual([true, false, true, true]);
 });

@@ -104,7 +104,11 @@ export class ClientSecrets {
     return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
   }
 
-  async #verifySlowly(client: Client | null, hashes: readonly string[], secret: string): Promise<boolean> {
+  async #verifySlowly(
+    client: Client | null,
+    hashes: readonly string[],
+    secret: string,
+  ): Promise<boolean> {
     for (const hash of hashes) {
       const isRight: unknown = client === null ? false : await this.#hasher.verify(secret, hash);
       // A hasher written in JavaScript may return any value. Accept only `true`.

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkSite } from './sites.ts';
 
-const refusal = (message: string) => expect.objectContaining({ name: 'RegistrationError', message }) as Error;
+const refusal = (message: string) =>
+  expect.objectContaining({ name: 'RegistrationError', message }) as Error;
 
 describe('the site of a client', () => {
   test('is stored as a normalized URL', () => {

@@ -10,7 +10,9 @@ const LONGEST_SITE = 2048;
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-    throw new RegistrationError('The site of the client must be an https URL without user and password');
+    throw new RegistrationError(
+      'The site of the client must be an https URL without user and password',
+    );
   }
   if (url.href.length > LONGEST_SITE) {
     throw new RegistrationError(`The site of the client is longer than ${LONGEST_SITE} characters`);

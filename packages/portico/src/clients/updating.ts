@@ -122,7 +122,10 @@ export class ClientUpdates {
   ): Promise<UpdatedClient | null> {
     const read = await this.#requireLiving(clientId);
     requireOperators(read);
-    const client = { ...(await changed(read, changes, this.#server)), ...getShown(read, changes, logo) };
+    const client = {
+      ...(await changed(read, changes, this.#server)),
+      ...getShown(read, changes, logo),
+    };
     const fields = differences(read, client);
     if (Object.keys(fields).length === 0) return { client: read, changes: {} };
     const isWritten = await this.#server.store.clients.updateClient(read, client, logo);
@@ -133,7 +136,10 @@ export class ClientUpdates {
    * Returns the new logo. Undefined keeps the current logo, and null removes it. Runs before any
    * checks, because it may have to fetch the logo.
    */
-  async #logoOf(clientId: string, { logo, logoUri }: ClientChanges): Promise<ClientLogo | null | undefined> {
+  async #logoOf(
+    clientId: string,
+    { logo, logoUri }: ClientChanges,
+  ): Promise<ClientLogo | null | undefined> {
     if (logo === null) return null;
     const named = {
       ...(logo === undefined ? {} : { logo }),
@@ -165,7 +171,8 @@ function getShown(
   { siteUri }: ClientChanges,
   logo: ClientLogo | null | undefined,
 ): ClientLook {
-  const site = siteUri === undefined ? siteBefore : siteUri === null ? undefined : checkSite(siteUri);
+  const site =
+    siteUri === undefined ? siteBefore : siteUri === null ? undefined : checkSite(siteUri);
   const hash = logo === undefined ? logoBefore : logo?.hash;
   return {
     ...(site === undefined ? {} : { siteUri: site }),
@@ -190,9 +197,13 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
   const keys = namedKeys(client, changes, server.takesKeys());
   // A scope or a grant that the configuration no longer offers does not block other changes.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
-  const offered = grants.filter((name) => grantTypes.rights.includes(name) || !client.grants.includes(name));
-  const hasIdTokens = (of: { readonly scopes: readonly string[]; readonly grants: readonly string[] }) =>
-    of.scopes.includes('openid') && grantTypes.begin(of.grants, 'person');
+  const offered = grants.filter(
+    (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
+  );
+  const hasIdTokens = (of: {
+    readonly scopes: readonly string[];
+    readonly grants: readonly string[];
+  }) => of.scopes.includes('openid') && grantTypes.begin(of.grants, 'person');
   const registration = {
     name: changes.name ?? client.name,
     redirectUris,
@@ -235,7 +246,9 @@ function list(
 ): readonly string[] {
   const both = added.find((each) => removed.includes(each));
   if (both !== undefined)
-    throw new RegistrationError(`The ${what} ${JSON.stringify(both)} cannot be both added and removed`);
+    throw new RegistrationError(
+      `The ${what} ${JSON.stringify(both)} cannot be both added and removed`,
+    );
   const unknown = removed.find((each) => !has.includes(each));
   if (unknown !== undefined) {
     throw new RegistrationError(
@@ -256,7 +269,9 @@ function requireWhole(
 ): void {
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {
-    throw new RegistrationError('The client would have no grant left; to end it, use oauth:client:revoke');
+    throw new RegistrationError(
+      'The client would have no grant left; to end it, use oauth:client:revoke',
+    );
   }
   if (hasCode && redirectUris.length === 0) {
     throw new RegistrationError(
@@ -270,11 +285,17 @@ function requireWhole(
   }
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
-    throw new RegistrationError(`The grant refresh_token also needs ${beginnings}; remove refresh_token too`);
+    throw new RegistrationError(
+      `The grant refresh_token also needs ${beginnings}; remove refresh_token too`,
+    );
   }
 }
 
-function bringsKeys({ jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: ClientChanges): boolean {
+function bringsKeys({
+  jwks,
+  jwksUri,
+  tokenEndpointAuthSigningAlg: algorithm,
+}: ClientChanges): boolean {
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 

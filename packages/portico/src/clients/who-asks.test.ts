@@ -48,7 +48,9 @@ describe('a client that no operator registered', () => {
   });
 
   test("is every client except an operator's, which needs no such warning", () => {
-    const by = (['operator', 'document', 'registration'] as const).map((registeredBy) => ({ registeredBy }));
+    const by = (['operator', 'document', 'registration'] as const).map((registeredBy) => ({
+      registeredBy,
+    }));
     expect(by.map(isVerified)).toEqual([true, false, false]);
     expect(about('operator', LOOPBACK)).toBeNull();
   });
@@ -83,11 +85,18 @@ describe('where answers go', () => {
 
   // @shows AS-8.14
   test('are listed once each for one that registered itself; for a document its host is named', () => {
-    const redirectUris = ['https://a.example/c', 'https://b.example/c', 'https://a.example/d', LOOPBACK];
+    const redirectUris = [
+      'https://a.example/c',
+      'https://b.example/c',
+      'https://a.example/d',
+      LOOPBACK,
+    ];
     expect(comesFrom({ id: 'x', registeredBy: 'registration', redirectUris })).toBe(
       'a.example, b.example, a program on this computer',
     );
-    expect(comesFrom({ id: DOCUMENT, registeredBy: 'document', redirectUris })).toBe('client.example:8443');
+    expect(comesFrom({ id: DOCUMENT, registeredBy: 'document', redirectUris })).toBe(
+      'client.example:8443',
+    );
   });
 });
 

@@ -125,7 +125,8 @@ const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** A name is shown in quotes, so it must not contain the closing quote. */
-const QUOTES = /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
+const QUOTES =
+  /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
 /** More than two marks on one letter overlap with the lines above and below. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;

@@ -8,7 +8,10 @@ import type { Subject } from './subject.ts';
  * list if there are none. Skips clients with a profile, which have a separate check. Skips client
  * documents, which Portico reads again when a request names one.
  */
-export async function examineClientDemands({ application, server }: Subject): Promise<readonly Check[]> {
+export async function examineClientDemands({
+  application,
+  server,
+}: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
   const off = server.demands
     .filter(({ isMet }) => !isMet)
@@ -17,7 +20,9 @@ export async function examineClientDemands({ application, server }: Subject): Pr
   const own = await livingClients(
     server,
     (client) =>
-      client.profile === null && client.registeredBy !== 'document' && off.some(({ field }) => client[field]),
+      client.profile === null &&
+      client.registeredBy !== 'document' &&
+      off.some(({ field }) => client[field]),
   );
   return off.flatMap(({ key, effect, field }) => {
     const demanding = own.filter((client) => client[field]);

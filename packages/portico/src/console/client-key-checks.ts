@@ -8,7 +8,10 @@ import type { Subject } from './subject.ts';
  * Checks the clients that authenticate with their own keys. Returns an empty list if there are
  * none.
  */
-export async function examineClientKeys({ application, server }: Subject): Promise<readonly Check[]> {
+export async function examineClientKeys({
+  application,
+  server,
+}: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
   const having = await clientsWithKeys(server);
   return having.length === 0 ? [] : [{ part: 'client keys', ...(await judge(server, having)) }];
@@ -23,7 +26,8 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   }
   const kept = having.filter(({ keys }) => keys?.jwksUri === null);
   const published = having.length - kept.length;
-  const elsewhere = published === 0 ? '' : `; ${published} publish their keys (to check those, add --online)`;
+  const elsewhere =
+    published === 0 ? '' : `; ${published} publish their keys (to check those, add --online)`;
   return (
     (await wrongKeys(server, kept)) ??
     ok(`clients that authenticate by private_key_jwt: ${having.length}${elsewhere}`)
@@ -36,7 +40,8 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
   if (publishing.length === 0) return [];
   return [
-    (await wrongKeys(server, publishing)) ?? ok(`clients whose keys were fetched: ${publishing.length}`),
+    (await wrongKeys(server, publishing)) ??
+      ok(`clients whose keys were fetched: ${publishing.length}`),
   ];
 }
 
@@ -45,10 +50,16 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
  * names one.
  */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
-  return livingClients(server, ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document');
+  return livingClients(
+    server,
+    ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document',
+  );
 }
 
-async function wrongKeys(server: Subject['server'], clients: readonly Client[]): Promise<Finding | null> {
+async function wrongKeys(
+  server: Subject['server'],
+  clients: readonly Client[],
+): Promise<Finding | null> {
   const found: string[] = [];
   // Check one client at a time, because many at once would exceed the fetch limit.
   for (const client of clients) {

@@ -10,7 +10,13 @@ import { livingClients } from './every-client.ts';
 import { examineRotation } from './key-checks.ts';
 import { examineProfile } from './profile-checks.ts';
 import { examinePublicAddress } from './public-address.ts';
-import { examineClients, examineHasher, examineKeys, examineSchema, examineStore } from './server-checks.ts';
+import {
+  examineClients,
+  examineHasher,
+  examineKeys,
+  examineSchema,
+  examineStore,
+} from './server-checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 import { examineViews } from './view-checks.ts';
@@ -43,7 +49,9 @@ export interface ExaminationOptions {
   readonly patience?: number;
 }
 
-type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
+type Examination = (
+  subject: Subject,
+) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
  * The examinations that follow those of the store, in this order. Feature examinations run after
@@ -76,7 +84,10 @@ const PUBLISHED: typeof APPLICATION = [
   ['profile', examineProfile],
 ];
 
-async function examineClientsOfFeatures({ application, server }: Subject): Promise<readonly Check[]> {
+async function examineClientsOfFeatures({
+  application,
+  server,
+}: Subject): Promise<readonly Check[]> {
   const found: Check[] = [];
   for (const each of server.examinations.filter(({ of }) => of === 'registered clients')) {
     const findings = (await each.findings?.(application)) ?? [];
@@ -94,11 +105,17 @@ export async function examine(
   const subject = { application, server };
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
-  const ofStore = [['schema', examineSchema], ...(await engineExaminations(application.database))] as const;
+  const ofStore = [
+    ['schema', examineSchema],
+    ...(await engineExaminations(application.database)),
+  ] as const;
   const ofFeatures = (group: 'application' | 'clients') =>
     server.examinations
       .filter(({ of = 'application' }) => of === group)
-      .map((each): (typeof APPLICATION)[number] => [each.part, () => each.findings?.(application) ?? []]);
+      .map((each): (typeof APPLICATION)[number] => [
+        each.part,
+        () => each.findings?.(application) ?? [],
+      ]);
   const ofClients = ofFeatures('clients');
   const examinations = [
     ['store', examineStore],

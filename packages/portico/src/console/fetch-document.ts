@@ -110,12 +110,18 @@ const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: strin
     'closes the connection without a response',
     `see the log of the server or proxy there, or ${CORRECT}`,
   ],
-  EHOSTUNREACH: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
+  EHOSTUNREACH: [
+    'cannot be reached from this machine',
+    `check routes and firewalls, or ${CORRECT}`,
+  ],
   ENETUNREACH: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
   ETIMEDOUT: ['cannot be reached from this machine', `check routes and firewalls, or ${CORRECT}`],
   EPROTO: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
   ERR_SSL_WRONG_VERSION_NUMBER: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['does not speak TLS', `configure TLS at the proxy, or ${CORRECT}`],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: [
+    'does not speak TLS',
+    `configure TLS at the proxy, or ${CORRECT}`,
+  ],
   CERT_HAS_EXPIRED: ['has an expired certificate', 'renew the certificate'],
   CERT_NOT_YET_VALID: ['has a certificate that is not valid yet', "check this machine's clock"],
   ERR_TLS_CERT_ALTNAME_INVALID: [

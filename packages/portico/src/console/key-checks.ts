@@ -53,7 +53,9 @@ function due(keys: readonly KeyDescription[], now: number): readonly Finding[] {
   const hasSuccessor = (key: KeyDescription) =>
     keys.some(({ algorithm, state }) => algorithm === key.algorithm && state === 'staged');
   return keys
-    .filter(({ state, signsFrom }) => state === 'signing' && signsFrom !== null && now - signsFrom > OLD)
+    .filter(
+      ({ state, signsFrom }) => state === 'signing' && signsFrom !== null && now - signsFrom > OLD,
+    )
     .filter((key) => !hasSuccessor(key))
     .map(({ kid, algorithm, signsFrom, file }) =>
       warning(

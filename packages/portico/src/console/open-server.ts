@@ -13,7 +13,9 @@ export function authorizationServerOf(application: {
 }): AuthorizationServer {
   const server = application.services.get(OAUTH_SERVER);
   if (server === undefined)
-    throw new Error('The application has no authorization server; add oauthServer() to its plugins');
+    throw new Error(
+      'The application has no authorization server; add oauthServer() to its plugins',
+    );
   return server as AuthorizationServer;
 }
 

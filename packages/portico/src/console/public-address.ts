@@ -2,7 +2,12 @@ import { canonicalAddress } from '../http/addresses.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { FetchDocument } from '../examination.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
-import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
+import {
+  askRoundTrip,
+  isFile,
+  ROUND_TRIP_HEADER,
+  type SeenRequest,
+} from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
 import { DocumentFetcher } from './fetch-document.ts';
@@ -52,7 +57,10 @@ async function examineFeatures(
   return found;
 }
 
-async function examineIssuer(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+async function examineIssuer(
+  server: AuthorizationServer,
+  documents: DocumentFetcher,
+): Promise<Finding> {
   const url = `${server.issuer}/.well-known/openid-configuration`;
   const asked = await documents.fetch(url);
   if ('fault' in asked) return withStripping(server, asked.fault);
@@ -81,7 +89,10 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
  * Checks the metadata URL whose well-known part comes before the issuer's path (RFC 8414 section
  * 3.1). A proxy forwards it only if it is configured to.
  */
-async function examineInFront(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+async function examineInFront(
+  server: AuthorizationServer,
+  documents: DocumentFetcher,
+): Promise<Finding> {
   const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
   const asked = await documents.fetch(url);
   const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
@@ -99,7 +110,10 @@ interface PublishedKey {
   readonly x?: unknown;
 }
 
-async function examineKeySet(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+async function examineKeySet(
+  server: AuthorizationServer,
+  documents: DocumentFetcher,
+): Promise<Finding> {
   const url = `${server.issuer}/.well-known/jwks.json`;
   const asked = await documents.fetch(url);
   if ('fault' in asked) return asked.fault;
@@ -113,7 +127,9 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
     .filter((each) => !own.some((key) => sameAs(key)(each)))
     .map(({ kid }) => String(kid));
   if (missing.length === 0 && foreign.length === 0) {
-    return ok(`${url} was fetched and has the same keys as ${server.config.key_path}: ${own.length}`);
+    return ok(
+      `${url} was fetched and has the same keys as ${server.config.key_path}: ${own.length}`,
+    );
   }
   const difference = [
     ...(missing.length === 0 ? [] : [`does not have ${missing.join(', ')}`]),
@@ -133,7 +149,10 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
  */
 const MADE_UP = '192.0.2.123';
 
-async function examineRoundTrip(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+async function examineRoundTrip(
+  server: AuthorizationServer,
+  documents: DocumentFetcher,
+): Promise<Finding> {
   // Prefer RS256, because a process with an older release tries only those keys to open the
   // question.
   const active = await server.keys.active();
@@ -213,7 +232,10 @@ const LET_APPEND =
  * Checks which address the process sees. Each proxy appends the address of its caller, so every
  * entry after the forged one comes from one proxy.
  */
-function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: string | null): Finding {
+function judgeAddress(
+  { address: reported, forwardedFor }: SeenRequest,
+  from: string | null,
+): Finding {
   const address = reported === null ? null : (canonicalAddress(reported) ?? reported);
   const entries = (forwardedFor ?? '')
     .split(',')
@@ -241,7 +263,9 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
     if (address !== null && address === canonicalAddress(outermost)) {
       const seen = `${proxies}; the process sees the address ${address}`;
       return ok(
-        isLoopback(address) ? `${seen}${UNCERTAIN}; trusted_proxies should be ${appended.length}` : seen,
+        isLoopback(address)
+          ? `${seen}${UNCERTAIN}; trusted_proxies should be ${appended.length}`
+          : seen,
       );
     }
     return failing(

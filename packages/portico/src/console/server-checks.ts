@@ -16,7 +16,9 @@ import type { Subject } from './subject.ts';
  * Checks whether the store responds and accepts writes. If it is read-only, further checks find out
  * why.
  */
-export async function examineStore({ application }: Subject): Promise<Finding | readonly Finding[]> {
+export async function examineStore({
+  application,
+}: Subject): Promise<Finding | readonly Finding[]> {
   const { database } = application;
   try {
     await database.execute('SELECT 1');
@@ -91,7 +93,9 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   );
   const without = await clientsWithoutKey(server, active);
   if (without.length > 0) {
-    const named = without.map(({ id, idTokenSignedResponseAlg: algorithm }) => `${id} (${algorithm})`);
+    const named = without.map(
+      ({ id, idTokenSignedResponseAlg: algorithm }) => `${id} (${algorithm})`,
+    );
     const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
     return failing(
       `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${config.key_path}: ${named.join(', ')}`,
@@ -104,7 +108,9 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     return signsFrom === 0 ? signs : `${signs} since ${new Date(signsFrom).toISOString()}`;
   });
   const found = ok(`${signing.join('; ')}; ${all.length} published`);
-  const around = all.some(({ file }) => file !== null) ? await directoryOfRoot(config.key_path) : null;
+  const around = all.some(({ file }) => file !== null)
+    ? await directoryOfRoot(config.key_path)
+    : null;
   return around === null ? found : [found, around];
 }
 
@@ -174,7 +180,9 @@ async function openToOthers(directory: string): Promise<readonly string[]> {
   if (process.platform === 'win32') return [];
   const names = await readdir(directory);
   const files = [directory, ...names.toSorted().map((name) => path.join(directory, name))];
-  const modes = await Promise.all(files.map(async (file) => ({ file, mode: (await stat(file)).mode })));
+  const modes = await Promise.all(
+    files.map(async (file) => ({ file, mode: (await stat(file)).mode })),
+  );
   return modes.filter(({ mode }) => (mode & 0o077) !== 0).map(({ file }) => file);
 }
 
@@ -187,11 +195,15 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
   // A JavaScript hasher may return anything. As in client authentication, only true counts.
   if (right === true && wrong !== true) return ok('accepts a right secret and refuses a wrong one');
-  return failing('accepts a wrong secret or refuses a right one', "correct the host's password hasher");
+  return failing(
+    'accepts a wrong secret or refuses a right one',
+    "correct the host's password hasher",
+  );
 }
 
 export async function examineClients({ application, server }: Subject): Promise<Finding> {
-  if (pendingSteps(await application.migrations()).length > 0) return skipped('the schema is not applied');
+  if (pendingSteps(await application.migrations()).length > 0)
+    return skipped('the schema is not applied');
   let count = 0;
   const having = await livingClients(server, ({ scopes, registeredBy }) => {
     count += 1;

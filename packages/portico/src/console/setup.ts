@@ -47,7 +47,10 @@ export async function setUpServer(
 async function missingClients(server: AuthorizationServer): Promise<readonly string[]> {
   const { clients, host } = server;
   try {
-    if ((await clients.page({ limit: 1 })).items.length > 0 || (await howClientsCome(server)) !== null)
+    if (
+      (await clients.page({ limit: 1 })).items.length > 0 ||
+      (await howClientsCome(server)) !== null
+    )
       return [];
     return [`no client is registered; ${howToHaveClients(server)}`];
   } catch (error) {

@@ -1,6 +1,13 @@
 /** Parses durations in console commands. Every command uses this parser. */
 
-const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+};
 
 /** Ends a command with a message. */
 interface Failing {
@@ -13,7 +20,9 @@ interface Failing {
 export function readSpan(context: Failing, option: string, text: string): number {
   return (
     secondsIn(text) ??
-    context.fail(`${option} must be a duration such as 30d, 12h, 90m or 45s, or a number of seconds`)
+    context.fail(
+      `${option} must be a duration such as 30d, 12h, 90m or 45s, or a number of seconds`,
+    )
   );
 }
 

@@ -86,7 +86,9 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   }
   if (broken.size > 0) {
     return failing(
-      [...broken].map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`).join('; '),
+      [...broken]
+        .map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`)
+        .join('; '),
       "fix these views, or copy Portico's own views again; then restart the application",
     );
   }

@@ -7,7 +7,9 @@ describe('argon2id', () => {
 
   test('a hash contains its parameters, with a new salt each time', async () => {
     const [one, other] = await Promise.all([hasher.hash('secret'), hasher.hash('secret')]);
-    expect(one).toMatch(/^\$argon2id\$v=19\$m=47104,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(one).toMatch(
+      /^\$argon2id\$v=19\$m=47104,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
+    );
     expect(one).not.toBe(other);
   });
   test('the right password is accepted, any other is not', async () => {
@@ -22,15 +24,19 @@ describe('argon2id', () => {
   });
   test('a flood waits in a queue of a hundred; later calls are refused, and the queue moves on', async () => {
     const cheap = argon2idHasher({ memory: 64, passes: 1 });
-    const results = await Promise.allSettled(Array.from({ length: 150 }, () => cheap.hash('secret')));
+    const results = await Promise.allSettled(
+      Array.from({ length: 150 }, () => cheap.hash('secret')),
+    );
     const refused = results.filter((result) => result.status === 'rejected');
     expect(refused).toHaveLength(48);
-    for (const { reason } of refused) expect(reason).toMatchObject({ name: 'OverloadedError', status: 503 });
+    for (const { reason } of refused)
+      expect(reason).toMatchObject({ name: 'OverloadedError', status: 503 });
     expect(await cheap.verify('secret', await cheap.hash('secret'))).toBe(true);
   });
   test('a hash from another library is accepted', async () => {
     // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1
-    const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    const hash =
+      '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     expect(await hasher.verify('password', hash)).toBe(true);
   });
   test.each([
@@ -66,12 +72,15 @@ describe('argon2id', () => {
       return asked;
     }
 
-    test.each(['m=1048576,t=1,p=1', 'm=64,t=16,p=1', 'm=128,t=1,p=16', 'm=1048576,t=16,p=16', 'm=8,t=1,p=1'])(
-      'may be up to 1 GiB, 16 passes and 16 lanes: %s',
-      async (parameters) => {
-        expect(await askedFor(withParameters(parameters))).toEqual([parameters]);
-      },
-    );
+    test.each([
+      'm=1048576,t=1,p=1',
+      'm=64,t=16,p=1',
+      'm=128,t=1,p=16',
+      'm=1048576,t=16,p=16',
+      'm=8,t=1,p=1',
+    ])('may be up to 1 GiB, 16 passes and 16 lanes: %s', async (parameters) => {
+      expect(await askedFor(withParameters(parameters))).toEqual([parameters]);
+    });
 
     test.each([
       'm=1048577,t=1,p=1',

@@ -46,7 +46,9 @@ export function createArgon2id(
   return {
     async hash(password) {
       const salt = randomBytes(16);
-      const tag = await inTurn(() => computeTag(password, { memory, passes, parallelism, salt }, 32));
+      const tag = await inTurn(() =>
+        computeTag(password, { memory, passes, parallelism, salt }, 32),
+      );
       return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
     },
     async verify(password, hash) {
@@ -73,7 +75,14 @@ async function computeTag(
   const { memory, passes, parallelism, salt: nonce } = hash;
   const argon2 = crypto.argon2 as typeof crypto.argon2 | undefined;
   if (argon2 === undefined) throw new Error(WITHOUT_ARGON2);
-  return promisify(argon2)('argon2id', { message: password, nonce, memory, passes, parallelism, tagLength });
+  return promisify(argon2)('argon2id', {
+    message: password,
+    nonce,
+    memory,
+    passes,
+    parallelism,
+    tagLength,
+  });
 }
 
 const WITHOUT_ARGON2 =
@@ -92,7 +101,13 @@ function parse(hash: string): Argon2idHash | null {
     passes <= LIMITS.passes &&
     parallelism <= LIMITS.parallelism;
   if (!inBounds) return null;
-  return { memory, passes, parallelism, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
+  return {
+    memory,
+    passes,
+    parallelism,
+    salt: Buffer.from(salt, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  };
 }
 
 function unpadded(bytes: Buffer): string {

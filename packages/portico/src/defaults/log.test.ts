@@ -70,7 +70,9 @@ describe('the log', () => {
   });
 
   test('writes an error in the field err, as frameworks name it, with its stack and its causes', async () => {
-    const err = Object.assign(new TypeError('outer', { cause: new Error('inner') }), { code: 'E_OUTER' });
+    const err = Object.assign(new TypeError('outer', { cause: new Error('inner') }), {
+      code: 'E_OUTER',
+    });
     log.error('It failed', { err });
     const shown = (await lines())[0]?.['err'] as Record<string, unknown>;
     expect(shown).toMatchObject({ type: 'TypeError', message: 'outer', code: 'E_OUTER' });
@@ -102,12 +104,18 @@ describe('the log', () => {
     test.each<[string, unknown]>([
       ['as a field', { [name]: SECRET }],
       ['in upper case', { [name.toUpperCase()]: SECRET }],
-      ['as names of headers are written', { [name.replace(/^./, (first) => first.toUpperCase())]: SECRET }],
+      [
+        'as names of headers are written',
+        { [name.replace(/^./, (first) => first.toUpperCase())]: SECRET },
+      ],
       ['as more than a text', { [name]: [{ value: SECRET }] }],
       ['within a field', { value: { [name]: SECRET } }],
       ['within a list', { value: [[{ [name]: SECRET }]] }],
       ['within an object that JSON has no form for', { value: circle }],
-      ['within an object without a prototype', { value: Object.assign(Object.create(null), circle) }],
+      [
+        'within an object without a prototype',
+        { value: Object.assign(Object.create(null), circle) },
+      ],
       // The code of an error itself says what went wrong.
       ...(name === 'code'
         ? []
@@ -152,7 +160,10 @@ describe('the log', () => {
     log.info('{count} in {circle}', { count: 3n, circle });
     log.info('after it', { count: 4n });
     const [one, two] = await lines();
-    expect(one).toMatchObject({ count: '3', circle: expect.stringContaining('a circle') as string });
+    expect(one).toMatchObject({
+      count: '3',
+      circle: expect.stringContaining('a circle') as string,
+    });
     expect(two).toMatchObject({ message: 'after it', count: '4' });
   });
 
@@ -170,7 +181,10 @@ describe('the log', () => {
     const own = { level: 'info', beside: 'shown' };
     const { length } = unshowable;
     expect(await lines()).toMatchObject([
-      ...Array.from({ length }, () => ({ ...own, message: expect.stringMatching(/ here$/) as string })),
+      ...Array.from({ length }, () => ({
+        ...own,
+        message: expect.stringMatching(/ here$/) as string,
+      })),
       { ...own, message: 'in place of the line' },
     ]);
   });
@@ -201,7 +215,10 @@ describe('the log', () => {
     await promisify(execFile)('sh', [...limited, '--input-type=module', '--eval', program, file]);
     const [broken, ...whole] = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(broken).toHaveLength(100);
-    expect(whole.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['one', 'two']);
+    expect(whole.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
+      'one',
+      'two',
+    ]);
   });
 
   test('keeps its own level and time, whatever the context has under these names', async () => {

@@ -63,7 +63,9 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
       const own = { level: severity, time: new Date().toISOString() };
-      writeLine(asJson({ ...own, pid: process.pid, ...fields, ...own, message: expand(message, shown) }));
+      writeLine(
+        asJson({ ...own, pid: process.pid, ...fields, ...own, message: expand(message, shown) }),
+      );
     };
   return {
     debug: write('debug'),
@@ -128,7 +130,11 @@ function asJson(fields: LogContext): string {
  * error.
  */
 function errorFields(error: Error): LogContext {
-  const shown: LogContext = { type: error.constructor.name, message: error.message, stack: asText(error) };
+  const shown: LogContext = {
+    type: error.constructor.name,
+    message: error.message,
+    stack: asText(error),
+  };
   return { ...shown, ...Object.fromEntries(Object.entries(error)) };
 }
 
@@ -166,7 +172,9 @@ function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return value;
   const shown = Object.entries(withoutSecrets(value as LogContext));
-  return Object.fromEntries(shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]));
+  return Object.fromEntries(
+    shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]),
+  );
 }
 
 function expand(message: string, context: LogContext): string {
@@ -194,6 +202,7 @@ function asText(value: unknown): string {
 export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;
-  const cause = error.cause instanceof Error ? describeError(error.cause, depth + 1) : inspect(error.cause);
+  const cause =
+    error.cause instanceof Error ? describeError(error.cause, depth + 1) : inspect(error.cause);
   return `${text}\ncaused by ${cause}`;
 }

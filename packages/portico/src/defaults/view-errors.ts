@@ -89,7 +89,9 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   const blocks = eta
     .parse(text)
     .flatMap((block) =>
-      typeof block === 'string' ? [] : [{ type: block.t, code: block.val, line: block.lineNo ?? 1 }],
+      typeof block === 'string'
+        ? []
+        : [{ type: block.t, code: block.val, line: block.lineNo ?? 1 }],
     );
   const found = unbalanced(blocks) ??
     syntaxErrorPlace(eta, text) ?? { line: null, reason: errorMessage(error) };
@@ -124,17 +126,23 @@ function unbalanced(blocks: readonly Block[]): Place | null {
         const opened = open.pop();
         if (opened === undefined) return { line: here, reason: `'${bracket}' closes nothing` };
         if (CLOSED_BY[opened.bracket] !== bracket)
-          return { line: here, reason: `'${bracket}' closes the '${opened.bracket}' of line ${opened.line}` };
+          return {
+            line: here,
+            reason: `'${bracket}' closes the '${opened.bracket}' of line ${opened.line}`,
+          };
       }
     }
     if (type !== 'e') {
       const [left] = open;
-      if (left !== undefined) return { line: left.line, reason: `'${left.bracket}' is never closed` };
+      if (left !== undefined)
+        return { line: left.line, reason: `'${left.bracket}' is never closed` };
       open = outer;
     }
   }
   const left = open.at(-1);
-  return left === undefined ? null : { line: left.line, reason: `'${left.bracket}' is never closed` };
+  return left === undefined
+    ? null
+    : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
 /** Returns the place of a syntax error in the code that the engine created from the view. */

@@ -69,7 +69,12 @@ describe('views', () => {
     ['code below its tag', 3, 'reading', '<p>\n<%=\n  it.nothing.here %>\n</p>'],
     ['an unfinished tag', 2, 'unclosed tag', '<p>\n<%= it.name\n</p>'],
     ['an unfinished string', 2, 'unclosed string', "<p>\n<%= 'name %>\n</p>"],
-    ['a block that is never closed', 2, "'{' is never closed", '<p>\n<% if (it.a) { %>\n</p>\n<%= 1 %>\n\n'],
+    [
+      'a block that is never closed',
+      2,
+      "'{' is never closed",
+      '<p>\n<% if (it.a) { %>\n</p>\n<%= 1 %>\n\n',
+    ],
     [
       'a call that is never closed',
       3,
@@ -77,8 +82,18 @@ describe('views', () => {
       '<% if (it.a) { %>\n<p>\n<%= f(it.name %></p><% } %>',
     ],
     ['a block closed twice', 3, "'}' closes nothing", '<% if (it.a) { %>\n<% } %>\n<% } %>\n<p>'],
-    ['a wrong bracket', 2, "'}' closes the '(' of line 1", '<% it.a.forEach((a) => { %>\n<% }} %>\n\n'],
-    ['a wrong word', 4, 'Unexpected identifier', '<p>\n<% const a = 1;\n const b = "{";\n if a b; %>\n<p>'],
+    [
+      'a wrong bracket',
+      2,
+      "'}' closes the '(' of line 1",
+      '<% it.a.forEach((a) => { %>\n<% }} %>\n\n',
+    ],
+    [
+      'a wrong word',
+      4,
+      'Unexpected identifier',
+      '<p>\n<% const a = 1;\n const b = "{";\n if a b; %>\n<p>',
+    ],
   ])('%s is named by file and line %i', async (_, line, reason, text) => {
     await write('own/page.eta', '<% layout("frame") %>');
     await write('own/frame.eta', text);
@@ -93,11 +108,16 @@ describe('views', () => {
     expect((await views().problems()).map(String)).toEqual(unshown.map(String));
   });
 
-  test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])('the name %j is refused', async (name) => {
-    await expect(views().render(name, {})).rejects.toThrow('view name');
-  });
+  test.each(['../secret', '/etc/passwd', 'a/../b', 'a//b', ''])(
+    'the name %j is refused',
+    async (name) => {
+      await expect(views().render(name, {})).rejects.toThrow('view name');
+    },
+  );
 
   test('that are missing say where they were looked for', async () => {
-    await expect(views().render('missing', {})).rejects.toThrow(/no view 'missing' in .*own or .*plugin/);
+    await expect(views().render('missing', {})).rejects.toThrow(
+      /no view 'missing' in .*own or .*plugin/,
+    );
   });
 });

@@ -27,7 +27,13 @@ import { isVerified } from '../clients/who-asks.ts';
 import type { WaitingFor, WithHeaders } from '../authorization/waiting-for.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import { redirectReply } from '../replies/pages.ts';
-import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
+import {
+  createParameters,
+  queryParameters,
+  readForm,
+  unrepeated,
+  type Parameters,
+} from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { ProtectedResources } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
@@ -68,7 +74,9 @@ export class AuthorizeEndpoint {
     this.checks = new RequestChecks(server, clients, additions);
     this.#consent = new Consent(server, clients, additions, resources, lastUse);
     this.#waiting = new WaitingRequests(server);
-    this.#notes = host.tellsWhoWaits ? new SignInNotes(server, clients, additions.clientSource) : null;
+    this.#notes = host.tellsWhoWaits
+      ? new SignInNotes(server, clients, additions.clientSource)
+      : null;
     this.#replies = new AuthorizeReplies(server, additions);
     this.#hints = hintsRead(server);
     this.#warnOfNoSession = throttleLog((times) =>
@@ -107,7 +115,10 @@ export class AuthorizeEndpoint {
   };
 
   /** See `AuthorizationServer.waitingFor`. */
-  async waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null> {
+  async waitingFor(
+    request: WithHeaders,
+    returnTo: string | null | undefined,
+  ): Promise<WaitingFor | null> {
     if (this.#notes !== null) return this.#notes.find(request, returnTo);
     throw new Error('waitingFor() needs tellsWhoWaits: true in the host');
   }
@@ -128,7 +139,8 @@ export class AuthorizeEndpoint {
     // Redirect only signed-in persons to a client that no operator registered (RFC 9700 section
     // 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
-    if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
+    if (visitor === null)
+      return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
     return this.#show(checked, put, visitor, requestId);
   }
@@ -141,7 +153,11 @@ export class AuthorizeEndpoint {
     noteSent(request, sentHints(put.parameters, this.#hints));
     const checked = await this.checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
-      return this.#spent(put, requestId, await this.#replies.response(request, checked.response, 303));
+      return this.#spent(
+        put,
+        requestId,
+        await this.#replies.response(request, checked.response, 303),
+      );
     }
     const begun = await this.#waiting.begin(request, this.#toWait(put, requestId));
     return { ...redirectReply(this.#returnPath(begun.requestId), 303), cookies: begun.cookies };
@@ -251,7 +267,12 @@ export class AuthorizeEndpoint {
     // The request is not spent: the person comes back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
-      return this.#sendTo(step.page, request, { ...this.#toWait(put, requestId), received }, client);
+      return this.#sendTo(
+        step.page,
+        request,
+        { ...this.#toWait(put, requestId), received },
+        client,
+      );
     }
     const presented =
       'refusal' in step
@@ -280,7 +301,12 @@ export class AuthorizeEndpoint {
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // The page showed where both answers lead, so do not ask again.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
-    const response = await this.#consent.complete(requestId, visitor, decision === 'allow', isChecked);
+    const response = await this.#consent.complete(
+      requestId,
+      visitor,
+      decision === 'allow',
+      isChecked,
+    );
     return this.#replies.send(request, response, 303);
   }
 
@@ -299,7 +325,9 @@ export class AuthorizeEndpoint {
     await this.#consent.end(pending);
     const next = await host.signOut(visitor.request, returnTo);
     const reply =
-      next === null ? await this.#replies.signOutFirst(visitor.request, returnTo) : redirectReply(next, 303);
+      next === null
+        ? await this.#replies.signOutFirst(visitor.request, returnTo)
+        : redirectReply(next, 303);
     return { ...reply, cookies: begun.cookies };
   }
 
@@ -320,7 +348,8 @@ export class AuthorizeEndpoint {
     const { requestId, cookies } = await this.#waiting.begin(request, waits);
     const loginUrl = page(this.#returnPath(requestId));
     const words = await this.#replies.words(request);
-    const noted = (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
+    const noted =
+      (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
     return {
       ...redirectReply(loginUrl, this.#replies.redirectStatus(client)),
       cookies: [...cookies, ...noted],
@@ -333,7 +362,10 @@ export class AuthorizeEndpoint {
     return reply;
   }
 
-  #toWait({ parameters, direct, received }: PutRequest, requestId: string | undefined): RequestToWait {
+  #toWait(
+    { parameters, direct, received }: PutRequest,
+    requestId: string | undefined,
+  ): RequestToWait {
     const sent = this.checks.kept(parameters);
     return { sent, direct, received, ...(requestId === undefined ? {} : { requestId }) };
   }
@@ -384,5 +416,8 @@ function notSignedIn(): AuthorizationPageError {
 }
 
 function bothAtOnce(): AuthorizationPageError {
-  return new AuthorizationPageError(page('error.not_clear'), 'a form with a client_id and a request_id');
+  return new AuthorizationPageError(
+    page('error.not_clear'),
+    'a form with a client_id and a request_id',
+  );
 }

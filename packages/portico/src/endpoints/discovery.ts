@@ -3,7 +3,11 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import { KEY_SET_MAX_AGE } from '../keys/times.ts';
 import type { ProtectedResource } from '../resource/protected-resource.ts';
-import { authorizationServerMetadata, openidProviderMetadata, type MetadataAdditions } from '../metadata.ts';
+import {
+  authorizationServerMetadata,
+  openidProviderMetadata,
+  type MetadataAdditions,
+} from '../metadata.ts';
 import type { Server } from '../server.ts';
 import { answerRoundTrip, ROUND_TRIP_HEADER } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';
@@ -43,7 +47,8 @@ export class Discovery {
   /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
   metadata(): Handler {
     const [server, additions] = [this.#server, this.#additions];
-    const content = (keys: readonly SigningKey[]) => authorizationServerMetadata(server, keys, additions);
+    const content = (keys: readonly SigningKey[]) =>
+      authorizationServerMetadata(server, keys, additions);
     const fixed = server.admitsUnverified ? null : publicDocument(content([]), A_MINUTE);
     const metadata = documentOfKeys(server.keys, content);
     return async (request) => documentReply(request, fixed ?? (await metadata()));
@@ -88,7 +93,8 @@ function getDocument<Source>(
 ): (source: Source) => PublicDocument {
   let made: { readonly of: Source; readonly document: PublicDocument } | null = null;
   return (source) => {
-    if (made?.of !== source) made = { of: source, document: publicDocument(content(source), maxAge) };
+    if (made?.of !== source)
+      made = { of: source, document: publicDocument(content(source), maxAge) };
     return made.document;
   };
 }

@@ -85,7 +85,8 @@ export class AnsweringEndpoint implements Endpoint {
     const { server, runFrom } = this.#by;
     const { measuring } = server;
     const answer = () => this.#answer(request);
-    const work = measuring === null ? answer : () => measuring.endpoint(this.#task, request, answer);
+    const work =
+      measuring === null ? answer : () => measuring.endpoint(this.#task, request, answer);
     return runInContext(
       context,
       getRequestId(request),
@@ -103,7 +104,12 @@ export class AnsweringEndpoint implements Endpoint {
     const replied = await this.#reply(request, requestId);
     const { refused: error } = replied;
     if (error !== undefined) {
-      logRefusal(server.host, { endpoint: this.name, request, error, clientId: notedClient(request) });
+      logRefusal(server.host, {
+        endpoint: this.name,
+        request,
+        error,
+        clientId: notedClient(request),
+      });
       server.measuring?.refused(this.name, error);
     }
     const headers = anyOrigin ? { ...replied.headers, ...this.#readable } : replied.headers;
@@ -154,6 +160,8 @@ export function endpointsAt(
     ...own,
   ];
   return all.flatMap(({ description: each, handler }) =>
-    mountedAt(each, by.server).map((description) => new AnsweringEndpoint(description, handler, by)),
+    mountedAt(each, by.server).map(
+      (description) => new AnsweringEndpoint(description, handler, by),
+    ),
   );
 }

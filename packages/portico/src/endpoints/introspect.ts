@@ -76,5 +76,9 @@ function requireIntrospection(client: Client): void {
   const reason = client.public
     ? 'a public client, which cannot prove who it is'
     : `the client is registered for ${client.grants.join(', ')}`;
-  throw new OAuthError('unauthorized_client', 'The client is not registered for introspection.', reason);
+  throw new OAuthError(
+    'unauthorized_client',
+    'The client is not registered for introspection.',
+    reason,
+  );
 }

@@ -57,13 +57,16 @@ function start(
     fromHeader: async (authorization: string | null, asked: (() => Request) | undefined) => {
       seen.push([asked?.().url ?? null, currentContext(), currentRequestId()]);
       if (state.problem !== null) throw state.problem;
-      if (authorization === null) return { code: 'missing_token', detail: 'there is no header' } as const;
+      if (authorization === null)
+        return { code: 'missing_token', detail: 'there is no header' } as const;
       const found = TOKENS[authorization];
       return (
-        found ?? ({ code: 'invalid_token', detail: 'nobody has it', proof: { answer: 'next' } } as const)
+        found ??
+        ({ code: 'invalid_token', detail: 'nobody has it', proof: { answer: 'next' } } as const)
       );
     },
-    honouredScopes: async ({ scopes: has }: UsableToken) => has.filter((name) => name === 'notes:read'),
+    honouredScopes: async ({ scopes: has }: UsableToken) =>
+      has.filter((name) => name === 'notes:read'),
   };
   const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
   const database = {
@@ -73,7 +76,11 @@ function start(
       return work();
     },
   };
-  const host = { log, clientAddress: () => '192.0.2.1', render: () => Promise.reject(new Error('a page')) };
+  const host = {
+    log,
+    clientAddress: () => '192.0.2.1',
+    render: () => Promise.reject(new Error('a page')),
+  };
   const measuring = {
     refused: (endpoint: string, error: BearerError) => void measured.push([endpoint, error.code]),
     answered: (endpoint: string, status: number) => void measured.push([endpoint, status]),
@@ -147,7 +154,8 @@ describe('a handler with a token', () => {
 
   test('has the request id in what is recorded meanwhile, if it is known', async () => {
     const { routes, requestWith } = start({ runFrom });
-    const origin = () => currentOrigin(() => `${String(currentContext())} of ${token().clientId()}`);
+    const origin = () =>
+      currentOrigin(() => `${String(currentContext())} of ${token().clientId()}`);
     const request = requestWith('usable');
     const found = await routes.lookUpToken('usable', () => request, 'context');
     expect('run' in found && found.run(origin)).toEqual({
@@ -158,7 +166,10 @@ describe('a handler with a token', () => {
     expect('run' in unknown && unknown.run(origin)).toEqual({ address: null, requestId: null });
     const { routes: plain } = start();
     const unrecorded = await plain.lookUpToken('usable', () => request);
-    expect('run' in unrecorded && unrecorded.run(origin)).toEqual({ address: null, requestId: null });
+    expect('run' in unrecorded && unrecorded.run(origin)).toEqual({
+      address: null,
+      requestId: null,
+    });
   });
 
   test('passes on its own errors', async () => {
@@ -206,7 +217,12 @@ describe('a refusal', () => {
   test('without a known request names none', async () => {
     const { refusalOf, lines } = start();
     const error = await refusalOf(null, () => token().requireUsable());
-    expect(error).toMatchObject({ code: 'missing_token', scope: null, requestId: null, binding: null });
+    expect(error).toMatchObject({
+      code: 'missing_token',
+      scope: null,
+      requestId: null,
+      binding: null,
+    });
     expect(lines).toMatchObject([
       ['{endpoint} refused: {error} ({detail})', { requestId: null, address: null }],
     ]);
@@ -240,11 +256,18 @@ describe('a refusal', () => {
     ['without a token', null, 'missing_token'],
     ['for an invalid token', 'invented', 'invalid_token'],
     ['of a scope that no other token of this person would have', 'usable', 'access_denied'],
-  ])('%s says how to get a token, and for which scope, if challenges do', async (_, authorization, code) => {
-    const { refusalOf } = start({ metadataUrl: METADATA });
-    const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
-    expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, 'notes:write', METADATA]);
-  });
+  ])(
+    '%s says how to get a token, and for which scope, if challenges do',
+    async (_, authorization, code) => {
+      const { refusalOf } = start({ metadataUrl: METADATA });
+      const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
+      expect([error.code, error.scope, error.resourceMetadata]).toEqual([
+        code,
+        'notes:write',
+        METADATA,
+      ]);
+    },
+  );
 
   test('for a missing scope asks for it, also if challenges say how', async () => {
     const { refusalOf } = start({ metadataUrl: METADATA });
@@ -294,7 +317,9 @@ describe('a lookup that fails', () => {
     const { routes, requestWith, lines } = start();
     const request = requestWith(null);
     const found = await routes.lookUpToken(null, () => request);
-    expect(() => 'run' in found && found.run(() => token().requireUsable())).toThrow('needs an access token');
+    expect(() => 'run' in found && found.run(() => token().requireUsable())).toThrow(
+      'needs an access token',
+    );
     expect(lines).toMatchObject([
       ['{endpoint} refused: {error} ({detail})', { requestId: getRequestId(request) }],
     ]);

@@ -69,13 +69,19 @@ export class TokenRoutes implements ProtectedRoutes {
     this.resourceMetadataUrl = metadataUrl;
   }
 
-  readonly lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
+  readonly lookUpToken: ProtectedRoutes['lookUpToken'] = async (
+    authorization,
+    request,
+    context,
+  ) => {
     const { server, failures, runFrom } = this.#by;
     const { database, measuring } = server;
     try {
       const refuse = this.#refusing(request, context);
       const read = () => this.#lookUp(authorization, request, refuse);
-      const accessor = await runInContext(context, getId(request), () => database.readTogether(read));
+      const accessor = await runInContext(context, getId(request), () =>
+        database.readTogether(read),
+      );
       if (runFrom === null || request === undefined)
         return { run: (work) => runWithAccessor(accessor, work) };
       return { run: (work) => runFrom(request, context, () => runWithAccessor(accessor, work)) };
@@ -89,7 +95,11 @@ export class TokenRoutes implements ProtectedRoutes {
   };
 
   readonly withToken: ProtectedRoutes['withToken'] = async (request, next, context) => {
-    const found = await this.lookUpToken(request.headers.get('authorization'), () => request, context);
+    const found = await this.lookUpToken(
+      request.headers.get('authorization'),
+      () => request,
+      context,
+    );
     if ('failure' in found) return found.failure;
     try {
       return await found.run(next);
@@ -108,7 +118,16 @@ export class TokenRoutes implements ProtectedRoutes {
     const { host, measuring } = server;
     const resourceMetadata = this.resourceMetadataUrl;
     let isLogged = false;
-    return ({ code: found, scope, detail, message, of, isUnheld = false, proof, parameters = {} }) => {
+    return ({
+      code: found,
+      scope,
+      detail,
+      message,
+      of,
+      isUnheld = false,
+      proof,
+      parameters = {},
+    }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
       // Otherwise clients that follow challenges would keep asking the person for a permission that

@@ -23,14 +23,19 @@ export class RevokeEndpoint {
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
     // Ignore token_type_hint, because both token types are checked.
-    if (!(await this.#revokeAccessToken(token, clientId))) await this.#revokeRefreshToken(token, clientId);
+    if (!(await this.#revokeAccessToken(token, clientId)))
+      await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };
 
   /** Returns whether it was this client's access token and was still valid. */
   async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const { store, audit, clock } = this.#server;
-    const revoked = await store.accessTokens.revokeAccessToken(parseToken(token), clientId, clock());
+    const revoked = await store.accessTokens.revokeAccessToken(
+      parseToken(token),
+      clientId,
+      clock(),
+    );
     if (revoked === null) return false;
     const { familyId: authorization, person } = revoked;
     await audit({ type: 'access_token_revoked', authorization, clientId, person });
@@ -39,7 +44,9 @@ export class RevokeEndpoint {
 
   async #revokeRefreshToken(token: string, clientId: string): Promise<void> {
     const { store, audit, clock } = this.#server;
-    const refreshToken = await store.refreshTokens.findRefreshToken(parseRefreshToken(token).offered);
+    const refreshToken = await store.refreshTokens.findRefreshToken(
+      parseRefreshToken(token).offered,
+    );
     if (refreshToken === null || refreshToken.family.clientId !== clientId) return;
     const { id: authorization, person } = refreshToken.family;
     if (await store.authorizations.revokeFamily(authorization, clock())) {

@@ -30,7 +30,10 @@ const key = keyOf('the kid/with signs');
 /** In a KeySigner: no process has its private part. */
 const elsewhere = { ...keyOf(key.kid), privateKey: null } as SigningKey;
 
-function requestWith(question: string | null, headers: Readonly<Record<string, string>> = {}): Request {
+function requestWith(
+  question: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Request {
   return new Request(`${ISSUER}/.well-known/openid-configuration`, {
     headers: question === null ? headers : { ...headers, [ROUND_TRIP_HEADER]: question },
   });
@@ -53,7 +56,9 @@ function answered(
 /** The keys of a question and of its answer, as every release derives them. */
 function derived(privateKey: KeyObject): { readonly question: Buffer; readonly answer: Buffer } {
   const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
-  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'portico: the round trip of the doctor', 64));
+  const bytes = Buffer.from(
+    hkdfSync('sha256', secret, '', 'portico: the round trip of the doctor', 64),
+  );
   return { question: bytes.subarray(0, 32), answer: bytes.subarray(32) };
 }
 
@@ -108,8 +113,15 @@ test('a doctor and a process of different releases understand each other', async
   expect([time, nonce.length]).toEqual([String(NOW), 43]);
 
   const question = questionAt(String(NOW), { by: fresh });
-  const answer = Buffer.from((await answered(requestWith(question), { keys: [fresh] })) ?? '', 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', derived(fresh.privateKey).answer, answer.subarray(0, 12));
+  const answer = Buffer.from(
+    (await answered(requestWith(question), { keys: [fresh] })) ?? '',
+    'base64url',
+  );
+  const decipher = createDecipheriv(
+    'aes-256-gcm',
+    derived(fresh.privateKey).answer,
+    answer.subarray(0, 12),
+  );
   decipher.setAAD(Buffer.from(NONCE)).setAuthTag(answer.subarray(12, 28));
   const text = Buffer.concat([decipher.update(answer.subarray(28)), decipher.final()]).toString();
   expect(Object.keys(JSON.parse(text) as object)).toContain('forwardedFor');
@@ -143,7 +155,8 @@ test('a question is answered for five minutes before and after its time', async 
   const request = requestWith(questionAt(String(NOW)));
   for (const off of [-300_000, 0, 300_000])
     expect(await answered(request, { now: NOW + off })).not.toBeNull();
-  for (const off of [-300_001, 300_001]) expect(await answered(request, { now: NOW + off })).toBeNull();
+  for (const off of [-300_001, 300_001])
+    expect(await answered(request, { now: NOW + off })).toBeNull();
 });
 
 test('no question is answered without the key, or for another issuer', async () => {
@@ -185,7 +198,10 @@ test('unreadable keys fail no request', async () => {
   const options = { issuer: ISSUER, keys, host: { clientAddress: () => null }, clock: () => NOW };
   for (const by of [key, keyOf('undefined')])
     expect(
-      await answerRoundTrip(options as unknown as Server, requestWith(questionAt(String(NOW), { by }))),
+      await answerRoundTrip(
+        options as unknown as Server,
+        requestWith(questionAt(String(NOW), { by })),
+      ),
     ).toBeNull();
 });
 

@@ -61,7 +61,9 @@ function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {
     const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
-    const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'portico: the round trip of the doctor', 64));
+    const bytes = Buffer.from(
+      hkdfSync('sha256', secret, '', 'portico: the round trip of the doctor', 64),
+    );
     keys = { question: bytes.subarray(0, 32), answer: bytes.subarray(32) };
     derived.set(privateKey, keys);
   }
@@ -92,7 +94,12 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   const keys = deriveKeys(key.privateKey);
   const [time, nonce] = [String(now), randomToken()];
   return {
-    header: [time, nonce, authenticate(keys, issuer, time, nonce), encodeURIComponent(key.kid)].join('.'),
+    header: [
+      time,
+      nonce,
+      authenticate(keys, issuer, time, nonce),
+      encodeURIComponent(key.kid),
+    ].join('.'),
     open(answer) {
       const sealed = Buffer.from(answer, 'base64url');
       try {
@@ -101,7 +108,10 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
         })
           .setAAD(Buffer.from(nonce))
           .setAuthTag(sealed.subarray(12, 28));
-        const text = Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString();
+        const text = Buffer.concat([
+          decipher.update(sealed.subarray(28)),
+          decipher.final(),
+        ]).toString();
         return JSON.parse(text) as SeenRequest;
       } catch {
         return null;

@@ -27,7 +27,12 @@ export const ENDPOINT_TABLE = [
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
   { name: 'oauth_server_token', path: TOKEN_PATH, methods: ['POST'], anyOrigin: true },
   { name: 'oauth_server_revoke', path: '/oauth/revoke', methods: ['POST'], anyOrigin: true },
-  { name: 'oauth_server_introspect', path: '/oauth/introspect', methods: ['POST'], onlyReads: true },
+  {
+    name: 'oauth_server_introspect',
+    path: '/oauth/introspect',
+    methods: ['POST'],
+    onlyReads: true,
+  },
   {
     name: 'oauth_server_userinfo',
     path: '/oauth/userinfo',

@@ -29,13 +29,16 @@ describe('a token request', () => {
   test.each([
     [{ grant_type: 'password' }, 'unsupported_grant_type', 'the grant_type is "password"'],
     [{ code: 'c' }, 'invalid_request', null],
-  ])('with an unknown grant, %j, is refused, and nothing more happens', async (form, code, detail) => {
-    const { ask, steps } = start();
-    const asked = ask(form);
-    await expect(asked).rejects.toBeInstanceOf(OAuthError);
-    await expect(asked).rejects.toMatchObject({ code, detail });
-    expect(steps).toEqual(['authenticated']);
-  });
+  ])(
+    'with an unknown grant, %j, is refused, and nothing more happens',
+    async (form, code, detail) => {
+      const { ask, steps } = start();
+      const asked = ask(form);
+      await expect(asked).rejects.toBeInstanceOf(OAuthError);
+      await expect(asked).rejects.toMatchObject({ code, detail });
+      expect(steps).toEqual(['authenticated']);
+    },
+  );
 
   test('of a client that fails to authenticate is refused, and nothing more happens', async () => {
     const { ask, steps, state } = start();

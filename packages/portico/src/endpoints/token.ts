@@ -16,7 +16,12 @@ export class TokenEndpoint {
   readonly #authentication: ClientAuthentication;
   readonly #lastUse: LastUse;
 
-  constructor(grants: Grants, parts: GrantParts, authentication: ClientAuthentication, lastUse: LastUse) {
+  constructor(
+    grants: Grants,
+    parts: GrantParts,
+    authentication: ClientAuthentication,
+    lastUse: LastUse,
+  ) {
     this.#grants = grants;
     this.#parts = parts;
     this.#authentication = authentication;
@@ -28,7 +33,8 @@ export class TokenEndpoint {
     const form = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
     // the same assertion again, and an assertion works only once.
-    const proved = binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
+    const proved =
+      binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));

@@ -39,7 +39,8 @@ export class UserinfoEndpoint {
     const { clientId, authorization } = token;
     noteClient(request, clientId);
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
-      const detail = token.user === null ? 'the token is not for a person' : 'the token has no scope openid';
+      const detail =
+        token.user === null ? 'the token is not for a person' : 'the token has no scope openid';
       const proof = token.thumbprint === null ? undefined : { answer: null };
       const about = { detail, binding: bindingRefusal(this.#offer, proof), authorization };
       throw new BearerError('insufficient_scope', 'openid', about);
@@ -54,7 +55,8 @@ export class UserinfoEndpoint {
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');
-    const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
+    const value =
+      request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
     if (value === undefined) return this.#bearerTokens.fromHeader(authorization, () => request);
     if (authorization !== null) {
       const detail = 'a token in the form beside an Authorization header';

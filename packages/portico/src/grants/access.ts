@@ -67,7 +67,10 @@ export class Access {
    * thousand rows. So it may have fewer items than requested, or no items, although more follow.
    * Throws an AccessError for malformed input.
    */
-  async list(filter: AuthorizationFilter = {}, page: AuthorizationPage = {}): Promise<AuthorizationList> {
+  async list(
+    filter: AuthorizationFilter = {},
+    page: AuthorizationPage = {},
+  ): Promise<AuthorizationList> {
     const { store, clock } = this.#server;
     return listHeld(store.authorizationSearch, filter, page, clock());
   }
@@ -141,7 +144,8 @@ export class Access {
       const count = await audit.pseudonymise(person, pseudonym.id, BATCH);
       return { count, more: count > 0 };
     });
-    if (!subject && requests + authorizations + events === 0) throw new AccessError(unknownPerson(person));
+    if (!subject && requests + authorizations + events === 0)
+      throw new AccessError(unknownPerson(person));
     const isThemself = typeof by === 'object' && samePerson(by, person);
     const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
     await audit({ type: 'person_erased', person: pseudonym, authorizations, ...actedBy(acting) });
@@ -192,7 +196,8 @@ export class Access {
   async #requireHolder(id: string): Promise<Holder> {
     const { authorizations } = this.#server.store;
     const holder = isAuthorizationId(id) ? await authorizations.findHolder(id) : null;
-    if (holder === null) throw new AccessError(`No authorization has the id ${quoted(id)}. ${SEE_LIST}`);
+    if (holder === null)
+      throw new AccessError(`No authorization has the id ${quoted(id)}. ${SEE_LIST}`);
     return { id, ...holder };
   }
 

@@ -24,7 +24,10 @@ export class AuthorizationCodeGrant implements TokenGrant {
 
   constructor(parts: GrantParts) {
     this.#parts = parts;
-    this.#codes = new CodeExchange(parts, { grantType: 'authorization_code', secondUse: 'revokes' });
+    this.#codes = new CodeExchange(parts, {
+      grantType: 'authorization_code',
+      secondUse: 'revokes',
+    });
   }
 
   /** Handles a token request with `grant_type=authorization_code`. */
@@ -65,7 +68,9 @@ export class AuthorizationCodeGrant implements TokenGrant {
 }
 
 function verifierIn(form: Parameters, profile: SecurityProfile | null): string | undefined {
-  return profile?.missingVerifierIsWrong === true ? form.get('code_verifier') : form.require('code_verifier');
+  return profile?.missingVerifierIsWrong === true
+    ? form.get('code_verifier')
+    : form.require('code_verifier');
 }
 
 /** The values that a token request sends with a code. */
@@ -100,9 +105,11 @@ function mismatch(
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
-  if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
+  if (!verifiesChallenge(codeVerifier, parameters.codeChallenge))
+    return 'the code_verifier is wrong';
   // Like the verifier, the key shows who sent the request (RFC 9449 section 10).
-  if (family.thumbprint !== null && family.thumbprint !== thumbprint) return ofAnotherKey('code', thumbprint);
+  if (family.thumbprint !== null && family.thumbprint !== thumbprint)
+    return ofAnotherKey('code', thumbprint);
   // The error is invalid_grant, as for a wrong verifier or redirect URI, although RFC 8707 section
   // 2 defines invalid_target.
   const other = otherResource(resource, family.audience);

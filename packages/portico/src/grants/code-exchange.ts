@@ -5,7 +5,12 @@ import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
 import type { GrantParts } from './parts.ts';
 import { Replays } from './replay.ts';
-import { againFor, INACTIVE_ACCOUNT, requireKnownAudience, requireScopesInForce } from './stored-grant.ts';
+import {
+  againFor,
+  INACTIVE_ACCOUNT,
+  requireKnownAudience,
+  requireScopesInForce,
+} from './stored-grant.ts';
 
 /** How one grant exchanges its codes. */
 export interface CodeRules {
@@ -17,7 +22,10 @@ export interface CodeRules {
    * Returns the scopes that the tokens get, of those that are in force. Throws to refuse the
    * request. Called before the code is spent. Default: all of them.
    */
-  readonly scopesOf?: (code: AuthorizationCode, inForce: readonly string[]) => Promise<readonly string[]>;
+  readonly scopesOf?: (
+    code: AuthorizationCode,
+    inForce: readonly string[],
+  ) => Promise<readonly string[]>;
 }
 
 /**

@@ -55,7 +55,10 @@ export function makeGrants(types: readonly GrantType[], parts: GrantParts): Gran
   );
 }
 
-function checked({ name, clients, checksClient = false }: GrantType, grant: TokenGrant): TokenGrant {
+function checked(
+  { name, clients, checksClient = false }: GrantType,
+  grant: TokenGrant,
+): TokenGrant {
   if (checksClient) return grant;
   return {
     async answer(client, form, proved) {
@@ -78,6 +81,7 @@ function notForPublicClients(name: string): OAuthError {
 function measured(name: string, grant: TokenGrant, measuring: Measuring): TokenGrant {
   const task = { kind: 'grant', name } as const;
   return {
-    answer: (client, form, proved) => measuring.grant(task, () => grant.answer(client, form, proved)),
+    answer: (client, form, proved) =>
+      measuring.grant(task, () => grant.answer(client, form, proved)),
   };
 }

@@ -1,6 +1,10 @@
 import { personProblem, type PersonReference } from '../person.ts';
 import { AccessError } from '../errors.ts';
-import type { AuthorizationFilter, FoundHeld, HeldAuthorization } from '../store/authorization-search.ts';
+import type {
+  AuthorizationFilter,
+  FoundHeld,
+  HeldAuthorization,
+} from '../store/authorization-search.ts';
 import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
 
@@ -104,8 +108,12 @@ function requirePage(limit: number, after: string | undefined): void {
   }
 }
 
-function requireFilter({ clientId, person, scope, unusedSince }: AuthorizationFilter, now: number): void {
-  if (clientId !== undefined && !CLIENT_ID.test(clientId)) throw new AccessError('That is not a client id');
+function requireFilter(
+  { clientId, person, scope, unusedSince }: AuthorizationFilter,
+  now: number,
+): void {
+  if (clientId !== undefined && !CLIENT_ID.test(clientId))
+    throw new AccessError('That is not a client id');
   if (person !== undefined) requirePerson(person);
   if (scope !== undefined && !isScopeToken(scope))
     throw new AccessError('That is not a valid scope; give one scope');

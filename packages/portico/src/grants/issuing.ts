@@ -129,7 +129,10 @@ export class Issuing {
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
-    return this.#prepared(accessToken, request, kept, { refresh_token: refreshToken, ...withIdToken });
+    return this.#prepared(accessToken, request, kept, {
+      refresh_token: refreshToken,
+      ...withIdToken,
+    });
   }
 
   /**
@@ -149,7 +152,9 @@ export class Issuing {
       expires_in,
       scope: formatScope(scopes),
       ...(isRefreshable ? { refresh_token } : {}),
-      ...(scopes.includes('openid') ? { id_token: await this.#idToken(request, access_token) } : {}),
+      ...(scopes.includes('openid')
+        ? { id_token: await this.#idToken(request, access_token) }
+        : {}),
     };
   }
 
@@ -160,12 +165,16 @@ export class Issuing {
     }
   }
 
-  async #idToken(request: Omit<PersonalTokenRequest, 'mark'>, accessToken: string): Promise<string> {
+  async #idToken(
+    request: Omit<PersonalTokenRequest, 'mark'>,
+    accessToken: string,
+  ): Promise<string> {
     const { issuer, config, host, keys, scopes: catalog } = this.#server;
     const { client, family, user, nonce, now } = request;
     const algorithm = client.idTokenSignedResponseAlg;
     const key = await keys.active(algorithm);
-    if (key === null) throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
+    if (key === null)
+      throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
     // A scope releases no claims if the person has lost its permission.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {

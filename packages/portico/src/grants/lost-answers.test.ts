@@ -5,7 +5,11 @@ import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 import { LostAnswers } from './lost-answers.ts';
 
-const CLIENT = storedClient('client', 0, { grants: ['refresh_token'], public: true, secretHash: null });
+const CLIENT = storedClient('client', 0, {
+  grants: ['refresh_token'],
+  public: true,
+  secretHash: null,
+});
 
 const response = (token: string): TokenResponse => ({
   access_token: token,
@@ -14,7 +18,11 @@ const response = (token: string): TokenResponse => ({
   scope: 'openid',
 });
 const form = (parameters: string) => createParameters(new URLSearchParams(parameters));
-const UNSETTLED: UnsettledGrant = { issued: null, error: new Error('away'), settle: async () => true };
+const UNSETTLED: UnsettledGrant = {
+  issued: null,
+  error: new Error('away'),
+  settle: async () => true,
+};
 
 function createKeeping() {
   let now = 0;

@@ -92,7 +92,10 @@ export class Outcomes {
     throw outcome.error;
   }
 
-  async #issued({ family }: StoredGrant, { tokens, response }: PreparedTokens): Promise<TokenResponse> {
+  async #issued(
+    { family }: StoredGrant,
+    { tokens, response }: PreparedTokens,
+  ): Promise<TokenResponse> {
     const { audit, measuring, clock } = this.#parts.server;
     const grantType = this.#grantType;
     const { id: authorization, clientId, person } = family;
@@ -100,7 +103,10 @@ export class Outcomes {
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
     // Finding out whether the tokens were issued may have taken long.
-    return { ...response, expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in) };
+    return {
+      ...response,
+      expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),
+    };
   }
 
   async #refused(used: StoredGrant, refusal: GrantRefusal): Promise<never> {

@@ -69,7 +69,8 @@ export class RefreshTokenGrant implements TokenGrant {
     const thumbprint = proved?.thumbprint ?? null;
     const offer = { client, form, thumbprint, proved, presented, mark, now };
     return naming(token.family, async () => {
-      if (token.family.clientId !== client.id) throw invalidGrant(ofAnotherClient('refresh token', token));
+      if (token.family.clientId !== client.id)
+        throw invalidGrant(ofAnotherClient('refresh token', token));
       if (proved !== null) await proved.claim();
       await this.#requireKey(token, thumbprint);
       return token.used ? this.#answerUsed(offer, token) : this.#use(offer, token);
@@ -108,7 +109,12 @@ export class RefreshTokenGrant implements TokenGrant {
     const prepared = await this.#parts.issuing.forPerson(request);
     const retries = stays ? null : this.#retries;
     const sealed = retries?.seal(presented, token, prepared, now) ?? null;
-    const outcome = await store.refreshTokens.rotateRefreshToken(token, prepared.tokens, now, sealed);
+    const outcome = await store.refreshTokens.rotateRefreshToken(
+      token,
+      prepared.tokens,
+      now,
+      sealed,
+    );
     if (retries !== null && outcome.issued === false)
       return this.#answerTaken(offer, token, request, prepared);
     return this.#outcomes.respond(form, request, token, prepared, outcome);
@@ -147,7 +153,9 @@ export class RefreshTokenGrant implements TokenGrant {
     const { store, clock } = this.#parts.server;
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
     if (answer !== null) return answer;
-    const refusal = (await store.authorizations.revokeReplayed(token, clock())) ? 'used' : 'revoked';
+    const refusal = (await store.authorizations.revokeReplayed(token, clock()))
+      ? 'used'
+      : 'revoked';
     return this.#outcomes.respond(offer.form, request, token, prepared, { issued: false, refusal });
   }
 
@@ -173,7 +181,12 @@ export class RefreshTokenGrant implements TokenGrant {
    * Refuses to repeat a response if the request asks for other scopes than the issued ones. That
    * would need another token.
    */
-  #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
+  #requireSame(
+    client: Client,
+    form: Parameters,
+    { family }: StoredGrant,
+    issued: readonly string[],
+  ): void {
     requireSameResource(family, form.get('resource'));
     const inForce = requireScopesInForce(family, client, this.#parts.server.resources);
     const asked = this.#narrowed(inForce, client, family, form.get('scope'));

@@ -38,7 +38,8 @@ export class Replays {
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
-    if (revoked || this.#limit.admits(family.id)) await audit({ type: EVENTS[this.kind], ...about });
+    if (revoked || this.#limit.admits(family.id))
+      await audit({ type: EVENTS[this.kind], ...about });
     measuring?.replayed(this.kind);
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
   }

@@ -47,7 +47,9 @@ export async function endAllAccess(
   const clientTokens =
     accessToken === null
       ? 0
-      : await inSteps((after) => store.everythingIssued.removeClientTokens(after, accessToken, BATCH));
+      : await inSteps((after) =>
+          store.everythingIssued.removeClientTokens(after, accessToken, BATCH),
+        );
   let initialAccessTokens = 0;
   for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
     if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;

@@ -28,7 +28,11 @@ export interface SecondUses {
    * if the request would be refused now or differs from the first one. In that case, nothing is
    * ended.
    */
-  answer(request: TokenRequest, presented: string, token: RefreshToken): Promise<TokenResponse | null>;
+  answer(
+    request: TokenRequest,
+    presented: string,
+    token: RefreshToken,
+  ): Promise<TokenResponse | null>;
 }
 
 /** The functions that the refresh token grant provides for handling second uses. */

@@ -84,11 +84,17 @@ export function againFor(
     const scopes = scopesOf(inForce, form, client, family);
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
-    const token = await store.accessTokens.findAccessToken(parseToken(issued.response.access_token), clock());
+    const token = await store.accessTokens.findAccessToken(
+      parseToken(issued.response.access_token),
+      clock(),
+    );
     // A token's row stays for an hour after the token has expired, but is removed at once if the
     // token is revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
-    return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);
+    return issuing.again(
+      { client, family, user, scopes, thumbprint, nonce, now: clock() },
+      issued.response,
+    );
   };
 }
 

@@ -3,7 +3,9 @@
  * of headers that pages may read is added if the application's CORS chooses the allowed origins.
  */
 export function isAdded(name: string, { headers }: Response): boolean {
-  return name === 'vary' || (name === EXPOSED_HEADERS && !headers.has('access-control-allow-origin'));
+  return (
+    name === 'vary' || (name === EXPOSED_HEADERS && !headers.has('access-control-allow-origin'))
+  );
 }
 
 /** The header that lists the headers that pages of other origins may read (CORS). */

@@ -65,15 +65,20 @@ describe('an address', () => {
   test('has one normal form, whatever its port, zone and spelling', () => {
     const port = fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: null });
     const v4 = fc.ipV4().map((address) => ({ address, spellings: [address, `::ffff:${address}`] }));
-    const v6 = fc.array(fc.integer({ min: 0, max: 65_535 }), { minLength: 8, maxLength: 8 }).map((groups) => {
-      const hex = groups.map((group) => group.toString(16));
-      const spelled = [
-        hex.join(':'),
-        hex.map((group) => group.padStart(4, '0')).join(':'),
-        hex.join(':').toUpperCase(),
-      ];
-      return { address: hex.join(':'), spellings: [...spelled, ...spelled.map((each) => `${each}%eth0`)] };
-    });
+    const v6 = fc
+      .array(fc.integer({ min: 0, max: 65_535 }), { minLength: 8, maxLength: 8 })
+      .map((groups) => {
+        const hex = groups.map((group) => group.toString(16));
+        const spelled = [
+          hex.join(':'),
+          hex.map((group) => group.padStart(4, '0')).join(':'),
+          hex.join(':').toUpperCase(),
+        ];
+        return {
+          address: hex.join(':'),
+          spellings: [...spelled, ...spelled.map((each) => `${each}%eth0`)],
+        };
+      });
     fc.assert(
       fc.property(fc.oneof(v4, v6), port, fc.nat(), ({ address, spellings }, at, choice) => {
         const spelling = spellings[choice % spellings.length] ?? address;
@@ -91,13 +96,16 @@ describe('an address', () => {
   test('is an IP address that normalizes to itself, or null, for every input', () => {
     const near = fc.string({ unit: fc.constantFrom(...NEAR_AN_ADDRESS), maxLength: 50 });
     fc.assert(
-      fc.property(fc.oneof(near, fc.string({ unit: 'binary' }), fc.ipV4Extended(), fc.ipV6()), (text) => {
-        const address = canonicalAddress(text);
-        if (address === null) return;
-        expect(isIP(address)).not.toBe(0);
-        expect(canonicalAddress(address)).toBe(address);
-        expect(findNetwork(address)).not.toContain('%');
-      }),
+      fc.property(
+        fc.oneof(near, fc.string({ unit: 'binary' }), fc.ipV4Extended(), fc.ipV6()),
+        (text) => {
+          const address = canonicalAddress(text);
+          if (address === null) return;
+          expect(isIP(address)).not.toBe(0);
+          expect(canonicalAddress(address)).toBe(address);
+          expect(findNetwork(address)).not.toContain('%');
+        },
+      ),
       { numRuns: 1000 },
     );
   });

@@ -3,12 +3,18 @@ import { basePathProblems, cookieNameBelow, strippedProblems } from './base-path
 
 describe('a base path', () => {
   // @shows AS-2.17
-  test.each(['', '/auth', '/a', '/tenants/one', '/v2.1/~auth_x', '/AUTH', '/...', '/auth.well-known'])(
-    'may be %j',
-    (value) => {
-      expect(basePathProblems(value)).toEqual([]);
-    },
-  );
+  test.each([
+    '',
+    '/auth',
+    '/a',
+    '/tenants/one',
+    '/v2.1/~auth_x',
+    '/AUTH',
+    '/...',
+    '/auth.well-known',
+  ])('may be %j', (value) => {
+    expect(basePathProblems(value)).toEqual([]);
+  });
 
   // @shows AS-2.17
   test.each([
@@ -62,7 +68,9 @@ describe('a base path', () => {
 
 // @shows AS-6.21
 test('cookies of two base paths have two names, also if the paths could be confused', () => {
-  const names = ['', '/a', '/a/b', '/a_b', '/a.b', '/A'].map((basePath) => cookieNameBelow(basePath, 'x'));
+  const names = ['', '/a', '/a/b', '/a_b', '/a.b', '/A'].map((basePath) =>
+    cookieNameBelow(basePath, 'x'),
+  );
   expect(new Set(names).size).toBe(names.length);
   expect(names[0]).toBe('x');
   for (const name of names) expect(name).toMatch(/^[\w.%~-]+$/);

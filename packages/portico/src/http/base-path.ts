@@ -17,7 +17,10 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/\/$/, 'must not end with /; leave it out for the whole origin'],
   [/\/\//, 'must not have an empty segment'],
   [/(?:^|\/)\.{1,2}(?:\/|$)/, 'must not have a segment . or ..'],
-  [/^\/\.well-known(?:\/|$)/, 'must not lie in /.well-known, which is for documents in front of it'],
+  [
+    /^\/\.well-known(?:\/|$)/,
+    'must not lie in /.well-known, which is for documents in front of it',
+  ],
   [/\?/, 'must not have a query'],
   [/#/, 'must not have a fragment'],
   [/%/, 'must not be percent-encoded'],

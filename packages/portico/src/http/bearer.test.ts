@@ -22,9 +22,12 @@ describe('the Authorization header', () => {
     expect(parseBearer(header)).toEqual({ token: null });
   });
 
-  test.each([null, '', 'Bearerabc', 'Basic Bearer', 'Bearer=abc'])('%j is of no such scheme', (header) => {
-    expect(parseBearer(header)).toBe(null);
-  });
+  test.each([null, '', 'Bearerabc', 'Basic Bearer', 'Bearer=abc'])(
+    '%j is of no such scheme',
+    (header) => {
+      expect(parseBearer(header)).toBe(null);
+    },
+  );
 
   test('a request with a malformed token is still a bearer request', () => {
     const request = (authorization: string) =>
@@ -66,22 +69,28 @@ describe("the Authorization of Node's request", () => {
     expect(readAuthorization({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
     expect(of('Host', 'x', 'Authorization', 'Bearer a')).toBe('Bearer a');
     // A value like the name, and a name of the same length, do not match.
-    expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe('Bearer a');
+    expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe(
+      'Bearer a',
+    );
     expect(of('Authorization', 'Bearer a', 'Xuthorization', 'Bearer b')).toBe('Bearer a');
     expect(of('Authorization', 'Bearer a', 'Authorization-Info', 'Bearer b')).toBe('Bearer a');
   });
 
   test('is what the application changed it to, or null if the application removed it', () => {
     const rawHeaders = ['Host', 'x', 'Authorization', 'Bearer a'];
-    expect(readAuthorization({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe('Bearer b');
-    expect(readAuthorization({ headers: {}, rawHeaders: [...rawHeaders, ...rawHeaders] })).toBe(null);
+    expect(readAuthorization({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe(
+      'Bearer b',
+    );
+    expect(readAuthorization({ headers: {}, rawHeaders: [...rawHeaders, ...rawHeaders] })).toBe(
+      null,
+    );
   });
 
   test('is all of them if there are several, which is not a token', () => {
     // Text after a value like the name belongs to another name.
-    expect(of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b')).toBe(
-      'Bearer a, Bearer b',
-    );
+    expect(
+      of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b'),
+    ).toBe('Bearer a, Bearer b');
     const both = of('Authorization', 'Bearer a', 'Host', 'x', 'AUTHORIZATION', 'Bearer b');
     expect(both).toBe('Bearer a, Bearer b');
     expect(parseBearer(both)).toEqual({ token: null });

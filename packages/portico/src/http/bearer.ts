@@ -32,7 +32,10 @@ export function parseBearer(authorization: string | null): BearerCredentials | n
 }
 
 /** Like `parseBearer`, but for another scheme. Call it only if that scheme is turned on. */
-export function parseScheme(scheme: string, authorization: string | null): BearerCredentials | null {
+export function parseScheme(
+  scheme: string,
+  authorization: string | null,
+): BearerCredentials | null {
   const match = authorization === null ? null : buildPattern(scheme).exec(authorization);
   return match === null ? null : { token: match[1] ?? null };
 }

@@ -3,7 +3,12 @@ import { answerFields, bearerChallenge, bindingRefusal, challenges } from './cha
 import { dpopOffer } from './dpop.ts';
 
 const OFFER = dpopOffer({ required: false, algorithms: ['PS256', 'ES256'] });
-const REFUSED = { realm: 'oauth', error: 'invalid_token', error_description: 'It is none.', scope: 'a b' };
+const REFUSED = {
+  realm: 'oauth',
+  error: 'invalid_token',
+  error_description: 'It is none.',
+  scope: 'a b',
+};
 
 describe('a challenge', () => {
   test('for Bearer names all its members, as quoted strings', () => {
@@ -27,15 +32,25 @@ describe('a challenge', () => {
     const alone =
       'DPoP realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", algs="PS256 ES256"';
     expect(challenges(REFUSED, bindingRefusal(OFFER, { answer: null }))).toBe(alone);
-    expect(challenges(REFUSED, bindingRefusal({ ...OFFER, required: true }, undefined))).toBe(alone);
+    expect(challenges(REFUSED, bindingRefusal({ ...OFFER, required: true }, undefined))).toBe(
+      alone,
+    );
   });
 });
 
 test('what a refusal says about bound tokens: the offer, whether the token was bound, and the nonce', () => {
   expect(bindingRefusal(null, { answer: 'n' })).toBe(null);
   expect(bindingRefusal(OFFER, undefined)).toEqual({ ...OFFER, presented: false, answer: null });
-  expect(bindingRefusal(OFFER, { answer: null })).toEqual({ ...OFFER, presented: true, answer: null });
-  expect(bindingRefusal(OFFER, { answer: 'n' })).toEqual({ ...OFFER, presented: true, answer: 'n' });
+  expect(bindingRefusal(OFFER, { answer: null })).toEqual({
+    ...OFFER,
+    presented: true,
+    answer: null,
+  });
+  expect(bindingRefusal(OFFER, { answer: 'n' })).toEqual({
+    ...OFFER,
+    presented: true,
+    answer: 'n',
+  });
 });
 
 test('the nonce is in its own header field, if there is one', () => {

@@ -36,7 +36,9 @@ export function bindingRefusal(
   offer: BindingOffer | null,
   proof: { readonly answer: string | null } | undefined,
 ): BindingRefusal | null {
-  return offer === null ? null : { ...offer, presented: proof !== undefined, answer: proof?.answer ?? null };
+  return offer === null
+    ? null
+    : { ...offer, presented: proof !== undefined, answer: proof?.answer ?? null };
 }
 
 /**
@@ -57,7 +59,9 @@ export function challenges(
 
 /** Returns the header field about the next proof. Empty if there is no information. */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
-  return binding === null || binding.answer === null ? {} : { [binding.answerField]: binding.answer };
+  return binding === null || binding.answer === null
+    ? {}
+    : { [binding.answerField]: binding.answer };
 }
 
 /**

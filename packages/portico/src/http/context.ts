@@ -24,7 +24,8 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
   // A known id is better than one that has to be computed.
-  const id = requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
+  const id =
+    requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
   return requests.run({ context: context ?? outside?.context, requestId: id }, work);
 }

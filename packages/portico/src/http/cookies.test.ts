@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { sentCookies } from './cookies.ts';
 
-const sent = (cookie: string) => sentCookies(new Request('https://host.example', { headers: { cookie } }));
+const sent = (cookie: string) =>
+  sentCookies(new Request('https://host.example', { headers: { cookie } }));
 
 test('cookies keep their order, also two with one name, without surrounding spaces', () => {
   expect(sent('a=1; b=2;\tb=3 ; c')).toEqual([

@@ -73,7 +73,11 @@ test("the system's random numbers are between 0 and 1", () => {
 test('the first slowed attempt is marked, once for all its counts', async () => {
   const { time, make, fail } = limiter();
   await fail(5, CLIENT, NETWORK);
-  expect(await make(false, [CLIENT, NETWORK])).toEqual({ outcome: 'slowed', wait: 1000, first: true });
+  expect(await make(false, [CLIENT, NETWORK])).toEqual({
+    outcome: 'slowed',
+    wait: 1000,
+    first: true,
+  });
   await fail(45, NETWORK);
   expect(await make(false, [CLIENT, NETWORK])).toMatchObject({ first: false });
   expect(await make(false, [NETWORK])).toMatchObject({ first: false });
@@ -122,7 +126,8 @@ test('after the clock is set back, no one waits until it has caught up', async (
 test('ten thousand counts are kept, and the one that failed longest ago is dropped first', async () => {
   const { make, fail } = limiter();
   await fail(5, CLIENT);
-  for (let count = 0; count < 9999; count += 1) await make(false, [{ key: String(count), free: 5 }]);
+  for (let count = 0; count < 9999; count += 1)
+    await make(false, [{ key: String(count), free: 5 }]);
   expect(await make(false, [CLIENT])).toMatchObject({ outcome: 'slowed' });
   await make(false, [{ key: 'one more', free: 5 }]);
   expect(await make(false, [CLIENT])).toEqual({ outcome: 'wrong' });

@@ -71,7 +71,10 @@ export class FailedAttempts {
    * failed, so that many concurrent attempts are not all allowed. This is undone if the attempt was
    * right, or if `judge` rejects.
    */
-  async attempt<T>(keys: readonly AttemptKey[], judge: () => Promise<T | null>): Promise<Attempt<T>> {
+  async attempt<T>(
+    keys: readonly AttemptKey[],
+    judge: () => Promise<T | null>,
+  ): Promise<Attempt<T>> {
     const refused = this.#slowed(keys);
     if (refused !== null) return refused;
     this.#begin(keys);
@@ -90,7 +93,8 @@ export class FailedAttempts {
     const now = this.#clock();
     const found = this.#failures.get(key);
     // An entry from the future was written before the clock was set back.
-    if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY) return null;
+    if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
+      return null;
     // Failures expire one by one: in a network with many people, some attempts fail although no one
     // is guessing.
     const period = MEMORY / free;
@@ -107,7 +111,11 @@ export class FailedAttempts {
     if (waiting.length === 0 || this.#random() < 1 / GOES_AHEAD) return null;
     const first = waiting.every(({ found }) => !found.reported);
     for (const { key, found } of waiting) this.#failures.set(key, { ...found, reported: true });
-    return { outcome: 'slowed', wait: Math.max(...waiting.map(({ found }) => found.nextAt - now)), first };
+    return {
+      outcome: 'slowed',
+      wait: Math.max(...waiting.map(({ found }) => found.nextAt - now)),
+      first,
+    };
   }
 
   #begin(keys: readonly AttemptKey[]): void {
@@ -115,7 +123,8 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const before = this.#current({ key, free });
       const count = (before?.count ?? 0) + 1;
-      const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
+      const interval =
+        count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
       this.#failures.put(key, {
         count,
         leaksFrom: before === null || before.count === 0 ? now : before.leaksFrom,

@@ -6,7 +6,13 @@ const bytes = (...parts: readonly (string | readonly number[])[]) =>
     parts.flatMap((part) => (typeof part === 'string' ? [...Buffer.from(part, 'latin1')] : part)),
   );
 
-const PNG = bytes('\x89PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [0, 0, 1, 2, 0, 0, 0, 3], [8, 6, 0, 0, 0]);
+const PNG = bytes(
+  '\x89PNG\r\n\x1a\n',
+  [0, 0, 0, 13],
+  'IHDR',
+  [0, 0, 1, 2, 0, 0, 0, 3],
+  [8, 6, 0, 0, 0],
+);
 const GIF = bytes('GIF89a', [2, 1, 3, 0], [0, 0, 0, 0, 0, 0]);
 const JPEG = bytes(
   [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2],
@@ -38,7 +44,10 @@ describe('the type of an image from its bytes', () => {
     ['nothing', bytes()],
     ['SVG', bytes('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>')],
     ['HTML', bytes('<!doctype html><title>no picture at all</title>')],
-    ['a PNG of no width', bytes('\x89PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [0, 0, 0, 0, 0, 0, 0, 3])],
+    [
+      'a PNG of no width',
+      bytes('\x89PNG\r\n\x1a\n', [0, 0, 0, 13], 'IHDR', [0, 0, 0, 0, 0, 0, 0, 3]),
+    ],
     [
       'a JPEG without a frame',
       bytes(

@@ -24,10 +24,16 @@ export function imageFacts(bytes: Uint8Array): ImageFacts | null {
 }
 
 function hasText(view: DataView, offset: number, text: string): boolean {
-  return Array.from(text).every((letter, index) => view.getUint8(offset + index) === letter.charCodeAt(0));
+  return Array.from(text).every(
+    (letter, index) => view.getUint8(offset + index) === letter.charCodeAt(0),
+  );
 }
 
-function facts(mediaType: ImageFacts['mediaType'], width: number, height: number): ImageFacts | null {
+function facts(
+  mediaType: ImageFacts['mediaType'],
+  width: number,
+  height: number,
+): ImageFacts | null {
   return width > 0 && height > 0 ? { mediaType, width, height } : null;
 }
 
@@ -46,14 +52,19 @@ function gif(view: DataView): ImageFacts | null {
 function webp(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return null;
   if (hasText(view, 12, 'VP8 ')) {
-    return facts('image/webp', view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff);
+    return facts(
+      'image/webp',
+      view.getUint16(26, true) & 0x3fff,
+      view.getUint16(28, true) & 0x3fff,
+    );
   }
   if (hasText(view, 12, 'VP8L')) {
     const packed = view.getUint32(21, true);
     return facts('image/webp', (packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1);
   }
   if (!hasText(view, 12, 'VP8X')) return null;
-  const canvas = (offset: number) => view.getUint16(offset, true) + (view.getUint8(offset + 2) << 16) + 1;
+  const canvas = (offset: number) =>
+    view.getUint16(offset, true) + (view.getUint8(offset + 2) << 16) + 1;
   return facts('image/webp', canvas(24), canvas(27));
 }
 
@@ -67,7 +78,8 @@ function jpeg(view: DataView): ImageFacts | null {
       offset += 1;
       continue;
     }
-    if (isFrame(marker)) return facts('image/jpeg', view.getUint16(offset + 7), view.getUint16(offset + 5));
+    if (isFrame(marker))
+      return facts('image/jpeg', view.getUint16(offset + 7), view.getUint16(offset + 5));
     offset += 2 + Math.max(2, view.getUint16(offset + 2));
   }
   return null;

@@ -2,7 +2,11 @@
  * Returns the result of the work, or rejects with the error from `late` after `milliseconds`. The
  * work then continues, and its result is ignored.
  */
-export async function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
+export async function inTime<T>(
+  work: Promise<T>,
+  milliseconds: number,
+  late: () => Error,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), milliseconds);

@@ -7,7 +7,9 @@ function made(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(made);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key.toWellFormed(), made(each)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key.toWellFormed(), made(each)]),
+  );
 }
 
 const TEXT = fc.string({
@@ -22,7 +24,12 @@ const READABLE = TEXT.filter((key) => !key.includes('\\'));
 
 test('the JSON of any value is that of the value with well-formed strings', () => {
   const { value: values } = fc.letrec((tie) => ({
-    value: fc.oneof(TEXT, fc.integer(), fc.array(tie('value')), fc.dictionary(READABLE, tie('value'))),
+    value: fc.oneof(
+      TEXT,
+      fc.integer(),
+      fc.array(tie('value')),
+      fc.dictionary(READABLE, tie('value')),
+    ),
   }));
   fc.assert(
     fc.property(values, (value) => {

@@ -18,7 +18,10 @@ export function readMediaType(contentType: string | null | undefined): string {
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
     const [name, ...parameters] = splitOutsideQuotes(range, ';');
-    return readMediaType(name) === mediaType && !parameters.some((parameter) => NO_WEIGHT.test(parameter));
+    return (
+      readMediaType(name) === mediaType &&
+      !parameters.some((parameter) => NO_WEIGHT.test(parameter))
+    );
   });
 }
 

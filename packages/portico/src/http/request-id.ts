@@ -62,6 +62,10 @@ export function withRequestId(response: Response, id: string): Response {
     // Responses from fetch() and Response.redirect() are immutable.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
-    return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+    return new Response(response.body, {
+      status: response.status,
+      statusText: response.statusText,
+      headers,
+    });
   }
 }

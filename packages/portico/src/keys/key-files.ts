@@ -70,7 +70,8 @@ export class KeyFiles {
     } catch (cause) {
       // An invalid file stays invalid. But permissions or a disk may be fixed before the next
       // attempt.
-      if (isOfFileSystem(cause)) throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
+      if (isOfFileSystem(cause))
+        throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
     }
   }

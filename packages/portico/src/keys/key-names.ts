@@ -40,7 +40,10 @@ function markIn(name: string): string | undefined {
 /** Whether a key file can have this name. Names never contain RS256. */
 export function isKeyFile(name: string, algorithms: SigningAlgorithms): boolean {
   const mark = markIn(name);
-  return KEY_FILE.test(name) && (mark === undefined || (mark !== DEFAULT_ALGORITHM && algorithms.has(mark)));
+  return (
+    KEY_FILE.test(name) &&
+    (mark === undefined || (mark !== DEFAULT_ALGORITHM && algorithms.has(mark)))
+  );
 }
 
 function getAlgorithmMark(algorithm: SigningAlgorithm): string {

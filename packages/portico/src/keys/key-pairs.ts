@@ -47,7 +47,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   requirePair(privateKey, publicJwk, form);
   const isStaged = isStagedFile(name);
   const signsFrom = isStaged ? jwk.signs_from : readNumber(name);
-  if (!Number.isSafeInteger(signsFrom)) throw new Error('it does not say from when it signs (signs_from)');
+  if (!Number.isSafeInteger(signsFrom))
+    throw new Error('it does not say from when it signs (signs_from)');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
   // The encoding applies only to ECDSA: both numbers side by side, without DER (RFC 7518 section
   // 3.4).
@@ -91,7 +92,11 @@ function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm)
 }
 
 /** Returns a key's public members for the key set. */
-export function publishedJwk(jwk: JWK, kid: string, { name: alg, type, members }: AlgorithmForm): JWK {
+export function publishedJwk(
+  jwk: JWK,
+  kid: string,
+  { name: alg, type, members }: AlgorithmForm,
+): JWK {
   const published = Object.fromEntries(members.map((each) => [each, jwk[each]]));
   return { ...type, ...published, kid, alg, use: 'sig' };
 }

@@ -57,7 +57,11 @@ export class KeyRing {
    * one.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
-    const key = findSigningKey(await this.#listed.needed(RELOAD_AFTER), algorithm, this.#parts.clock());
+    const key = findSigningKey(
+      await this.#listed.needed(RELOAD_AFTER),
+      algorithm,
+      this.#parts.clock(),
+    );
     // Use a new key only after no process publishes an older listing.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
@@ -88,7 +92,10 @@ export class KeyRing {
    * method and `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
    * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
    */
-  async generate(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM, acting: Acting = {}): Promise<SigningKey> {
+  async generate(
+    algorithm: SigningAlgorithm = DEFAULT_ALGORITHM,
+    acting: Acting = {},
+  ): Promise<SigningKey> {
     const { files, signers, clock, audit } = this.#parts;
     this.algorithms.form(algorithm);
     if (signers.some((each) => each.algorithm === algorithm)) {

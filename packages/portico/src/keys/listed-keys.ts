@@ -122,7 +122,10 @@ export class ListedKeys {
   #lost(cause?: unknown): never {
     this.#known = null;
     const { directory } = this.#sources.files;
-    throw new KeysLostError(`The signing keys that were in ${directory} are gone, or cannot be read`, cause);
+    throw new KeysLostError(
+      `The signing keys that were in ${directory} are gone, or cannot be read`,
+      cause,
+    );
   }
 
   /**
@@ -132,7 +135,9 @@ export class ListedKeys {
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;
     const files = keys
-      .filter((key) => !key.isStaged || !keys.some((each) => !each.isStaged && each.kid === key.kid))
+      .filter(
+        (key) => !key.isStaged || !keys.some((each) => !each.isStaged && each.kid === key.kid),
+      )
       .toSorted((one, other) => other.signsFrom - one.signsFrom);
     return signers.length === 0 ? files : [...signers, ...files];
   }
@@ -140,7 +145,9 @@ export class ListedKeys {
   async #load(files: readonly string[]): Promise<readonly SigningKey[]> {
     for (const name of this.#loaded.keys()) if (!files.includes(name)) this.#loaded.delete(name);
     const newest = new Set(
-      this.#sources.algorithms.names.map((each) => files.find((name) => getAlgorithm(name) === each)),
+      this.#sources.algorithms.names.map((each) =>
+        files.find((name) => getAlgorithm(name) === each),
+      ),
     );
     const keys = await Promise.all(
       files.map((name) => (newest.has(name) ? this.loadOnce(name) : this.#loadOther(name))),

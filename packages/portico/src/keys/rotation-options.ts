@@ -73,7 +73,8 @@ export function dueKeys(
   now: number,
 ): readonly SigningKey[] {
   const signing = known.flatMap((each) => findSigningKey(keys, each, now) ?? []);
-  const asked = algorithm === undefined ? signing : signing.filter((each) => each.algorithm === algorithm);
+  const asked =
+    algorithm === undefined ? signing : signing.filter((each) => each.algorithm === algorithm);
   if (asked.length === 0) {
     const { key, command } = missingKey(algorithm ?? DEFAULT_ALGORITHM);
     throw new KeyRotationError(`There is ${key} to replace; run npx portico ${command} first`);
@@ -90,6 +91,10 @@ export function dueKeys(
   return files.filter((each) => !hasSuccessor(each, keys, now) && isOld(each));
 }
 
-function hasSuccessor({ algorithm }: SigningKey, keys: readonly SigningKey[], now: number): boolean {
+function hasSuccessor(
+  { algorithm }: SigningKey,
+  keys: readonly SigningKey[],
+  now: number,
+): boolean {
   return keys.some((key) => key.algorithm === algorithm && !hasBegun(key, now));
 }

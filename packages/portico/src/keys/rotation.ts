@@ -186,10 +186,14 @@ export class Rotation {
    * Removes other file names of removed keys. The key ring knows only one name of a key, and
    * another process may just be adding a second one. A remaining name would publish the key again.
    */
-  async #removeOtherNames(algorithms: readonly SigningAlgorithm[], signsFrom: number): Promise<void> {
+  async #removeOtherNames(
+    algorithms: readonly SigningAlgorithm[],
+    signsFrom: number,
+  ): Promise<void> {
     const { files } = this.#parts;
     const isOther = (name: string) =>
-      algorithms.includes(getAlgorithm(name)) && (isStagedFile(name) || readNumber(name) < signsFrom);
+      algorithms.includes(getAlgorithm(name)) &&
+      (isStagedFile(name) || readNumber(name) < signsFrom);
     for (;;) {
       const names = (await files.names()).filter(isOther);
       if (names.length === 0) return;

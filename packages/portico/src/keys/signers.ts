@@ -54,7 +54,9 @@ export function buildSigningKeys(
   signers: readonly KeySigner[],
   algorithms: SigningAlgorithms,
 ): readonly SigningKey[] {
-  const problems = signers.flatMap((signer, index) => listProblems(signer, index, signers, algorithms));
+  const problems = signers.flatMap((signer, index) =>
+    listProblems(signer, index, signers, algorithms),
+  );
   if (problems.length > 0) throw new ConfigurationError(problems);
   // Among signers without `signsFrom`, the last one signs.
   return signers
@@ -71,14 +73,18 @@ function listProblems(
 ): readonly ConfigurationProblem[] {
   const { algorithm, kid, publicJwk, signsFrom, timeout } = signer;
   const problem = (message: string) => [{ key: `keySigners:${index}`, message }];
-  if (!algorithms.has(algorithm)) return problem(`algorithm must be one of ${algorithms.names.join(', ')}`);
+  if (!algorithms.has(algorithm))
+    return problem(`algorithm must be one of ${algorithms.names.join(', ')}`);
   if (typeof kid !== 'string' || kid === '') return problem('kid must be a text that is not empty');
   if (all.findIndex((each) => each.kid === kid) !== index)
     return problem('another KeySigner has the same kid');
   if (typeof signer.sign !== 'function') return problem('sign must be a function');
   if (signsFrom !== undefined && (!Number.isSafeInteger(signsFrom) || signsFrom <= 0))
     return problem('signsFrom must be milliseconds since 1970');
-  if (timeout !== undefined && !(Number.isInteger(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT))
+  if (
+    timeout !== undefined &&
+    !(Number.isInteger(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT)
+  )
     return problem(`timeout must be milliseconds from 1 to ${LONGEST_TIMEOUT}`);
   return publicKeyProblem(algorithms.form(algorithm), kid, publicJwk).flatMap(problem);
 }
@@ -182,7 +188,12 @@ async function isSignature(
   data: Uint8Array,
   signature: Uint8Array,
 ): Promise<boolean> {
-  return verifyOnPool(getDigest(form), data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+  return verifyOnPool(
+    getDigest(form),
+    data,
+    { key: publicKey, dsaEncoding: 'ieee-p1363' },
+    signature,
+  );
 }
 
 function whatIsWrong({ name, encodingProblem }: AlgorithmForm, signature: Uint8Array): string {

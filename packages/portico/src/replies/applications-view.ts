@@ -1,4 +1,9 @@
-import type { ShownLook, ShownPerson, ShownScope, ShownScopeGroup } from '../authorization/page-data.ts';
+import type {
+  ShownLook,
+  ShownPerson,
+  ShownScope,
+  ShownScopeGroup,
+} from '../authorization/page-data.ts';
 import type { Destination } from '../clients/who-asks.ts';
 
 /** Data of the view `oauth/applications` (AS-6.10, AS-40, docs/consent-page.md). Escape all. */

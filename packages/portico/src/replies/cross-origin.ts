@@ -21,11 +21,18 @@ const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
  * Returns the preflight reply for an endpoint with these methods. Lists methods other than GET and
  * POST. Lists proof headers if the server accepts proofs.
  */
-export function preflight(request: Request, methods: readonly string[], binding: BindingOffer | null): Reply {
+export function preflight(
+  request: Request,
+  methods: readonly string[],
+  binding: BindingOffer | null,
+): Reply {
   const named = methods.every((method) => method === 'GET' || method === 'POST')
     ? {}
     : { 'Access-Control-Allow-Methods': methods.join(', ') };
-  const fields = allowedFields(request, binding === null ? FIELDS : `${FIELDS}, ${binding.proofField}`);
+  const fields = allowedFields(
+    request,
+    binding === null ? FIELDS : `${FIELDS}, ${binding.proofField}`,
+  );
   return { status: 204, headers: { ...PREFLIGHT_HEADERS, ...named, ...fields }, body: null };
 }
 
@@ -38,6 +45,7 @@ const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': binding === null ? EXPOSED : `${EXPOSED}, ${binding.answerField}`,
+    'Access-Control-Expose-Headers':
+      binding === null ? EXPOSED : `${EXPOSED}, ${binding.answerField}`,
   };
 }

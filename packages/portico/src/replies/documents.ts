@@ -25,7 +25,8 @@ export function publicDocument(content: unknown, maxAge: number): PublicDocument
 /** Returns the document, or 304 if the client already has it (RFC 9110 section 13.1.2). */
 export function documentReply(request: Request, { body, headers }: PublicDocument): Reply {
   const known = request.headers.get('if-none-match');
-  if (known !== null && matches(known, headers['ETag'])) return { status: 304, headers, body: null };
+  if (known !== null && matches(known, headers['ETag']))
+    return { status: 304, headers, body: null };
   return { status: 200, headers, body };
 }
 

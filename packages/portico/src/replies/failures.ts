@@ -39,17 +39,26 @@ export class Failures {
     this.#showsDetails = showsDetails;
     const { log } = server.host;
     this.#logOverload = throttleLog((times) =>
-      log.warning('Too many client secret checks at once; requests answered with 503: {times}', { times }),
+      log.warning('Too many client secret checks at once; requests answered with 503: {times}', {
+        times,
+      }),
     );
     // The failure is already in the log.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
   /** Returns the reply to an error. Logs errors that are not refusals. Never rejects. */
-  async reply(error: unknown, { endpoint, requestId, asPage, request }: FailedRequest): Promise<Reply> {
+  async reply(
+    error: unknown,
+    { endpoint, requestId, asPage, request }: FailedRequest,
+  ): Promise<Reply> {
     if (error instanceof AuthorizationPageError) {
       const { text, detail, link } = error;
-      const shown = await this.#errorPage({ text, detail, link, ...pageStatus(error) }, request, requestId);
+      const shown = await this.#errorPage(
+        { text, detail, link, ...pageStatus(error) },
+        request,
+        requestId,
+      );
       return { ...shown, refused: error };
     }
     const refusal = refusalReply(error);
@@ -59,7 +68,8 @@ export class Failures {
     const unavailable = database.isUnavailable(error);
     const overloaded = !unavailable && isOverloaded(error);
     if (overloaded) this.#logOverload();
-    else host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
+    else
+      host.log.error('{endpoint} failed: {exception}', { endpoint, requestId, exception: error });
     const mayPass = unavailable || overloaded || PASSING.some((kind) => error instanceof kind);
     if (!mayPass) this.#explainFault();
     const reply = mayPass ? unavailableReply() : faultReply();
@@ -103,7 +113,10 @@ export class Failures {
         ? reply
         : { ...reply, headers: { ...reply.headers, 'Retry-After': retryAfter } };
     } catch (exception) {
-      host.log.error('The view oauth/error cannot be rendered: {exception}', { requestId, exception });
+      host.log.error('The view oauth/error cannot be rendered: {exception}', {
+        requestId,
+        exception,
+      });
       return withoutView;
     }
   }

@@ -16,8 +16,16 @@ export class QueryMode implements SendingMode {
     this.#askFirst = askFirst;
   }
 
-  send({ request, redirectUri, parameters, status, question }: SentResponse): Reply | Promise<Reply> {
+  send({
+    request,
+    redirectUri,
+    parameters,
+    status,
+    question,
+  }: SentResponse): Reply | Promise<Reply> {
     const href = redirectWith(redirectUri, parameters);
-    return question === null ? redirectReply(href, status) : this.#askFirst(request, question, href);
+    return question === null
+      ? redirectReply(href, status)
+      : this.#askFirst(request, question, href);
   }
 }

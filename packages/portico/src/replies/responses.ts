@@ -50,10 +50,17 @@ const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as cons
 /** The default header fields of a JSON reply. */
 const JSON_NEVER_STORED = { 'Content-Type': 'application/json', ...NEVER_STORED } as const;
 
-export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+export function jsonReply(
+  body: unknown,
+  status = 200,
+  headers?: Readonly<Record<string, string>>,
+): Reply {
   return {
     status,
-    headers: headers === undefined ? JSON_NEVER_STORED : { 'Content-Type': 'application/json', ...headers },
+    headers:
+      headers === undefined
+        ? JSON_NEVER_STORED
+        : { 'Content-Type': 'application/json', ...headers },
     body: jsonText(body),
   };
 }
@@ -83,7 +90,8 @@ const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate'
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
-    const challenge = status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {};
+    const challenge =
+      status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth", charset="UTF-8"' } : {};
     const body = { error: error.code, error_description: error.message };
     return jsonReply(body, status, { ...NEVER_STORED, ...challenge });
   }
@@ -142,7 +150,11 @@ function bearerErrorReply(error: BearerError): Reply {
   return jsonReply(body, status, {
     ...NEVER_STORED,
     'WWW-Authenticate': challenges(parameters, binding),
-    ...(binding === null ? (resourceMetadata === null ? {} : READABLE_CHALLENGE) : readableFields(binding)),
+    ...(binding === null
+      ? resourceMetadata === null
+        ? {}
+        : READABLE_CHALLENGE
+      : readableFields(binding)),
   });
 }
 
@@ -162,5 +174,8 @@ export function unavailableReply(): Reply {
 
 /** Returns 500 for an internal error, which only the log describes. */
 export function faultReply(): Reply {
-  return jsonReply({ error: 'server_error', error_description: 'The server failed to answer.' }, 500);
+  return jsonReply(
+    { error: 'server_error', error_description: 'The server failed to answer.' },
+    500,
+  );
 }

@@ -106,7 +106,9 @@ export class BearerTokens {
     if (authorization === null) return NO_HEADER;
     const credentials = parseBearer(authorization);
     if (credentials === null)
-      return this.#binding === null ? OTHER_SCHEME : this.#proved(this.#binding, authorization, asked);
+      return this.#binding === null
+        ? OTHER_SCHEME
+        : this.#proved(this.#binding, authorization, asked);
     return credentials.token === null ? ILL_FORMED : this.lookUp(credentials.token, 'Bearer');
   }
 
@@ -122,7 +124,8 @@ export class BearerTokens {
     if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return { ...INACTIVE_ACCOUNT, of };
-    const { clientId, familyId, clientProfile, subject, issuedAt, expiresAt, thumbprint, details } = token;
+    const { clientId, familyId, clientProfile, subject, issuedAt, expiresAt, thumbprint, details } =
+      token;
     return {
       clientId,
       authorization: familyId,
@@ -150,11 +153,14 @@ export class BearerTokens {
   #usableScopes({ scopes, clientScopes, audience, thumbprint }: AccessToken): readonly string[] {
     const inForce = scopesInForce(scopes, clientScopes, this.#server.resources.scopesOf(audience));
     const bound = this.#boundScopes;
-    return thumbprint !== null || bound.size === 0 ? inForce : inForce.filter((name) => !bound.has(name));
+    return thumbprint !== null || bound.size === 0
+      ? inForce
+      : inForce.filter((name) => !bound.has(name));
   }
 
   #bindingProblem(thumbprint: string | null, offered: Offered): NoToken | null {
-    if (thumbprint === null) return this.#isBindingRequired || offered === 'as bound' ? UNBOUND : null;
+    if (thumbprint === null)
+      return this.#isBindingRequired || offered === 'as bound' ? UNBOUND : null;
     return this.#binding === null || offered === 'Bearer' ? BOUND : null;
   }
 
@@ -202,5 +208,7 @@ const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {
   expired: invalid('the token has expired'),
   'client revoked': invalid('the client of the token was revoked'),
   'authorization revoked': invalid('the authorization of the token was revoked'),
-  'grant removed': invalid('the client of the token is no longer registered for the grant that gave it'),
+  'grant removed': invalid(
+    'the client of the token is no longer registered for the grant that gave it',
+  ),
 };

@@ -102,7 +102,9 @@ export class ProtectedResources {
     this.#configured = new Map(
       resources.all.map((described) => [
         described.resource,
-        described.resource === audience ? this.main : new ProtectedResource(server, others, described),
+        described.resource === audience
+          ? this.main
+          : new ProtectedResource(server, others, described),
       ]),
     );
   }

@@ -126,7 +126,9 @@ export function tokenLookUp(
     }
     const honoured = new Set(await bearerTokens.honouredScopes(found));
     const about = aboutToken(found);
-    const members = makeMembers(features, found, (refusal) => refuse({ ...refusal, ...about, scope: null }));
+    const members = makeMembers(features, found, (refusal) =>
+      refuse({ ...refusal, ...about, scope: null }),
+    );
     return {
       ...members,
       ...accessorFor(askable, found, honoured, (refusal) => refuse({ ...refusal, ...about })),

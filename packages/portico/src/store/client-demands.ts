@@ -90,7 +90,10 @@ export function askedDemands<Demand extends DemandDescription>(
 }
 
 /** Returns why the server cannot meet a client's demands. Null if it meets all of them. */
-export function unmetProblem(demands: readonly ClientDemand[], demanded: ClientDemands): string | null {
+export function unmetProblem(
+  demands: readonly ClientDemand[],
+  demanded: ClientDemands,
+): string | null {
   for (const field of FIELDS.filter((each) => demanded[each])) {
     const demand = demands.find((each) => each.field === field);
     if (demand === undefined) return `${ASKED[field]} is nothing that this server offers`;

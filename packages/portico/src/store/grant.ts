@@ -227,7 +227,9 @@ export type GrantRefusal =
   | 'taken';
 
 export type GrantOutcome =
-  { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal } | UnsettledGrant;
+  | { readonly issued: true }
+  | { readonly issued: false; readonly refusal: GrantRefusal }
+  | UnsettledGrant;
 
 /**
  * The connection was lost before the store answered, and the store is still unavailable. It is

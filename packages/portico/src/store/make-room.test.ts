@@ -21,19 +21,31 @@ async function roomFor(
 }
 
 test('an item that fits is accepted, to the last byte of the total and of the share, without searching', async () => {
-  expect(await roomFor({ network: 'b', bytes: 40 }, { a: [60] })).toEqual({ leaving: [], asked: [] });
-  expect(await roomFor({ network: 'a', bytes: 20 }, { a: [20, 20] })).toEqual({ leaving: [], asked: [] });
+  expect(await roomFor({ network: 'b', bytes: 40 }, { a: [60] })).toEqual({
+    leaving: [],
+    asked: [],
+  });
+  expect(await roomFor({ network: 'a', bytes: 20 }, { a: [20, 20] })).toEqual({
+    leaving: [],
+    asked: [],
+  });
   expect(await roomFor({ network: 'a', bytes: 60 }, {})).toEqual({ leaving: [], asked: [] });
 });
 
 test("an item one byte above its network's share has no room, even if everything is empty", async () => {
-  expect(await roomFor({ network: 'a', bytes: 21 }, { a: [20, 20] })).toEqual({ leaving: null, asked: [] });
+  expect(await roomFor({ network: 'a', bytes: 21 }, { a: [20, 20] })).toEqual({
+    leaving: null,
+    asked: [],
+  });
   expect(await roomFor({ network: 'a', bytes: 61 }, {})).toEqual({ leaving: null, asked: [] });
 });
 
 test('the oldest items of the network with the most are removed, as many as needed, with one search', async () => {
   const held = { a: [5, 5, 5, 25], b: [30, 5], c: [25] };
-  expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({ leaving: ['a0', 'a1'], asked: ['a'] });
+  expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({
+    leaving: ['a0', 'a1'],
+    asked: ['a'],
+  });
   expect(await roomFor({ network: 'd', bytes: 11 }, held)).toEqual({
     leaving: ['a0', 'a1', 'b0'],
     asked: ['a', 'b'],
@@ -43,7 +55,10 @@ test('the oldest items of the network with the most are removed, as many as need
 test('no room is made for a network that would then hold as much, and nothing is removed for it', async () => {
   const held = { a: [10, 30], b: [30], c: [20, 10] };
   expect(await roomFor({ network: 'd', bytes: 30 }, held)).toEqual({ leaving: null, asked: ['a'] });
-  expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({ leaving: ['a0'], asked: ['a'] });
+  expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({
+    leaving: ['a0'],
+    asked: ['a'],
+  });
   expect(await roomFor({ network: 'c', bytes: 10 }, held)).toEqual({ leaving: null, asked: [] });
 });
 

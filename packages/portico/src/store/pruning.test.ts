@@ -3,7 +3,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { Pruning, type PruningOptions } from './pruning.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
-const OLD_EVENTS = { kind: 'auditEvents', called: 'audit events', which: 'are old', batch: 500 } as const;
+const OLD_EVENTS = {
+  kind: 'auditEvents',
+  called: 'audit events',
+  which: 'are old',
+  batch: 500,
+} as const;
 
 test('others have their turn after each batch but the last of a kind, and everything is counted', async () => {
   const did: string[] = [];

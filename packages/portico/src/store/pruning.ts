@@ -165,7 +165,11 @@ export class Pruning {
         return counted({ clients }, more);
       },
       async () => {
-        const { removed, last } = await store.pruneAccessTokens(after ?? FIRST, this.#expiredBefore(), BATCH);
+        const { removed, last } = await store.pruneAccessTokens(
+          after ?? FIRST,
+          this.#expiredBefore(),
+          BATCH,
+        );
         after = last;
         return counted({ accessTokens: removed }, last !== null);
       },

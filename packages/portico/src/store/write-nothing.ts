@@ -14,7 +14,9 @@ export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)
     return database.execute(WRITE_NOTHING);
   return database.transaction(async (connection) => {
-    await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ('', ${BEGUN})`);
+    await connection.execute(
+      `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ('', ${BEGUN})`,
+    );
     await connection.execute(`DELETE FROM ${MIGRATIONS_TABLE} WHERE name = ''`);
   });
 }

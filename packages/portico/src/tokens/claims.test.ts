@@ -29,13 +29,9 @@ function claimsOf(mapper: ClaimsMapper | undefined) {
 
 describe('the claims of scopes', () => {
   test('are those of OpenID Connect and the configuration, each once, in the order of the scopes', () => {
-    expect(claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog)).toEqual([
-      'email',
-      'email_verified',
-      'roles',
-      'nobody',
-      'desk',
-    ]);
+    expect(
+      claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog),
+    ).toEqual(['email', 'email_verified', 'roles', 'nobody', 'desk']);
     expect(claimNames(['phone', 'address'], catalog)).toEqual([
       'phone_number',
       'phone_number_verified',
@@ -54,7 +50,13 @@ describe('the claims of scopes', () => {
 
   test('come from the profile, then from the mapper; null and missing ones are omitted', async () => {
     const { user } = person({ email: 'a@example.com', roles: null });
-    const mapper = () => ({ email: 'other', email_verified: false, roles: ['a'], desk: null, name: 'Ada' });
+    const mapper = () => ({
+      email: 'other',
+      email_verified: false,
+      roles: ['a'],
+      desk: null,
+      name: 'Ada',
+    });
     const { claims } = claimsOf(mapper);
     expect(await claims.released(user, ['email', 'team', 'office'])).toStrictEqual({
       email: 'a@example.com',
@@ -66,8 +68,12 @@ describe('the claims of scopes', () => {
     });
     // Inherited properties of an object are not claims.
     const inherited = Object.create({ desk: 4 }) as Readonly<Record<string, unknown>>;
-    expect(await claimsOf(() => inherited).claims.released(person({}).user, ['office'])).toEqual({});
-    expect(await claimsOf(undefined).claims.released(person(inherited).user, ['office'])).toEqual({});
+    expect(await claimsOf(() => inherited).claims.released(person({}).user, ['office'])).toEqual(
+      {},
+    );
+    expect(await claimsOf(undefined).claims.released(person(inherited).user, ['office'])).toEqual(
+      {},
+    );
   });
 
   test('are not read if no scope has one', async () => {
@@ -94,7 +100,10 @@ describe('the claims of scopes', () => {
       ],
       [
         'The claim {claim} is dropped: {reason}',
-        { claim: 'hat_size', reason: expect.stringMatching(/^OpenID Connect defines no scope/) as string },
+        {
+          claim: 'hat_size',
+          reason: expect.stringMatching(/^OpenID Connect defines no scope/) as string,
+        },
       ],
     ]);
   });
@@ -121,7 +130,10 @@ describe('the name of a claim in a scope', () => {
       'nonce auth_time acr amr azp at_hash c_hash s_hash sid sub_jwk _claim_names _claim_sources',
     ],
     ['RFC 7662', 'active scope client_id token_type'],
-    ['RFC 7800, 8693, 8417, 9396, 9493, 9701', 'cnf act may_act events toe txn authorization_details sub_id'],
+    [
+      'RFC 7800, 8693, 8417, 9396, 9493, 9701',
+      'cnf act may_act events toe txn authorization_details sub_id',
+    ],
     ['other documents', 'verified_claims token_introspection error error_description error_uri'],
   ])('cannot be one that the server sets itself by %s: %s', (_, names) => {
     for (const name of names.split(' '))
@@ -131,9 +143,12 @@ describe('the name of a claim in a scope', () => {
       ]);
   });
 
-  test.each(['roles', 'https://portal.example/plan', '!', '~', 'x'.repeat(255)])('may be %j', (name) => {
-    expect(claimNameProblem(name)).toBe(null);
-  });
+  test.each(['roles', 'https://portal.example/plan', '!', '~', 'x'.repeat(255)])(
+    'may be %j',
+    (name) => {
+      expect(claimNameProblem(name)).toBe(null);
+    },
+  );
 
   test.each([
     ['', /^is not a claim name: /],

@@ -97,7 +97,10 @@ export class Claims {
   }
 
   /** Returns the claims about this person that these scopes release. */
-  async released(user: UserInterface, scopes: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  async released(
+    user: UserInterface,
+    scopes: readonly string[],
+  ): Promise<Readonly<Record<string, unknown>>> {
     const names = claimNames(scopes, this.#catalog);
     if (names.length === 0) return {};
     const profile: Readonly<Record<string, unknown>> = user.getProfile();
@@ -148,7 +151,8 @@ function isWellFormed(value: unknown): boolean {
 
 function whyDropped(claim: string): string {
   const [scope] = Object.entries(CLAIMS_OF_SCOPE).find(([, names]) => names.includes(claim)) ?? [];
-  if (scope !== undefined) return `the scope ${scope}, which releases it, is not in oauth_server:scopes`;
+  if (scope !== undefined)
+    return `the scope ${scope}, which releases it, is not in oauth_server:scopes`;
   return 'OpenID Connect defines no scope that releases it, and oauth_server:scopes none with it among its claims';
 }
 

@@ -5,5 +5,6 @@ export type DescribesDetails = (details: Details) => Readonly<Record<string, unk
 
 /** Returns what all features say about an authorization. */
 export function collectDescriptions(features: readonly DescribesDetails[]): DescribesDetails {
-  return (details) => Object.assign({}, ...features.map((describe) => describe(details))) as Details;
+  return (details) =>
+    Object.assign({}, ...features.map((describe) => describe(details))) as Details;
 }

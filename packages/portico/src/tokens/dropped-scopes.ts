@@ -39,7 +39,10 @@ export class DroppedScopes {
   readonly #resources: Resources;
   readonly #rules: readonly DropsScope[];
 
-  constructor({ scopes, resources, admitsUnverified }: OfferedScopes, rules: readonly DropsScope[]) {
+  constructor(
+    { scopes, resources, admitsUnverified }: OfferedScopes,
+    rules: readonly DropsScope[],
+  ) {
     this.#catalog = scopes;
     this.#resources = resources;
     this.#rules = admitsUnverified ? [isOfferedToOthers, ...rules] : rules;
@@ -61,7 +64,13 @@ export class DroppedScopes {
  * which no operator registered. Such clients request every scope that metadata lists or recently
  * listed. This includes `openid`, which metadata does not list while there is no key.
  */
-function isOfferedToOthers({ name, client, catalog, grantable, forItself }: UngrantableScope): boolean {
+function isOfferedToOthers({
+  name,
+  client,
+  catalog,
+  grantable,
+  forItself,
+}: UngrantableScope): boolean {
   if (client.registeredBy === 'operator' || !catalog.has(name)) return false;
   return (
     name === 'openid' ||

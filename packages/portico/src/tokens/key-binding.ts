@@ -23,7 +23,11 @@ export interface KeyBinding {
    * Returns why a resource refuses a valid bound token, or null if the request proves the key.
    * `asked` returns the request.
    */
-  refusal(asked: (() => Request) | undefined, token: string, found: BoundToken): Promise<ProofRefusal | null>;
+  refusal(
+    asked: (() => Request) | undefined,
+    token: string,
+    found: BoundToken,
+  ): Promise<ProofRefusal | null>;
   /** Returns the introspection response's member `cnf` for the key (RFC 7800 section 3). */
   confirmation(thumbprint: string): Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { getMetadataUrl, otherResource, quotedAudience, requireAudience } from './resource-indicators.ts';
+import {
+  getMetadataUrl,
+  otherResource,
+  quotedAudience,
+  requireAudience,
+} from './resource-indicators.ts';
 
 const API = 'https://api.example/v1';
 

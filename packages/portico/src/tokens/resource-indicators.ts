@@ -60,7 +60,10 @@ export class Resources {
    */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
-    return this.#catalogs.get(audience) ?? (audience === this.#audience ? this.#identityScopes : NO_SCOPES);
+    return (
+      this.#catalogs.get(audience) ??
+      (audience === this.#audience ? this.#identityScopes : NO_SCOPES)
+    );
   }
 
   /** Returns the audience that a request names, or null if the server issues no tokens for it. */
@@ -118,7 +121,10 @@ const NO_SCOPES: ScopeCatalog = new Map();
  * Returns the requested resource for the log if it differs from this audience. Otherwise returns
  * null.
  */
-export function otherResource(resource: string | undefined, audience: string | null): string | null {
+export function otherResource(
+  resource: string | undefined,
+  audience: string | null,
+): string | null {
   return resource === undefined || resource === audience ? null : quotedUri(resource);
 }
 
@@ -126,7 +132,10 @@ export function otherResource(resource: string | undefined, audience: string | n
  * Returns the audience for a new grant, which is the configured one. Throws `invalid_target` if the
  * request names another resource.
  */
-export function requireAudience(resource: string | undefined, configured: string | null): string | null {
+export function requireAudience(
+  resource: string | undefined,
+  configured: string | null,
+): string | null {
   const other = otherResource(resource, configured);
   if (other === null) return configured;
   throw notIssuedFor(

@@ -21,7 +21,14 @@ const catalog = createScopeCatalog(CONFIGURED);
 describe('the scopes of a server', () => {
   test('are the identity scopes, which need no permission, and the configured ones with their defaults', () => {
     const offered = createScopeCatalog(CONFIGURED);
-    expect([...offered.keys()]).toEqual(['openid', 'profile', 'email', 'notes:read', 'notes:write', 'plan']);
+    expect([...offered.keys()]).toEqual([
+      'openid',
+      'profile',
+      'email',
+      'notes:read',
+      'notes:write',
+      'plan',
+    ]);
     expect(offered.get('email')).toStrictEqual({
       name: 'email',
       label: expect.any(String) as string,
@@ -50,7 +57,11 @@ describe('the scopes of a server', () => {
   });
 
   test('have texts for pages, as far as they are given', () => {
-    const scopes = { read: 'Read', write: { label: 'Write', description: 'All' }, list: { label: 'List' } };
+    const scopes = {
+      read: 'Read',
+      write: { label: 'Write', description: 'All' },
+      list: { label: 'List' },
+    };
     expect(getSpeakingOptions({ scopes })).toStrictEqual({
       languages: false,
       own: {
@@ -60,7 +71,10 @@ describe('the scopes of a server', () => {
         'scope.list.label': 'List',
       },
     });
-    expect(getSpeakingOptions({ scopes: {}, languages: ['de'] })).toEqual({ languages: ['de'], own: {} });
+    expect(getSpeakingOptions({ scopes: {}, languages: ['de'] })).toEqual({
+      languages: ['de'],
+      own: {},
+    });
   });
 
   test.each([
@@ -148,9 +162,9 @@ describe('the scopes of a request', () => {
 
 describe('the scopes of a grant that still apply', () => {
   test('are those that the client is registered for and the server offers', () => {
-    expect(scopesInForce(['notes:read', 'openid', 'gone'], ['gone', 'notes:read'], catalog)).toEqual([
-      'notes:read',
-    ]);
+    expect(
+      scopesInForce(['notes:read', 'openid', 'gone'], ['gone', 'notes:read'], catalog),
+    ).toEqual(['notes:read']);
     expect(intersectScopes(['b', 'a', 'c'], ['a', 'b'])).toEqual(['b', 'a']);
   });
 
@@ -159,7 +173,12 @@ describe('the scopes of a grant that still apply', () => {
     [['openid', 'notes:read'], ['notes:read'], ['openid', 'notes:read'], ['notes:read']],
     [['openid', 'notes:read'], [], ['openid'], ['notes:read']],
     [['plan', 'gone', 'notes:read'], ['notes.edit'], ['plan'], ['notes.edit', 'notes:read']],
-    [['plan', 'notes:read', 'email'], ['notes:read'], ['notes:read', 'email'], ['notes.edit', 'notes:read']],
+    [
+      ['plan', 'notes:read', 'email'],
+      ['notes:read'],
+      ['notes:read', 'email'],
+      ['notes.edit', 'notes:read'],
+    ],
     [[], [], [], []],
   ])(
     'from %j, with the permissions %j, are %j; each permission is checked',
@@ -178,9 +197,14 @@ describe('the scopes of a grant that still apply', () => {
   );
 
   test('include one if the host returns 1, as database engines do for true', async () => {
-    const host = { holdsPermission: async () => 1 as unknown as boolean } as unknown as CompleteHost;
+    const host = {
+      holdsPermission: async () => 1 as unknown as boolean,
+    } as unknown as CompleteHost;
     const person = { provider: 'accounts', id: '1' };
-    expect(await scopesHeldBy(host, catalog, ['plan', 'notes:read'], person)).toEqual(['plan', 'notes:read']);
+    expect(await scopesHeldBy(host, catalog, ['plan', 'notes:read'], person)).toEqual([
+      'plan',
+      'notes:read',
+    ]);
   });
 
   test.each([2, '1', 'yes', {}, [], null, undefined])(
@@ -189,7 +213,9 @@ describe('the scopes of a grant that still apply', () => {
       const host = { holdsPermission: async () => answer as boolean } as unknown as CompleteHost;
       const person = { provider: 'accounts', id: '1' };
       expect(await scopesHeldBy(host, catalog, ['plan'], person)).toEqual([]);
-      expect(await scopesHeldBy(host, catalog, ['plan', 'openid', 'notes:read'], person)).toEqual(['openid']);
+      expect(await scopesHeldBy(host, catalog, ['plan', 'openid', 'notes:read'], person)).toEqual([
+        'openid',
+      ]);
     },
   );
 });

@@ -75,7 +75,10 @@ export function getSpeakingOptions({
 }) {
   const own: Record<string, string> = {};
   for (const [name, definition] of Object.entries(scopes)) {
-    const { label, description }: { readonly label: string; readonly description?: string | undefined } =
+    const {
+      label,
+      description,
+    }: { readonly label: string; readonly description?: string | undefined } =
       typeof definition === 'string' ? { label: definition } : definition;
     own[scopeLabel(name)] = label;
     if (description !== undefined) own[scopeDescription(name)] = description;
@@ -187,7 +190,8 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
   }
   const remaining = scopes.filter((name) => available.includes(name));
   if (remaining.length > 0 && isDropped !== undefined && beyond.every(isDropped)) return remaining;
-  const reason = beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
+  const reason =
+    beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
   throw new OAuthError('invalid_scope', refusal, reason);
 }
 
@@ -195,7 +199,10 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
  * Returns the scopes that metadata lists. Leaves out service scopes if the server accepts clients
  * that no operator registered.
  */
-export function listedScopes(names: readonly string[], admitsUnverified: boolean): readonly string[] {
+export function listedScopes(
+  names: readonly string[],
+  admitsUnverified: boolean,
+): readonly string[] {
   return admitsUnverified ? names.filter((name) => !SERVICE_SCOPES.has(name)) : names;
 }
 
@@ -204,7 +211,10 @@ export function formatScope(names: readonly string[]): string {
 }
 
 /** Returns the names that are in both lists, in the order of the first list. */
-export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
+export function intersectScopes(
+  names: readonly string[],
+  allowed: readonly string[],
+): readonly string[] {
   return names.filter((name) => allowed.includes(name));
 }
 

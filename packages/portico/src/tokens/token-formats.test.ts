@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { newAccessToken, newCode, newRefreshToken, parseRefreshToken, parseToken } from './token-formats.ts';
+import {
+  newAccessToken,
+  newCode,
+  newRefreshToken,
+  parseRefreshToken,
+  parseToken,
+} from './token-formats.ts';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
 const ID = '0123456789abcdef'.repeat(2);

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { acceptedLanguages, canonicalTag, getDirection, lookUp, wishedLanguages } from './language-ranges.ts';
+import {
+  acceptedLanguages,
+  canonicalTag,
+  getDirection,
+  lookUp,
+  wishedLanguages,
+} from './language-ranges.ts';
 
 const THERE = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-Hans', 'ar'];
 
@@ -55,7 +61,21 @@ describe('the chosen language', () => {
   });
 
   test('is found for any header', () => {
-    const piece = fc.constantFrom('de', 'fr', ';', 'q=', '0.', '1', ',', '*', '-', 'x', 'ü', '\u0000', ' ');
+    const piece = fc.constantFrom(
+      'de',
+      'fr',
+      ';',
+      'q=',
+      '0.',
+      '1',
+      ',',
+      '*',
+      '-',
+      'x',
+      'ü',
+      '\u0000',
+      ' ',
+    );
     const header = fc.oneof(
       fc.string(),
       fc.array(piece).map((found) => found.join('')),

@@ -83,4 +83,12 @@ export function getDirection(tag: string): 'ltr' | 'rtl' {
 }
 
 /** The scripts in use today that are written from right to left (ISO 15924 codes). */
-const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo', 'Adlm', 'Rohg']);
+const RIGHT_TO_LEFT: ReadonlySet<string> = new Set([
+  'Arab',
+  'Hebr',
+  'Syrc',
+  'Thaa',
+  'Nkoo',
+  'Adlm',
+  'Rohg',
+]);

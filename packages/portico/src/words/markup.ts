@@ -11,7 +11,9 @@ export class Markup {
 
   /** See `tag()`. */
   static element(name: ElementName, content: Content, attributes: Attributes): Markup {
-    const shown = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeHtml(value)}"`);
+    const shown = Object.entries(attributes).map(
+      ([key, value]) => ` ${key}="${escapeHtml(value)}"`,
+    );
     const start = `<${name}${shown.join('')}>`;
     return new Markup(VOID.has(name) ? start : `${start}${Markup.htmlOf(content)}</${name}>`);
   }
@@ -19,7 +21,9 @@ export class Markup {
   /** Escapes text. */
   static htmlOf(content: Content): string {
     if (typeof content === 'string') return escapeHtml(content);
-    return content instanceof Markup ? content.#html : content.map((each) => Markup.htmlOf(each)).join('');
+    return content instanceof Markup
+      ? content.#html
+      : content.map((each) => Markup.htmlOf(each)).join('');
   }
 }
 
@@ -32,7 +36,9 @@ const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr
 export type ElementName = (typeof ELEMENTS)[number];
 
 /** The attributes that these elements may have. */
-export type Attributes = Readonly<Partial<Record<'class' | 'id' | 'lang' | 'dir' | 'datetime', string>>>;
+export type Attributes = Readonly<
+  Partial<Record<'class' | 'id' | 'lang' | 'dir' | 'datetime', string>>
+>;
 
 const VOID: ReadonlySet<string> = new Set<ElementName>(['br', 'wbr']);
 const NAMES: ReadonlySet<string> = new Set(ELEMENTS);
@@ -44,7 +50,9 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', '
  * does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {
-  const unknown = NAMES.has(name) ? Object.keys(attributes).find((key) => !ATTRIBUTES.has(key)) : name;
+  const unknown = NAMES.has(name)
+    ? Object.keys(attributes).find((key) => !ATTRIBUTES.has(key))
+    : name;
   if (unknown !== undefined) throw new Error(`tag() makes no '${unknown}'`);
   return Markup.element(name, content, attributes);
 }

@@ -5,7 +5,9 @@
 export type Message = string | PluralForms;
 
 /** The texts for the categories of `Intl.PluralRules`. Missing categories use `other`. */
-export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
+export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
+  readonly other: string;
+};
 
 /** Messages by key. */
 export type Catalog = Readonly<Record<string, Message>>;
@@ -39,7 +41,11 @@ export function getForms(message: Message): readonly string[] {
  * Returns the message's text. If it has several plural forms, returns the one for the number
  * `count`.
  */
-export function textFor(message: Message, locale: string, values: Readonly<Record<string, unknown>>): string {
+export function textFor(
+  message: Message,
+  locale: string,
+  values: Readonly<Record<string, unknown>>,
+): string {
   if (typeof message === 'string') return message;
   const { count } = values;
   const category = typeof count === 'number' ? new Intl.PluralRules(locale).select(count) : 'other';
@@ -50,6 +56,7 @@ export function textFor(message: Message, locale: string, values: Readonly<Recor
 export function shownValue(value: MessageValue, locale: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return new Intl.NumberFormat(locale).format(value);
-  if (value instanceof Date) return value.toLocaleDateString(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  if (value instanceof Date)
+    return value.toLocaleDateString(locale, { dateStyle: 'long', timeZone: 'UTC' });
   return new Intl.ListFormat(locale, { type: 'conjunction' }).format(value);
 }

@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigurationProblem } from '@portico/sql';
 import { canonicalTag } from './language-ranges.ts';
-import { getForms, getPlaceholders, PLURAL_CATEGORIES, type Catalog, type Message } from './message.ts';
+import {
+  getForms,
+  getPlaceholders,
+  PLURAL_CATEGORIES,
+  type Catalog,
+  type Message,
+} from './message.ts';
 
 /** The messages in an application's files, and their problems. */
 export interface OwnMessages {
@@ -25,7 +31,10 @@ export function readOwnMessages(folder: string | null, known: Catalog): OwnMessa
     const file = path.join(folder ?? '', name);
     const tag = canonicalTag(name.slice(0, -SUFFIX.length));
     if (tag === null) {
-      problems.push({ key: file, message: 'its name is not a language tag (BCP 47), such as de.json' });
+      problems.push({
+        key: file,
+        message: 'its name is not a language tag (BCP 47), such as de.json',
+      });
       continue;
     }
     const read = readCatalog(file);
@@ -68,7 +77,9 @@ export function catalogProblems(
     const meant = Object.hasOwn(known, key) ? known[key] : undefined;
     if (meant === undefined) return [`${key}: there is no message of this key`];
     if (!isMessage(message)) {
-      return [`${key}: must be a text, or an object of texts by plural category, with other among them`];
+      return [
+        `${key}: must be a text, or an object of texts by plural category, with other among them`,
+      ];
     }
     return placeholderProblems(message, meant).map((problem) => `${key}: ${problem}`);
   });

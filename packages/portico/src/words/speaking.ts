@@ -1,7 +1,13 @@
 import { ConfigurationError } from '@portico/sql';
 import { Note } from '../http/note.ts';
 import { ENGLISH } from './english.ts';
-import { acceptedLanguages, canonicalTag, lookUp, widened, wishedLanguages } from './language-ranges.ts';
+import {
+  acceptedLanguages,
+  canonicalTag,
+  lookUp,
+  widened,
+  wishedLanguages,
+} from './language-ranges.ts';
 import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
@@ -69,7 +75,8 @@ export class Speaking {
     if (problems.length > 0) throw new ConfigurationError(problems);
     // Load the languages immediately, like views: a deployment may replace the files while this
     // process runs (decision 22).
-    for (const locale of this.locales ?? []) this.#words(locale).catch(() => this.#loaded.delete(locale));
+    for (const locale of this.locales ?? [])
+      this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
   /**
@@ -116,14 +123,17 @@ export class Speaking {
         this.#files.get(tag),
         await this.#catalogs[tag]?.(),
       ];
-      for (const catalog of catalogs) if (catalog !== undefined) messages.push({ locale: tag, catalog });
+      for (const catalog of catalogs)
+        if (catalog !== undefined) messages.push({ locale: tag, catalog });
     }
     return createWords(locale, messages, this.#own);
   }
 }
 
 function readWish(request: Request): readonly string[] {
-  return wishes.of(request) ?? (new URL(request.url).searchParams.get('ui_locales') ?? '').split(' ');
+  return (
+    wishes.of(request) ?? (new URL(request.url).searchParams.get('ui_locales') ?? '').split(' ')
+  );
 }
 
 function canonical(tags: readonly string[]): readonly string[] {

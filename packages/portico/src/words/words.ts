@@ -29,7 +29,10 @@ export interface Words {
    * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server }) %>`. Throws
    * like `t`.
    */
-  readonly markup: (key: string, values?: Readonly<Record<string, MessageValue | Content>>) => string;
+  readonly markup: (
+    key: string,
+    values?: Readonly<Record<string, MessageValue | Content>>,
+  ) => string;
   /** Creates an element for `markup()`, such as `tag('strong', text)`. Escapes its text. */
   readonly tag: typeof tag;
 }
@@ -69,10 +72,15 @@ export interface Messages {
  * Creates the texts for a language. Messages that are missing in the first catalog come from the
  * next ones, and finally from English.
  */
-export function createWords(locale: string, messages: readonly Messages[], own: Catalog = {}): Words {
+export function createWords(
+  locale: string,
+  messages: readonly Messages[],
+  own: Catalog = {},
+): Words {
   const direction = getDirection(locale);
   const chain: readonly Messages[] = [...messages, { locale: 'en', catalog: ENGLISH }];
-  const isolated = direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
+  const isolated =
+    direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
   /** Returns the parts of the text. Every second part is the result of `insert`. */
   function written<Value>(
@@ -87,12 +95,14 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
     // braces.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
-    if (found === undefined || message === undefined) throw new Error(`There is no message '${key}'`);
+    if (found === undefined || message === undefined)
+      throw new Error(`There is no message '${key}'`);
     return messageParts(textFor(message, found.locale, values))
       .map((part, index) => {
         if (index % 2 === 0) return literal(part);
         const value = Object.hasOwn(values, part) ? values[part] : undefined;
-        if (value === undefined) throw new Error(`The message '${key}' needs a value for {${part}}`);
+        if (value === undefined)
+          throw new Error(`The message '${key}' needs a value for {${part}}`);
         return insert(value, found.locale);
       })
       .join('');
@@ -112,7 +122,8 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
       written(
         key,
         values,
-        (value, rules) => (isContent(value) ? Markup.htmlOf(value) : escapeHtml(asText(value, rules))),
+        (value, rules) =>
+          isContent(value) ? Markup.htmlOf(value) : escapeHtml(asText(value, rules)),
         escapeHtml,
       ),
   };
@@ -120,7 +131,10 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
 
 /** Whether the value is HTML content. A list of plain texts is not: it is formatted as a list. */
 function isContent(value: MessageValue | Content): value is Content {
-  return value instanceof Markup || (Array.isArray(value) && value.some((each) => each instanceof Markup));
+  return (
+    value instanceof Markup ||
+    (Array.isArray(value) && value.some((each) => each instanceof Markup))
+  );
 }
 
 /**

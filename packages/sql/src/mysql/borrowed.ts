@@ -14,7 +14,12 @@ import {
   promised,
   toHeader,
 } from './engine.ts';
-import { PoolEngine, type Pool as LendingPool, type PooledConnection, type PoolLimits } from '../pool.ts';
+import {
+  PoolEngine,
+  type Pool as LendingPool,
+  type PooledConnection,
+  type PoolLimits,
+} from '../pool.ts';
 import { isAboutSession } from './session.ts';
 
 /**
@@ -71,7 +76,8 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
         try {
           const known = await getKnown(lent);
           const before = await tell(lent, known);
-          if (before !== null) return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
+          if (before !== null)
+            return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
           // The application returned this connection to the pool during a transaction.
           lent.destroy();
           borrowing.isBack();
@@ -108,7 +114,10 @@ function refuse(message: string): never {
 function corePool(given: MysqlPool): Pool {
   const core: unknown = 'pool' in given ? given.pool : given;
   const isPool =
-    typeof core === 'object' && core !== null && 'promise' in core && typeof core.promise === 'function';
+    typeof core === 'object' &&
+    core !== null &&
+    'promise' in core &&
+    typeof core.promise === 'function';
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
@@ -150,7 +159,10 @@ async function askKnown(connection: PoolConnection): Promise<Known> {
     [],
     { ...OPTIONS, ...TIMEOUT },
   );
-  const [row] = answer as unknown as readonly { readonly version: string; readonly charset: string }[];
+  const [row] = answer as unknown as readonly {
+    readonly version: string;
+    readonly charset: string;
+  }[];
   if (row?.charset !== 'utf8mb4') refuse(` whose charset is utf8mb4, and not ${row?.charset}`);
   const isMariadb = MARIADB.test(row.version);
   return {
@@ -186,7 +198,10 @@ interface Before {
  * Configures the session, and saves the old values in session variables. Returns null when a
  * transaction is open.
  */
-async function tell(connection: PoolConnection, { isolation, isGalera }: Known): Promise<Before | null> {
+async function tell(
+  connection: PoolConnection,
+  { isolation, isGalera }: Known,
+): Promise<Before | null> {
   const settle = async (sql: string) =>
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
@@ -215,20 +230,32 @@ async function tell(connection: PoolConnection, { isolation, isGalera }: Known):
 
 function toConnection(
   connection: PoolConnection,
-  { known, before, limits }: { readonly known: Known; readonly before: Before; readonly limits: PoolLimits },
+  {
+    known,
+    before,
+    limits,
+  }: { readonly known: Known; readonly before: Before; readonly limits: PoolLimits },
   isBack: () => void,
 ): PooledConnection {
   const { statementTimeout } = limits;
-  const options = { ...OPTIONS, ...(statementTimeout === null ? {} : { timeout: statementTimeout }) };
+  const options = {
+    ...OPTIONS,
+    ...(statementTimeout === null ? {} : { timeout: statementTimeout }),
+  };
   let isChanged = false;
   let isIdle: boolean | null = null;
-  const execute = async (sql: string, parameters: readonly SqlParameter[] = []): Promise<StatementResult> => {
+  const execute = async (
+    sql: string,
+    parameters: readonly SqlParameter[] = [],
+  ): Promise<StatementResult> => {
     const answer = await ask(connection, sql, parameters, options);
     if (Array.isArray(answer)) {
       isIdle = null;
       return { rows: answer, affected: 0 };
     }
-    isIdle = ((answer as unknown as { readonly serverStatus: number }).serverStatus & IN_TRANSACTION) === 0;
+    isIdle =
+      ((answer as unknown as { readonly serverStatus: number }).serverStatus & IN_TRANSACTION) ===
+      0;
     return toHeader(answer, known.countsMatched ? answer.affectedRows : matchedBy(sql, answer));
   };
   return {

@@ -9,16 +9,18 @@ type Store = ExaminedDatabase['database'];
  * does not have.
  */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
-  const { rows } = await database.execute<{ readonly Variable_name: string; readonly Value: string }>(
-    `SHOW SESSION ${what} WHERE Variable_name IN (${names.map(() => '?').join(', ')})`,
-    names,
-  );
+  const { rows } = await database.execute<{
+    readonly Variable_name: string;
+    readonly Value: string;
+  }>(`SHOW SESSION ${what} WHERE Variable_name IN (${names.map(() => '?').join(', ')})`, names);
   return toSettings(rows.map(({ Variable_name: name, Value: value }) => [name, value]));
 }
 
-const variables = (database: Store, ...names: readonly string[]) => shown(database, 'VARIABLES', names);
+const variables = (database: Store, ...names: readonly string[]) =>
+  shown(database, 'VARIABLES', names);
 
-const isOn = (value: string | null) => value !== null && !['OFF', '0', 'NO'].includes(value.toUpperCase());
+const isOn = (value: string | null) =>
+  value !== null && !['OFF', '0', 'NO'].includes(value.toUpperCase());
 
 async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await variables(
@@ -30,7 +32,9 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
   );
   const flushes = settings.text('innodb_flush_log_at_trx_commit');
   const isCluster = isOn(settings.find('wsrep_on'));
-  const isLost = isCluster ? 'is lost when all nodes crash together' : 'is lost when the machine crashes';
+  const isLost = isCluster
+    ? 'is lost when all nodes crash together'
+    : 'is lost when the machine crashes';
   const writesLog = isOn(settings.find('log_bin')) && !isCluster;
   const syncs = settings.find('sync_binlog') ?? '1';
   return orOk(
@@ -149,7 +153,10 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
   );
 }
 
-async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
+async function examineConnections({
+  database,
+  pool = null,
+}: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await variables(
     database,
     'max_connections',
@@ -172,7 +179,11 @@ async function examineConnections({ database, pool = null }: ExaminedDatabase): 
             `make database_connection_lifetime smaller than that, or wait_timeout larger`,
           )
         : null,
-      judgeLimit('max_statement_time', Number(settings.find('max_statement_time') ?? 0) * 1000, 1000),
+      judgeLimit(
+        'max_statement_time',
+        Number(settings.find('max_statement_time') ?? 0) * 1000,
+        1000,
+      ),
     ].filter((each) => each !== null),
   ];
 }

@@ -39,17 +39,18 @@ export const MYSQL: Dialect = {
     'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
   // The lock belongs to the session, because a schema change ends the transaction.
   async lock(connection, name, seconds) {
-    const { rows } = await connection.execute<{ taken: number | null }>('SELECT GET_LOCK(?, ?) AS taken', [
-      name,
-      seconds,
-    ]);
+    const { rows } = await connection.execute<{ taken: number | null }>(
+      'SELECT GET_LOCK(?, ?) AS taken',
+      [name, seconds],
+    );
     if (rows[0]?.taken !== 1)
       throw new Error('Another process is migrating this database and does not finish');
   },
   async unlock(connection, name) {
     await connection.execute('SELECT RELEASE_LOCK(?)', [name]);
   },
-  isDoneBefore: (error) => error instanceof Error && 'errno' in error && DONE_BEFORE.has(error.errno),
+  isDoneBefore: (error) =>
+    error instanceof Error && 'errno' in error && DONE_BEFORE.has(error.errno),
   schemas: null,
   quoted: (text) => quotedText(text).replaceAll('\\', '\\\\'),
   now: 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)',

@@ -51,7 +51,8 @@ interface Setting {
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   // If the server has a smaller limit, keep it.
-  const [lockWait, time] = statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
+  const [lockWait, time] =
+    statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
@@ -180,7 +181,8 @@ interface ToldConnection extends PooledConnection {
 }
 
 function toConnection(connection: PoolConnection, statementTimeout: number | null): ToldConnection {
-  const limit = statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
+  const limit =
+    statementTimeout === null ? {} : { timeout: statementTimeout + LONGER_THAN_THE_SERVER };
   let isChanged = false;
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) =>
     toResult(await ask(connection, sql, parameters, limit));

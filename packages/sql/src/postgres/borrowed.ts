@@ -21,11 +21,21 @@ export interface PostgresPool {
  * Creates an engine on the application's own pool. It leaves the connections unchanged, except for
  * prepared statements.
  */
-export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: string | null): Engine {
+export function borrowPostgres(
+  pool: PostgresPool,
+  limits: PoolLimits,
+  schema: string | null,
+): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
   // The application chooses the time limits for statements. Only migrations set their own.
   const limitsTransactions = limits.statementTimeout === null;
-  const settings = { names: new StatementNames(schema), schema, limits, timeout, limitsTransactions };
+  const settings = {
+    names: new StatementNames(schema),
+    schema,
+    limits,
+    timeout,
+    limitsTransactions,
+  };
   const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
   const ignore = () => {};
   const borrowing = new Borrowing(

@@ -86,7 +86,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   }
   const { rows } = await database.execute<Standbys>(STANDBYS);
   const [standbys] = rows;
-  if (standbys === undefined) return [skipped('the store does not say which standbys are attached')];
+  if (standbys === undefined)
+    return [skipped('the store does not say which standbys are attached')];
   return [
     judgeStandbys(
       standbys,
@@ -107,7 +108,11 @@ function countRequired(names: string): number {
 const LOST =
   'a promotion loses the last commits: what was revoked lives again, and tokens that were spent come back';
 
-function judgeStandbys({ attached, visible, candidates }: Standbys, names: string, level: string): Finding {
+function judgeStandbys(
+  { attached, visible, candidates }: Standbys,
+  names: string,
+  level: string,
+): Finding {
   if (names === '') {
     if (attached === 0) return ok('one server, and no standby attached');
     return warning(
@@ -141,7 +146,9 @@ function judgeStandbys({ attached, visible, candidates }: Standbys, names: strin
       `attach one more and set synchronous_standby_names = 'ANY ${required} (…)'`,
     );
   }
-  return ok(`a commit waits for ${required} of ${candidates} standbys (synchronous_commit = ${level})`);
+  return ok(
+    `a commit waits for ${required} of ${candidates} standbys (synchronous_commit = ${level})`,
+  );
 }
 
 function plural(count: number, one: string, many: string): string {
@@ -163,7 +170,10 @@ const OWN_LIMITS = `
   SELECT (SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user) AS role_limit,
     (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()) AS database_limit`;
 
-async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
+async function examineConnections({
+  database,
+  pool = null,
+}: ExaminedDatabase): Promise<readonly Finding[]> {
   // This must run first. Later, every connection would have its own process, even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
@@ -174,9 +184,12 @@ async function examineConnections({ database, pool = null }: ExaminedDatabase): 
     ...Object.keys(LEAST_LIMITS),
   );
   const { rows } = await database.execute<Readonly<Record<string, unknown>>>(OWN_LIMITS);
-  const own = [rows[0]?.['role_limit'], rows[0]?.['database_limit']].map(Number).filter((each) => each >= 0);
+  const own = [rows[0]?.['role_limit'], rows[0]?.['database_limit']]
+    .map(Number)
+    .filter((each) => each >= 0);
   const reserved =
-    settings.number('superuser_reserved_connections') + Number(settings.find('reserved_connections') ?? 0);
+    settings.number('superuser_reserved_connections') +
+    Number(settings.find('reserved_connections') ?? 0);
   const connections = Math.min(settings.number('max_connections') - reserved, ...own);
   const limits = Object.entries(LEAST_LIMITS).map(([name, least]) =>
     judgeLimit(name, settings.number(name), least),

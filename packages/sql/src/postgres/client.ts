@@ -9,7 +9,16 @@ interface GivenClient {
   readonly pipeline?: boolean;
   readonly getTypeParser?: unknown;
 }
-const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
+const ASKED = [
+  'parse',
+  'bind',
+  'describe',
+  'execute',
+  'close',
+  'sync',
+  'query',
+  'prependListener',
+] as const;
 
 /**
  * Returns why the connection cannot be used, or null if it can. The text follows the needed version
@@ -20,6 +29,7 @@ export function getRefusal(client: PoolClient): string | null {
   if (connection?.['stream'] === undefined) return '; pg-native cannot be used';
   if (pipeline === true) return ' without its option pipeline';
   const missing =
-    typeof getTypeParser !== 'function' || ASKED.some((name) => typeof connection[name] !== 'function');
+    typeof getTypeParser !== 'function' ||
+    ASKED.some((name) => typeof connection[name] !== 'function');
   return missing ? '; this one lacks what is needed' : null;
 }

@@ -86,7 +86,14 @@ export function toConnection(
       const text = numbered(sql);
       const name = names.of(text) ?? '';
       const path = isInTransaction ? null : searchPath;
-      const options = { text, name, parameters, parserOf, searchPath: path, query_timeout: timeout };
+      const options = {
+        text,
+        name,
+        parameters,
+        parserOf,
+        searchPath: path,
+        query_timeout: timeout,
+      };
       return new Promise<StatementResult>((resolve, reject) => {
         const statement = new PostgresStatement(options, (error, result) => {
           if (result !== undefined) {
@@ -124,7 +131,10 @@ export function toConnection(
  * process ends an idle transaction earlier.
  */
 export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
-  return [statementTimeout ?? 0, statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0)];
+  return [
+    statementTimeout ?? 0,
+    statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0),
+  ];
 }
 
 /** A connection's transaction status, as the server last reported it. */

@@ -70,7 +70,9 @@ const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 function schemas(): Schemas {
   return {
     problem: (name) =>
-      SCHEMA_NAME.test(name) ? null : 'must be a name of letters, digits and underscores, 63 at most',
+      SCHEMA_NAME.test(name)
+        ? null
+        : 'must be a name of letters, digits and underscores, 63 at most',
     create: createSchema,
     around: (name) => [
       [
@@ -88,9 +90,10 @@ function schemas(): Schemas {
  * schemas may still use an existing one.
  */
 async function createSchema(connection: SqlConnection, name: string): Promise<void> {
-  const { rows } = await connection.execute('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?', [
-    name,
-  ]);
+  const { rows } = await connection.execute(
+    'SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?',
+    [name],
+  );
   if (rows.length === 0) await connection.execute(`CREATE SCHEMA ${quotedSchema(name)}`);
 }
 

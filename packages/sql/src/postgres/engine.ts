@@ -107,7 +107,10 @@ function openHost(
         throw new ConfigurationError([{ key: 'database_url', message }]);
       }
       const session = await tellSession(client, settings.limits, patience);
-      if (wanted !== 'any' && (session.isStandby || (wanted === 'read-write' && session.isReadOnly)))
+      if (
+        wanted !== 'any' &&
+        (session.isStandby || (wanted === 'read-write' && session.isReadOnly))
+      )
         throw noConnection(session.isStandby ? 'is a standby' : 'may only be read from');
       const own = { ...settings, limitsTransactions: session.isShared };
       const connection = toConnection(client, own, (broken) => client.release(broken));
@@ -166,7 +169,11 @@ function limited(setting: string, milliseconds: string): string {
   return `pg_catalog.set_config('${setting}', CASE WHEN ${isSmaller} THEN ${now} ELSE ${milliseconds}::text END, shared)`;
 }
 
-async function tellSession(client: PoolClient, limits: PoolLimits, query_timeout: number): Promise<Session> {
+async function tellSession(
+  client: PoolClient,
+  limits: PoolLimits,
+  query_timeout: number,
+): Promise<Session> {
   const { processID } = client as unknown as { readonly processID: number | null };
   const parameters = [processID ?? 0, ...getTimes(limits)];
   const options = {

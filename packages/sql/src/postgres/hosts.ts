@@ -47,7 +47,9 @@ export function readPostgresUrl(url: string): PostgresHosts {
   const parameters = new URLSearchParams(query);
   const attributes = parameters.get('target_session_attrs');
   if (attributes !== null && !WANTED.has(attributes))
-    refuse('may have target_session_attrs=read-write, primary or any: Portico reads where it writes');
+    refuse(
+      'may have target_session_attrs=read-write, primary or any: Portico reads where it writes',
+    );
   if (['host', 'port'].some((key) => parameters.get(key)?.includes(',')))
     refuse(
       'names several servers before its path, not as a parameter: postgres://user:password@a:5432,b:5433/database',
@@ -56,7 +58,8 @@ export function readPostgresUrl(url: string): PostgresHosts {
   const wanted = (attributes ?? (names.length > 1 ? 'read-write' : 'primary')) as Wanted;
   if (names.length === 1) requireUrl(url);
   else names.forEach(requireHost);
-  if (names.length === 1 && attributes === null) return { hosts: [{ name: authority, url }], wanted };
+  if (names.length === 1 && attributes === null)
+    return { hosts: [{ name: authority, url }], wanted };
   parameters.delete('target_session_attrs');
   const rest = `${path}${parameters.size === 0 ? '' : `?${parameters}`}`;
   return { hosts: names.map((name) => ({ name, url: `${start}${name}${rest}` })), wanted };

@@ -22,6 +22,10 @@ export const postgresOpener: EngineOpener = {
 export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, ({ log = null, schema = null }) => {
     surviveBrokenIdle(pool, log);
-    return { dialect: 'postgres', engine: (limits) => borrowPostgres(pool, limits, schema), store: pool };
+    return {
+      dialect: 'postgres',
+      engine: (limits) => borrowPostgres(pool, limits, schema),
+      store: pool,
+    };
   });
 }

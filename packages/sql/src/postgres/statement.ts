@@ -125,7 +125,8 @@ export class PostgresStatement {
     if (this.#failed !== null || this.#isSetting) return;
     const columns = this.#columns ?? [];
     try {
-      if (values.length !== columns.length) throw new Error('The columns of a statement have changed');
+      if (values.length !== columns.length)
+        throw new Error('The columns of a statement have changed');
       const row: Record<string, unknown> = {};
       for (const [index, { name, parse }] of columns.entries()) {
         const value = values[index] ?? null;
@@ -201,6 +202,7 @@ function affectedBy(tag: string): number {
 function toText(value: SqlParameter | undefined): string | null {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return null;
-  if (typeof value === 'object') throw new TypeError('A parameter is a string, a number, a bigint or null');
+  if (typeof value === 'object')
+    throw new TypeError('A parameter is a string, a number, a bigint or null');
   return String(value);
 }

@@ -32,13 +32,19 @@ describe('the doctor', () => {
   // @shows AS-13.17
   test.each(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph', 'fuse.sshfs'])('fails a file on %s', (type) => {
     expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([
-      { outcome: 'failing', detail: expect.stringContaining(`network file system (${type})`) as string },
+      {
+        outcome: 'failing',
+        detail: expect.stringContaining(`network file system (${type})`) as string,
+      },
     ]);
   });
 
-  test.each(['ext4', 'xfs', 'btrfs', 'zfs', 'tmpfs', 'overlay', null])('finds %s in order', (type) => {
-    expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([{ outcome: 'ok' }]);
-  });
+  test.each(['ext4', 'xfs', 'btrfs', 'zfs', 'tmpfs', 'overlay', null])(
+    'finds %s in order',
+    (type) => {
+      expect(judgeFile('/srv/app.sqlite', { type, free })).toMatchObject([{ outcome: 'ok' }]);
+    },
+  );
 
   // @shows AS-13.17
   test('warns about a disk that is nearly full', () => {

@@ -6,7 +6,9 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 type Store = ExaminedDatabase['database'];
 
 async function pragma(database: Store, name: string): Promise<string> {
-  const { rows } = await database.execute<Readonly<Record<string, string | number>>>(`PRAGMA ${name}`);
+  const { rows } = await database.execute<Readonly<Record<string, string | number>>>(
+    `PRAGMA ${name}`,
+  );
   const value = rows[0]?.[name];
   if (value === undefined) throw new Error(`it has no ${name}`);
   return String(value);

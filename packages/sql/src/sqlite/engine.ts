@@ -59,7 +59,10 @@ class SqliteEngine implements Engine {
     return null;
   }
 
-  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
+  transaction<T>(
+    work: (connection: EngineConnection) => Promise<T>,
+    onUnknown?: () => void,
+  ): Promise<T> {
     return this.#queue.transaction(asCaller(work), onUnknown);
   }
 

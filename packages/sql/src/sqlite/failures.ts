@@ -49,6 +49,7 @@ function primaryCode(error: unknown): number | null {
 }
 
 function resultCode(error: unknown): number | null {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return null;
   return error.errcode;
 }

@@ -12,7 +12,10 @@ import { makeFolder, openToAppend } from '../owned-files.ts';
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
   const sqlite = process.getBuiltinModule('node:sqlite');
-  const database = new sqlite.DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });
+  const database = new sqlite.DatabaseSync(file, {
+    timeout: wait,
+    enableForeignKeyConstraints: true,
+  });
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
     // With FULL, a confirmed revocation survives a power failure. WAL alone does not guarantee

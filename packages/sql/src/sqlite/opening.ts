@@ -10,7 +10,8 @@ export const sqliteOpener: EngineOpener = {
   schemes: ['sqlite'],
   open({ rest }, { directory }) {
     if (rest === '') return null;
-    const file = rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
+    const file =
+      rest === ':memory:' ? rest : path.resolve(directory, rest.replace(/^\/\/(?=\/)/, ''));
     return () => openSqlite(file);
   },
 };
@@ -22,7 +23,10 @@ export const sqliteOpener: EngineOpener = {
  * ConfigurationError for a database in memory, and for a connection from another library, such as
  * `better-sqlite3`.
  */
-export function fromSqlite(database: DatabaseSync, options: BorrowingOptions = {}): BorrowedDatabase {
+export function fromSqlite(
+  database: DatabaseSync,
+  options: BorrowingOptions = {},
+): BorrowedDatabase {
   const file = getFile(database);
   return borrowed(options, () => ({
     dialect: 'sqlite',

@@ -115,7 +115,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   if (columns.length === 0) return { ...kind, toRows: null };
   // The columns in `*` depend on the schema, which another process may change. So let the driver
   // name them.
-  if (sql.includes('*')) return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
+  if (sql.includes('*'))
+    return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
   return { ...kind, toRows: toRowsNamed(columns) };
 }

@@ -114,7 +114,9 @@ export class Steps implements EngineConnection {
   #repeat(run: Run): void {
     for (const step of this.#done) {
       if (!isRepeated(step, tryStep(run, step)))
-        throw conflict('What the transaction had read was changed while it waited for something else');
+        throw conflict(
+          'What the transaction had read was changed while it waited for something else',
+        );
     }
   }
 }

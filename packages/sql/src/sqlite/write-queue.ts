@@ -91,13 +91,20 @@ export class WriteQueue {
     return this.#writing;
   }
 
-  statement(sql: string, parameters: readonly SqlParameter[], onDone?: () => void): Promise<StatementResult> {
+  statement(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    onDone?: () => void,
+  ): Promise<StatementResult> {
     refuseTransactionControl(sql);
     refuseSavepoints(sql);
     return this.#write({ kind: 'statement', sql, parameters, onDone });
   }
 
-  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
+  transaction<T>(
+    work: (connection: EngineConnection) => Promise<T>,
+    onUnknown?: () => void,
+  ): Promise<T> {
     return this.#write({ kind: 'transaction', steps: new Steps(work), onUnknown });
   }
 
@@ -147,7 +154,8 @@ export class WriteQueue {
     } catch (error) {
       const left = batch.filter((write) => !aside.has(write));
       const failsAll = left.length <= 1 || (error instanceof Error && isSqliteUnavailable(error));
-      for (const write of failsAll ? [...left, ...this.#waitedAsLong(error)] : []) write.reject(error);
+      for (const write of failsAll ? [...left, ...this.#waitedAsLong(error)] : [])
+        write.reject(error);
       if (!failsAll) await this.#writeOneByOne(left, aside);
     } finally {
       for (const write of aside) this.#comeBack(write);

@@ -49,7 +49,9 @@ const unknown: Offered = () => [hex(), random()];
  */
 async function usedClient(world: World): Promise<NewClient> {
   const client = await newClient(world);
-  const answer = await world.send(post(world, '/oauth/token', REFRESHING, basic(client.id, client.secret)));
+  const answer = await world.send(
+    post(world, '/oauth/token', REFRESHING, basic(client.id, client.secret)),
+  );
   if (answer.status !== 400) throw new Error(`The secret was answered ${answer.status}`);
   return client;
 }
@@ -64,10 +66,10 @@ async function rotatingClient(world: World): Promise<NewClient> {
 async function importedClient(world: World, kept: string, digest: string): Promise<NewClient> {
   const client = await newClient(world);
   const hash = kept + (await world.hasher.hash(digest));
-  await world.application.database.execute('UPDATE oauth_clients SET secret_hash = ? WHERE client_id = ?', [
-    hash,
-    client.id,
-  ]);
+  await world.application.database.execute(
+    'UPDATE oauth_clients SET secret_hash = ? WHERE client_id = ?',
+    [hash, client.id],
+  );
   return client;
 }
 
@@ -112,14 +114,22 @@ const SECRETS: readonly Row[] = [
     [wrong, unknown],
     rotatingClient,
   ),
-  ofSecrets('Public client with a secret', ['a client without one', UNKNOWN], [wrong, unknown], (world) =>
-    newClient(world, { public: true }),
+  ofSecrets(
+    'Public client with a secret',
+    ['a client without one', UNKNOWN],
+    [wrong, unknown],
+    (world) => newClient(world, { public: true }),
   ),
-  ofSecrets('Revoked client', ['a client that was revoked', UNKNOWN], [wrong, unknown], async (world) => {
-    const client = await newClient(world);
-    await world.server.clients.revoke(client.id);
-    return client;
-  }),
+  ofSecrets(
+    'Revoked client',
+    ['a client that was revoked', UNKNOWN],
+    [wrong, unknown],
+    async (world) => {
+      const client = await newClient(world);
+      await world.server.clients.revoke(client.id);
+      return client;
+    },
+  ),
   ofSecrets('Imported secret, SHA-256', ['a wrong secret', UNKNOWN], [wrong, unknown], sha256),
   ofSecrets(
     'Imported secret, PBKDF2, fewer iterations',
@@ -127,14 +137,23 @@ const SECRETS: readonly Row[] = [
     [wrong, unknown],
     pbkdf2(4),
   ),
-  ofSecrets('Imported secret, PBKDF2', ['a wrong secret', UNKNOWN], [wrong, unknown], pbkdf2(ITERATIONS)),
+  ofSecrets(
+    'Imported secret, PBKDF2',
+    ['a wrong secret', UNKNOWN],
+    [wrong, unknown],
+    pbkdf2(ITERATIONS),
+  ),
 ];
 
 function ofAssertions(algorithm: Algorithm, registered: Algorithm | null): Row {
-  const of = registered === null ? 'that has a secret' : registered === algorithm ? '' : `of ${registered}`;
+  const of =
+    registered === null ? 'that has a secret' : registered === algorithm ? '' : `of ${registered}`;
   return {
     name: `private_key_jwt, ${algorithm}`,
-    classes: [['a client', of, 'and a wrong signature'].filter((text) => text !== '').join(' '), UNKNOWN],
+    classes: [
+      ['a client', of, 'and a wrong signature'].filter((text) => text !== '').join(' '),
+      UNKNOWN,
+    ],
     must: ['verify'],
     ...A_CLIENT,
     async prepare(world) {
@@ -143,7 +162,14 @@ function ofAssertions(algorithm: Algorithm, registered: Algorithm | null): Row {
       const client = await newClient(world, keys);
       const assertion = (id: string) => {
         const now = Math.floor(world.now / 1000);
-        const claims = { iss: id, sub: id, aud: world.url, iat: now, exp: now + 60, jti: randomUUID() };
+        const claims = {
+          iss: id,
+          sub: id,
+          aud: world.url,
+          iat: now,
+          exp: now + 60,
+          jti: randomUUID(),
+        };
         return signed(other, { alg: algorithm }, claims);
       };
       const pool = (id: () => string) => cycle(() => assertion(id()));

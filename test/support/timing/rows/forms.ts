@@ -24,7 +24,8 @@ function ofForms({ name, action, shown, field, status }: OfForms): Row {
       const token = fields[field] ?? '';
       if (token.length !== 43) throw new Error(`The form of ${name} has no token`);
       const headers = { Cookie: browser.cookies(), Origin: world.url };
-      const request = (value: string) => () => post(world, action, { ...fields, [field]: value }, headers);
+      const request = (value: string) => () =>
+        post(world, action, { ...fields, [field]: value }, headers);
       return { requests: [request(but(token, 0)), request(but(token, -1))], status };
     },
   };
@@ -59,7 +60,10 @@ export const FORMS: readonly Row[] = [
     field: 'csrf_token',
     shown: async (world, browser) => {
       const { id } = await newClient(world);
-      return { ...fieldsOf(await browser.get(`/oauth/admin/client?id=${id}&ask=revoke`), 'revoke'), id };
+      return {
+        ...fieldsOf(await browser.get(`/oauth/admin/client?id=${id}&ask=revoke`), 'revoke'),
+        id,
+      };
     },
   }),
   ofForms({

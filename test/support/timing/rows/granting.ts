@@ -1,6 +1,14 @@
 import { fieldsOf, openBrowser, type Browser } from '../browser.ts';
 import { ADA, PASSWORD, type World } from '../world.ts';
-import { basic, CHALLENGE, newClient, post, REDIRECT_URI, VERIFIER, type NewClient } from './row.ts';
+import {
+  basic,
+  CHALLENGE,
+  newClient,
+  post,
+  REDIRECT_URI,
+  VERIFIER,
+  type NewClient,
+} from './row.ts';
 
 /** What a person has allowed a client. */
 export interface Granted {
@@ -31,7 +39,8 @@ export async function codeOf(world: World, client: NewClient, browser: Browser):
   const fields = fieldsOf(await browser.get(authorizationOf(client)));
   const answer = await browser.post('/oauth/authorize', { ...fields, decision: 'allow' });
   const code = new URL(answer.headers.get('location') ?? '', world.url).searchParams.get('code');
-  if (code === null) throw new Error(`Consent was answered ${answer.status}: ${await answer.text()}`);
+  if (code === null)
+    throw new Error(`Consent was answered ${answer.status}: ${await answer.text()}`);
   return code;
 }
 
@@ -45,11 +54,12 @@ export const redeeming = (code: string) => ({
 export async function granted(world: World): Promise<Granted> {
   const [client, browser] = [await newClient(world), await signedIn(world)];
   const fields = redeeming(await codeOf(world, client, browser));
-  const answer = await world.send(post(world, '/oauth/token', fields, basic(client.id, client.secret)));
-  const { access_token: accessToken, refresh_token: refreshToken } = (await answer.json()) as Record<
-    string,
-    string
-  >;
-  if (accessToken === undefined || refreshToken === undefined) throw new Error(`No tokens: ${answer.status}`);
+  const answer = await world.send(
+    post(world, '/oauth/token', fields, basic(client.id, client.secret)),
+  );
+  const { access_token: accessToken, refresh_token: refreshToken } =
+    (await answer.json()) as Record<string, string>;
+  if (accessToken === undefined || refreshToken === undefined)
+    throw new Error(`No tokens: ${answer.status}`);
   return { client, browser, accessToken, refreshToken };
 }

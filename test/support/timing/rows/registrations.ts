@@ -22,7 +22,8 @@ async function register(world: World) {
     }),
   );
   const { client_id: id, registration_access_token: token } = (await answer.json()) as Fields;
-  if (id === undefined || token === undefined) throw new Error(`Registering was answered ${answer.status}`);
+  if (id === undefined || token === undefined)
+    throw new Error(`Registering was answered ${answer.status}`);
   return { id, token };
 }
 
@@ -76,7 +77,10 @@ export const REGISTRATIONS: readonly Row[] = [
         new Request(`${world.url}/oauth/register`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${value()}` },
-          body: JSON.stringify({ redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' }),
+          body: JSON.stringify({
+            redirect_uris: [REDIRECT_URI],
+            token_endpoint_auth_method: 'none',
+          }),
         });
       return { requests: [request(() => token), request(() => random())], status: 401 };
     },

@@ -2,7 +2,18 @@ import { newDpopKey, tokenProof } from '../../dpop.ts';
 import { openBrowser } from '../browser.ts';
 import { ADA } from '../world.ts';
 import { authorizationOf, signedIn } from './granting.ts';
-import { basic, but, BYTES, cycle, newClient, post, random, REFRESHING, SAME_WAY, type Row } from './row.ts';
+import {
+  basic,
+  but,
+  BYTES,
+  cycle,
+  newClient,
+  post,
+  random,
+  REFRESHING,
+  SAME_WAY,
+  type Row,
+} from './row.ts';
 
 /** Bytes of base64url with one changed, counted from the end if negative. */
 function butByte(text: string, index: number): string {
@@ -46,7 +57,8 @@ export const SEALED: readonly Row[] = [
       const browser = openBrowser(world);
       const client = await newClient(world);
       await browser.get(authorizationOf(client));
-      const [, name = '', value = ''] = /(portico_request_[^=]+)=([^;]+)/.exec(browser.cookies()) ?? [];
+      const [, name = '', value = ''] =
+        /(portico_request_[^=]+)=([^;]+)/.exec(browser.cookies()) ?? [];
       if (value === '') throw new Error(`No cookie of a request that waits: ${browser.cookies()}`);
       const own = await signedIn(world);
       const request = (each: string) => () => {

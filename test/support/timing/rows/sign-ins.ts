@@ -36,5 +36,8 @@ export const SIGN_INS: readonly Row[] = [
     ['its right password', 'a wrong password of another account'],
     [() => [GRACE, PASSWORD], () => [ALICE, random(5)]],
   ),
-  ofSignIns('password, by its bytes', BYTES, [() => [ADA, but(PASSWORD, 0)], () => [ADA, but(PASSWORD, -1)]]),
+  ofSignIns('password, by its bytes', BYTES, [
+    () => [ADA, but(PASSWORD, 0)],
+    () => [ADA, but(PASSWORD, -1)],
+  ]),
 ];

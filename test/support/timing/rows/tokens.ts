@@ -34,7 +34,12 @@ const toIntrospection: Offering = (world, token, by) =>
 const toRevocation: Offering = (world, token, by) =>
   post(world, '/oauth/revoke', { token }, basic(by.id, by.secret));
 const asRefresh: Offering = (world, token, by) =>
-  post(world, '/oauth/token', { grant_type: 'refresh_token', refresh_token: token }, basic(by.id, by.secret));
+  post(
+    world,
+    '/oauth/token',
+    { grant_type: 'refresh_token', refresh_token: token },
+    basic(by.id, by.secret),
+  );
 const asCode: Offering = (world, code, by) =>
   post(world, '/oauth/token', redeeming(code), basic(by.id, by.secret));
 
@@ -45,7 +50,9 @@ interface OfTokens {
   readonly status: number;
   readonly offering: Offering;
   /** Derives the presented text from a real one. */
-  readonly offered: (own: Granted & { readonly code: string }) => readonly [() => string, () => string];
+  readonly offered: (
+    own: Granted & { readonly code: string },
+  ) => readonly [() => string, () => string];
 }
 
 /** Tokens and codes, presented by another client with its correct secret. */
@@ -57,7 +64,9 @@ function ofTokens({ name, classes, must, status, offering, offered }: OfTokens):
     ...(classes === BYTES ? SAME_WAY : AN_ID),
     async prepare(world) {
       const own = await granted(world);
-      const by = await newClient(world, { grants: ['introspection', 'refresh_token', 'authorization_code'] });
+      const by = await newClient(world, {
+        grants: ['introspection', 'refresh_token', 'authorization_code'],
+      });
       const code = await codeOf(world, by, own.browser);
       await world.send(toRevocation(world, 'none', by));
       const [one, other] = offered({ ...own, code });

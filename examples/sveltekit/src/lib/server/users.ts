@@ -18,7 +18,9 @@ function database(): DatabaseSync {
   if (opened === undefined) {
     const file = path.join(process.env.STORAGE_DIR ?? 'storage', 'users.sqlite');
     opened = new DatabaseSync(file, { timeout: 1000 });
-    opened.exec('CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, user_id INTEGER NOT NULL)');
+    opened.exec(
+      'CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, user_id INTEGER NOT NULL)',
+    );
   }
   return opened;
 }
@@ -28,7 +30,8 @@ export function userById(id: number): User | null {
 }
 
 export function userByEmail(email: string): User | null {
-  return (database().prepare('SELECT * FROM users WHERE email = ?').get(email) ?? null) as User | null;
+  return (database().prepare('SELECT * FROM users WHERE email = ?').get(email) ??
+    null) as User | null;
 }
 
 const idOf = (token: string) => createHash('sha256').update(token).digest('hex');

@@ -5,10 +5,15 @@ const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 
 const endpoint = z.strictObject(
   {
-    name: z.string({ error: 'must be the display name of the endpoint' }).min(1, 'is empty').optional(),
+    name: z
+      .string({ error: 'must be the display name of the endpoint' })
+      .min(1, 'is empty')
+      .optional(),
     instructions: z.string({ error: 'must be a text for the model' }).optional(),
     scopes_supported: z
-      .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
+      .array(z.string({ error: 'must be a scope name' }), {
+        error: 'must be a list of scope names',
+      })
       .min(1, 'must name at least one scope')
       .optional(),
   },

@@ -16,12 +16,20 @@ export const endpoints: McpFeature = {
 /** Whether it challenges is decided by its resource. */
 function withOwn(
   { oauth, ...config }: McpConfig,
-  { name = config.name, instructions = config.instructions, scopes_supported: scopes }: McpEndpointInput,
+  {
+    name = config.name,
+    instructions = config.instructions,
+    scopes_supported: scopes,
+  }: McpEndpointInput,
 ): McpConfig {
   return {
     ...config,
     name,
     instructions,
-    oauth: { ...oauth, scopes_supported: [...(scopes ?? oauth.scopes_supported)], challenge: false },
+    oauth: {
+      ...oauth,
+      scopes_supported: [...(scopes ?? oauth.scopes_supported)],
+      challenge: false,
+    },
   };
 }

@@ -1,6 +1,11 @@
 import { ProtocolErrorCode, type JSONRPCRequest } from '@modelcontextprotocol/server';
 import type { McpContext } from '../../context.ts';
-import type { ContributedMethod, McpContribution, McpFeature, MethodAnswer } from '../../feature.ts';
+import type {
+  ContributedMethod,
+  McpContribution,
+  McpFeature,
+  MethodAnswer,
+} from '../../feature.ts';
 import type { McpServer } from '../../mcp-endpoint.ts';
 import { cachedFor } from '../../protocol/caching.ts';
 import { STATELESS_VERSION } from '../../protocol/versions.ts';
@@ -82,7 +87,9 @@ function getMethods(
       },
       answer(params, caller) {
         const found = find(params);
-        return found === null ? notFound(getUri(params), caller.version) : reads.read(found, params, caller);
+        return found === null
+          ? notFound(getUri(params), caller.version)
+          : reads.read(found, params, caller);
       },
     },
   };

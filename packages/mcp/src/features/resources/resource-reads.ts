@@ -43,7 +43,11 @@ export class ResourceReads {
     return answer;
   }
 
-  async #run(registered: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
+  async #run(
+    registered: RegisteredResource,
+    params: Params,
+    caller: Caller,
+  ): Promise<MethodAnswer> {
     const { log, config } = this.#context;
     const { uri, resource } = registered;
     const limit = startTimeLimit(config.tool_timeout, caller.signal);
@@ -54,7 +58,10 @@ export class ResourceReads {
       if (content !== REACHED) return { result: contents(registered, content, caller.version) };
       if (caller.signal.aborted) return failure('The request was cancelled.');
       const took = tooLong(config.tool_timeout);
-      log.error('Reading the resource {resource} {took} (mcp:tool_timeout)', { resource: uri, took });
+      log.error('Reading the resource {resource} {took} (mcp:tool_timeout)', {
+        resource: uri,
+        took,
+      });
     } catch (exception) {
       log.error('The resource {resource} failed: {exception}', { resource: uri, exception });
     } finally {

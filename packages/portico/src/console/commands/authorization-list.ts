@@ -43,7 +43,9 @@ export const addAuthorizationList: AddCommands = (program, context) => {
       if (json === true) return context.printJson({ items: items.map(asJson), next });
       if (items.length > 0) context.print(items.map(describe).join('\n\n'));
       if (next !== null)
-        context.note(`${items.length === 0 ? NONE_YET : 'There may be more.'} Continue with --after ${next}`);
+        context.note(
+          `${items.length === 0 ? NONE_YET : 'There may be more.'} Continue with --after ${next}`,
+        );
       else if (items.length === 0) context.note('No active authorization matches.');
     });
 };
@@ -91,7 +93,8 @@ function describe(authorization: HeldAuthorization): string {
 }
 
 function asJson(authorization: HeldAuthorization) {
-  const { id, client, person, subject, scopes, audience, createdAt, usedAt, expiresAt } = authorization;
+  const { id, client, person, subject, scopes, audience, createdAt, usedAt, expiresAt } =
+    authorization;
   return {
     id,
     client_id: client.id,

@@ -55,7 +55,10 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
           'default with a redirect URI: authorization_code and refresh_token',
         collect,
       )
-      .option('--public', 'an application that cannot keep a secret, such as a browser or mobile application')
+      .option(
+        '--public',
+        'an application that cannot keep a secret, such as a browser or mobile application',
+      )
       .option(
         '--native',
         'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] or http://localhost match on any port, ' +
@@ -83,7 +86,10 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
       );
     for (const { option } of demands) command.option(option.flag, option.says);
     if (profiles.length > 0)
-      command.option('--profile <profile>', profiles.map(({ name, says }) => `${name}: ${says}`).join('; '));
+      command.option(
+        '--profile <profile>',
+        profiles.map(({ name, says }) => `${name}: ${says}`).join('; '),
+      );
     command
       .option('--site <url>', 'its website (https), which the consent screen shows')
       .option(
@@ -105,27 +111,37 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
           ...askedDemands(demands, ({ option }) => options[optionName(option.flag)] === true),
           ...(options.profile === undefined ? {} : { profile: options.profile }),
           ...(options.site === undefined ? {} : { siteUri: options.site }),
-          ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),
+          ...(options.idTokenAlg === undefined
+            ? {}
+            : { idTokenSignedResponseAlg: options.idTokenAlg }),
         };
         const withKeys = {
           ...registration,
           ...(await orFail(context, namedKeys(options))),
           ...(await orFail(context, namedLogo(options.logo))),
         };
-        const { client, secret } = await orFail(context, server.clients.create(withKeys, { by: 'console' }));
+        const { client, secret } = await orFail(
+          context,
+          server.clients.create(withKeys, { by: 'console' }),
+        );
         warnOfSchemes(context, options.allowScheme);
         if (options.json === true) {
-          const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
+          const credentials =
+            secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
           return context.printJson({ ...clientMetadata(client, server.demands), ...credentials });
         }
         context.print(`client id:     ${client.id}`);
         if (client.keys !== null) {
-          context.note('This client has no secret. It authenticates with its keys (private_key_jwt).');
+          context.note(
+            'This client has no secret. It authenticates with its keys (private_key_jwt).',
+          );
           const problems = await server.clientKeyProblems(client);
-          if (problems.length > 0) context.note(`Warning: some keys cannot be used: ${problems.join('; ')}.`);
+          if (problems.length > 0)
+            context.note(`Warning: some keys cannot be used: ${problems.join('; ')}.`);
           return;
         }
-        if (secret === null) return context.note('This client is public: it has no secret and uses PKCE.');
+        if (secret === null)
+          return context.note('This client is public: it has no secret and uses PKCE.');
         context.print(`client secret: ${secret}`);
         context.note('Copy the secret now. It is not shown again: only its hash is stored.');
       });

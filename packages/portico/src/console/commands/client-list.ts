@@ -39,7 +39,9 @@ export const addClientList: AddCommands = (program, context) => {
       if (json === true)
         return context.printJson(clients.map((client) => clientMetadata(client, server.demands)));
       if (clients.length === 0)
-        return context.note('No application is registered. To register one, see oauth:client:create --help.');
+        return context.note(
+          'No application is registered. To register one, see oauth:client:create --help.',
+        );
       context.print(clients.map((client) => describe(client, server.demands)).join('\n\n'));
     });
 };
@@ -50,7 +52,11 @@ function printPage(
   json: boolean,
   demands: readonly ClientDemand[],
 ): void {
-  if (json) return context.printJson({ items: items.map((client) => clientMetadata(client, demands)), next });
+  if (json)
+    return context.printJson({
+      items: items.map((client) => clientMetadata(client, demands)),
+      next,
+    });
   if (items.length === 0) return context.note('There are no more applications.');
   context.print(items.map((client) => describe(client, demands)).join('\n\n'));
   if (next !== null) context.note(`There are more. Continue with --after ${next}`);

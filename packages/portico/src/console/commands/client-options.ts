@@ -37,7 +37,9 @@ export async function namedLogo(
   try {
     return { logo: await readFile(logo) };
   } catch (cause) {
-    throw new RegistrationError(`The logo ${logo} cannot be read: there is no such file`, { cause });
+    throw new RegistrationError(`The logo ${logo} cannot be read: there is no such file`, {
+      cause,
+    });
   }
 }
 

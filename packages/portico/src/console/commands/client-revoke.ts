@@ -13,7 +13,10 @@ export const addClientRevoke: AddCommands = (program, context) => {
     .argument('<client_id>')
     .action(async (clientId: string) => {
       const { clients } = await openServer(context);
-      const { client, wasKnown } = await orFail(context, clients.revoke(clientId, { by: 'console' }));
+      const { client, wasKnown } = await orFail(
+        context,
+        clients.revoke(clientId, { by: 'console' }),
+      );
       context.print(REVOKED[client.registeredBy](clientId, wasKnown));
       if (client.registeredBy === 'operator') return;
       const hint = client.registeredBy === 'document' ? denyHost(clientId) : REGISTERS_AGAIN;
@@ -23,7 +26,8 @@ export const addClientRevoke: AddCommands = (program, context) => {
 
 const REVOKED: Readonly<Record<RegisteredBy, (clientId: string, wasKnown: boolean) => string>> = {
   operator: (id) => `The client ${id} and all its tokens are revoked.`,
-  registration: (id) => `The client ${id}, which registered itself, and all its tokens are revoked.`,
+  registration: (id) =>
+    `The client ${id}, which registered itself, and all its tokens are revoked.`,
   document: (id, wasKnown) =>
     wasKnown
       ? `The URL ${id} is blocked. No one can allow this application any more, and all its tokens are revoked.`
@@ -37,4 +41,5 @@ function denyHost(url: string): string {
   );
 }
 
-const REGISTERS_AGAIN = 'It can register again as another client while oauth_server:registration allows it.';
+const REGISTERS_AGAIN =
+  'It can register again as another client while oauth_server:registration allows it.';

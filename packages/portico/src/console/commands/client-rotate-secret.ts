@@ -18,14 +18,19 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       '--overlap <span>',
       'how long the previous secret is still accepted, such as 12h (default: one day)',
     )
-    .option('--now', 'end all earlier secrets now; the application fails until it has the new secret')
+    .option(
+      '--now',
+      'end all earlier secrets now; the application fails until it has the new secret',
+    )
     .option('--json', 'print only JSON to standard output')
     .action(async (clientId: string, options: Options) => {
       if (options.now === true && options.overlap !== undefined)
         context.fail('Use either --overlap or --now, not both');
       const overlap = readOverlap(context, options);
       if (overlap === 0 && options.now !== true)
-        context.fail('--overlap 0 would make the application fail at once. If you want this, use --now');
+        context.fail(
+          '--overlap 0 would make the application fail at once. If you want this, use --now',
+        );
       const { clients } = await openServer(context);
       const { secret, previousExpiresAt } = await orFail(
         context,

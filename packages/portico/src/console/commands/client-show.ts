@@ -11,7 +11,10 @@ export const addClientShow: AddCommands = (program, context) => {
   program
     .command('oauth:client:show')
     .description('show everything that is stored about an application, except its secrets')
-    .argument('<client_id>', 'the client id, or the URL of the client document; see oauth:client:list')
+    .argument(
+      '<client_id>',
+      'the client id, or the URL of the client document; see oauth:client:list',
+    )
     .option('--json', 'print only JSON to standard output; times are in seconds since 1970')
     .action(async (clientId: string, options: { json?: boolean }) => {
       const { clients, demands } = await openServer(context);
@@ -22,7 +25,10 @@ export const addClientShow: AddCommands = (program, context) => {
 };
 
 /** Returns the fields of RFC 7591 section 2, and those that only the server knows. */
-function json(shown: ShownClient, demands: readonly ClientDemand[]): Readonly<Record<string, unknown>> {
+function json(
+  shown: ShownClient,
+  demands: readonly ClientDemand[],
+): Readonly<Record<string, unknown>> {
   const { client, status, keys, secret, scopesNotOffered, refusal } = shown;
   return {
     ...clientMetadata(client, demands),
@@ -59,7 +65,9 @@ function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonl
     ['authenticates', provesItself(shown)],
     ['key', shown.keys.map(describeKey)],
     ['ID tokens', client.scopes.includes('openid') ? client.idTokenSignedResponseAlg : []],
-    ...demands.map(({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const),
+    ...demands.map(
+      ({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const,
+    ),
     ['profile', client.profile ?? []],
   ];
   const lines = facts.flatMap(([name, value]) =>
@@ -76,7 +84,8 @@ function time(milliseconds: number): string {
  * Describes the last use. The server records it only for clients that expire if they are not used.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
-  if (registeredBy === 'operator') return 'not recorded for applications that an operator registered';
+  if (registeredBy === 'operator')
+    return 'not recorded for applications that an operator registered';
   return usedAt === null ? 'never' : `${time(usedAt)} (recorded once a day)`;
 }
 

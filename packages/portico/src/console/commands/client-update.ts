@@ -87,17 +87,24 @@ export const addClientUpdate: AddCommands = (program, context) => {
         ...(await orFail(context, namedLogo(options.logo))),
       };
       if (Object.keys(changes).length === 0) {
-        context.fail('No changes given. Add an option such as --name or --remove-scope; see --help');
+        context.fail(
+          'No changes given. Add an option such as --name or --remove-scope; see --help',
+        );
       }
       const { clients, demands } = await openServer(context);
       const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
       warnOfSchemes(context, options.allowScheme);
       if (options.json === true) {
-        return context.printJson({ ...clientMetadata(updated.client, demands), changes: updated.changes });
+        return context.printJson({
+          ...clientMetadata(updated.client, demands),
+          changes: updated.changes,
+        });
       }
       const lines = Object.entries(updated.changes).map(describe);
       if (lines.length === 0)
-        return context.note(`Nothing was changed: the client ${clientId} already has these values.`);
+        return context.note(
+          `Nothing was changed: the client ${clientId} already has these values.`,
+        );
       context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
     });
 };
@@ -105,7 +112,8 @@ export const addClientUpdate: AddCommands = (program, context) => {
 /** Returns the given options with their programmatic names. */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
-  const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } = options;
+  const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } =
+    options;
   const all = {
     name,
     addRedirectUris: addRedirectUri,

@@ -11,14 +11,22 @@ export interface Confirmation {
  * Continues if the operator types `yes` in the terminal, and otherwise ends the command. Without a
  * terminal, the command requires `--yes`.
  */
-export async function requireYes(context: ConsoleContext, question: string, yes: boolean): Promise<void> {
+export async function requireYes(
+  context: ConsoleContext,
+  question: string,
+  yes: boolean,
+): Promise<void> {
   if (yes) return;
-  if (!process.stdin.isTTY) context.fail(`${question} There is no terminal to confirm this. Add --yes.`);
+  if (!process.stdin.isTTY)
+    context.fail(`${question} There is no terminal to confirm this. Add --yes.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // The input can end without an answer.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
-    const answer = await Promise.race([asked.question(`${question} Type yes to continue: `), ended]);
+    const answer = await Promise.race([
+      asked.question(`${question} Type yes to continue: `),
+      ended,
+    ]);
     if (answer.trim() !== 'yes') context.fail('Nothing was changed.');
   } finally {
     asked.close();

@@ -17,22 +17,26 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
           'applications created with --id-token-alg',
       )
       .option('--json', 'print only JSON to standard output')
-      .action(async ({ alg, json }: { readonly alg?: SigningAlgorithm; readonly json?: boolean }) => {
-        const server = await openServer(context);
-        const { keys } = server;
-        const isInPlaceOfLost =
-          (await keys.all().catch(() => [])).length === 0 && (await hasLostKeys(server));
-        const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
-        if (isInPlaceOfLost) {
-          context.note(
-            'There was no key, but ID tokens were issued before. Applications refuse those ID tokens from now on. If you restore the earlier key directory, ' +
-              'delete this key from it.',
-          );
-        }
-        if (json === true) return context.printJson({ kid });
-        const forWhom =
-          alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;
-        context.print(`The key ${kid} signs from now on${forWhom}. Earlier keys stay published.`);
-      });
+      .action(
+        async ({ alg, json }: { readonly alg?: SigningAlgorithm; readonly json?: boolean }) => {
+          const server = await openServer(context);
+          const { keys } = server;
+          const isInPlaceOfLost =
+            (await keys.all().catch(() => [])).length === 0 && (await hasLostKeys(server));
+          const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
+          if (isInPlaceOfLost) {
+            context.note(
+              'There was no key, but ID tokens were issued before. Applications refuse those ID tokens from now on. If you restore the earlier key directory, ' +
+                'delete this key from it.',
+            );
+          }
+          if (json === true) return context.printJson({ kid });
+          const forWhom =
+            alg === undefined || alg === 'RS256'
+              ? ''
+              : `, for applications created with --id-token-alg ${alg}`;
+          context.print(`The key ${kid} signs from now on${forWhom}. Earlier keys stay published.`);
+        },
+      );
   };
 }

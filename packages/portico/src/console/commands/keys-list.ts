@@ -52,7 +52,10 @@ function describeKey(key: KeyDescription): string {
   return [
     `${shownKid(kid)}  ${algorithm}  (${STATES[state]})`,
     ...line('created', createdAt),
-    ...line(state === 'staged' ? 'signs from' : 'signs since', state === 'retired' ? null : signsFrom),
+    ...line(
+      state === 'staged' ? 'signs from' : 'signs since',
+      state === 'retired' ? null : signsFrom,
+    ),
     ...line('retired', retiredAt),
     ...line('removable', removableAt),
     file === null ? '  signed by   a KeySigner' : `  file        ${file}`,

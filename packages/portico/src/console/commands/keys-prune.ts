@@ -6,7 +6,9 @@ import { orFail } from './or-fail.ts';
 export const addKeysPrune: AddCommands = (program, context) => {
   program
     .command('oauth:keys:prune')
-    .description('remove keys that no longer sign and are old enough; keeps the newest key of each algorithm')
+    .description(
+      'remove keys that no longer sign and are old enough; keeps the newest key of each algorithm',
+    )
     .option(
       '--older-than <span>',
       'how long ago the key must have stopped signing, such as 30d (default: oauth_server:id_token_ttl)',
@@ -16,7 +18,9 @@ export const addKeysPrune: AddCommands = (program, context) => {
       const { keys, config } = await openServer(context);
       const { olderThan } = options;
       const age =
-        olderThan === undefined ? config.id_token_ttl : readSpan(context, '--older-than', olderThan);
+        olderThan === undefined
+          ? config.id_token_ttl
+          : readSpan(context, '--older-than', olderThan);
       const removed = await orFail(context, keys.prune(age, { by: 'console' }));
       if (options.json === true) return context.printJson({ removed });
       for (const kid of removed) context.print(`Removed the key ${kid}.`);

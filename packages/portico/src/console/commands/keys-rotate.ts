@@ -59,7 +59,9 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
             ...(ifOlderThan === undefined
               ? {}
               : { ifOlderThan: readSpan(context, '--if-older-than', ifOlderThan) }),
-            ...(stagedFor === undefined ? {} : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
+            ...(stagedFor === undefined
+              ? {}
+              : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
           };
           const { keys } = await openServer(context);
           const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
@@ -73,7 +75,12 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
 }
 
 function rotationRow({ created, staged, removed, keys }: KeyRotation) {
-  return { created: created.map(keyRow), staged: staged.map(keyRow), removed, keys: keys.map(keyRow) };
+  return {
+    created: created.map(keyRow),
+    staged: staged.map(keyRow),
+    removed,
+    keys: keys.map(keyRow),
+  };
 }
 
 function getLines({ created, staged, removed, keys }: KeyRotation): readonly string[] {
@@ -82,7 +89,9 @@ function getLines({ created, staged, removed, keys }: KeyRotation): readonly str
   const lines = [
     ...created.map((key) => `The key ${getName(key)} signs from now on.`),
     ...staged.map((key) => `The key ${getName(key)} is published and signs from ${getTime(key)}.`),
-    ...waiting.map((key) => `The key ${getName(key)} was already published and signs from ${getTime(key)}.`),
+    ...waiting.map(
+      (key) => `The key ${getName(key)} was already published and signs from ${getTime(key)}.`,
+    ),
     ...removed.map((kid) => `Removed the key ${shownKid(kid)}.`),
   ];
   return lines.length === 0 ? ['No key is old enough to be replaced or removed.'] : lines;

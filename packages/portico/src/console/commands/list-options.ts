@@ -34,7 +34,12 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-
  * Reads a time from an option such as `--since`, and returns it in milliseconds since 1970. A date
  * is the start of that day in UTC.
  */
-export function readTime(context: ConsoleContext, option: string, text: string, now: number): number {
+export function readTime(
+  context: ConsoleContext,
+  option: string,
+  text: string,
+  now: number,
+): number {
   // Do not accept a number without a unit, because it could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;

@@ -34,7 +34,8 @@ export const addPersonErase: AddCommands = (program, context) => {
         ),
       );
       const { authorizations, requests, subject, events } = erased;
-      if (json) return context.printJson({ authorizations, requests, subject, audit_events: events });
+      if (json)
+        return context.printJson({ authorizations, requests, subject, audit_events: events });
       context.print(
         `Removed ${authorizations} authorizations, ${requests} requests and ${subject ? 'the' : 'no'} subject of the person ${who}; ` +
           `${events} kept audit events now show a pseudonym.`,

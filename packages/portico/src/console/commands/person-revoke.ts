@@ -16,14 +16,16 @@ export const addPersonRevoke: AddCommands = (program, context) => {
     .addHelpText('after', AGAIN)
     .action(async (provider: string, id: string, options: { json?: boolean }) => {
       const { access } = await openServer(context);
-      const { authorizations, requests } = await context.progress('Ending authorizations', (report) =>
-        orFail(
-          context,
-          access.revokePerson(
-            { provider, id },
-            { by: 'console', report: (count) => report(`${count} ended`) },
+      const { authorizations, requests } = await context.progress(
+        'Ending authorizations',
+        (report) =>
+          orFail(
+            context,
+            access.revokePerson(
+              { provider, id },
+              { by: 'console', report: (count) => report(`${count} ended`) },
+            ),
           ),
-        ),
       );
       if (options.json === true)
         return context.printJson({ person: { provider, id }, authorizations, requests });

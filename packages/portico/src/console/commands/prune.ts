@@ -30,7 +30,8 @@ export const addPrune: AddCommands = (program, context) => {
       context.print(
         `Removed ${families} authorizations, ${accessTokens} access tokens and ${consentRequests} consent requests.`,
       );
-      if (clients > 0) context.print(`Removed ${clients} unused clients that no operator registered.`);
+      if (clients > 0)
+        context.print(`Removed ${clients} unused clients that no operator registered.`);
       for (const { kind, called, which } of expiring)
         context.print(`Removed ${removed[kind]} ${called} that ${which}.`);
     });

@@ -14,7 +14,11 @@ export const addRestored: AddCommands = (program, context) => {
     .addHelpText('after', HELP)
     .action(async ({ yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);
-      await requireYes(context, 'All authorizations and all tokens of all applications will end.', yes);
+      await requireYes(
+        context,
+        'All authorizations and all tokens of all applications will end.',
+        yes,
+      );
       const ended = await context.progress('Ending authorizations', (report) =>
         access.endAll({ by: 'console', report: (count) => report(`${count} ended`) }),
       );

@@ -23,7 +23,11 @@ export const addServerDoctor: AddCommands = (program, context) => {
         if (problems === null) throw error;
         return { checks: problems, open_rotations: [] };
       });
-      printReport(context, { checks, open_rotations }, { json, lines: open_rotations.map(describeRotation) });
+      printReport(
+        context,
+        { checks, open_rotations },
+        { json, lines: open_rotations.map(describeRotation) },
+      );
     });
 };
 

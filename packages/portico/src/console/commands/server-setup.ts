@@ -17,7 +17,9 @@ export const addServerSetup: AddCommands = (program, context) => {
       context.print(created ? `Created the signing key ${kid}.` : `The signing key ${kid} exists.`);
       for (const line of report.missing) context.print(`Missing: ${line}`);
       context.print(
-        report.missing.length === 0 ? 'The authorization server is ready.' : 'Then run this command again.',
+        report.missing.length === 0
+          ? 'The authorization server is ready.'
+          : 'Then run this command again.',
       );
     });
 };

@@ -106,7 +106,10 @@ function createProgram(io: ConsoleIo): Command {
   return new Command('portico')
     .description('The console of an application that embeds Portico.')
     .usage('[--app <file>] <command>')
-    .option('--app <file>', 'the file that defines the application (default: found from the current folder)')
+    .option(
+      '--app <file>',
+      'the file that defines the application (default: found from the current folder)',
+    )
     .option('--config <file>', 'the same, for a file that only the console uses')
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
@@ -125,7 +128,9 @@ function createProgram(io: ConsoleIo): Command {
  */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
-  const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    readonly version: string;
+  };
   return `portico ${own}, node ${process.versions.node}`;
 }
 
@@ -175,7 +180,8 @@ function createContext(
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${printable(jsonText(value, undefined, 2))}\n`),
     note: (line) => io.stderr(`${line}\n`),
-    progress: (what, work) => withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
+    progress: (what, work) =>
+      withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
     fail(line) {
       throw new ConsoleError(line);
     },

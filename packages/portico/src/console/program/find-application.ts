@@ -58,7 +58,8 @@ function withoutUndefined({ directory, ...others }: ApplicationDefinition): Appl
 
 /** Returns the default export. In compiled CommonJS, it is inside another default export. */
 function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
-  if (typeof exported !== 'object' || exported === null || !('default' in exported)) return exported;
+  if (typeof exported !== 'object' || exported === null || !('default' in exported))
+    return exported;
   return exported.default;
 }
 
@@ -96,7 +97,9 @@ function isUncompiled(error: unknown): boolean {
 }
 
 function isTakenForCommonJs(error: unknown): boolean {
-  return error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message);
+  return (
+    error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message)
+  );
 }
 
 /**
@@ -116,7 +119,8 @@ function namedApplication(argv: readonly string[]): string | null {
 function readCommand(argv: readonly string[]): string | undefined {
   return argv.find(
     (argument, index) =>
-      !/^--(?:app|config)(?:=|$)/.test(argument) && !/^--(?:app|config)$/.test(argv[index - 1] ?? ''),
+      !/^--(?:app|config)(?:=|$)/.test(argument) &&
+      !/^--(?:app|config)$/.test(argv[index - 1] ?? ''),
   );
 }
 
@@ -136,7 +140,8 @@ function findApplication(cwd: string): Found | null {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
     if (hasManifest(folder)) {
       const app = manifestApplication(folder);
-      const file = firstIn(folder, CONFIG_FILES) ?? (app === undefined ? null : path.join(folder, app));
+      const file =
+        firstIn(folder, CONFIG_FILES) ?? (app === undefined ? null : path.join(folder, app));
       return file === null ? null : { file, directory: folder };
     }
     if (folder === path.dirname(folder)) return null;

@@ -35,12 +35,14 @@ export function findTypeScript(): void {
     resolve(specifier, context, nextResolve) {
       // Frameworks use this name to keep a file out of browser pages. In Node, the package throws
       // or does not exist.
-      if (specifier === 'server-only') return { url: NOTHING, format: 'module', shortCircuit: true };
+      if (specifier === 'server-only')
+        return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
         return nextResolve(specifier, context);
       } catch (error) {
         const { parentURL } = context;
-        const isMissing = error instanceof Error && NOT_FOUND.includes(String(Reflect.get(error, 'code')));
+        const isMissing =
+          error instanceof Error && NOT_FOUND.includes(String(Reflect.get(error, 'code')));
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
@@ -97,7 +99,9 @@ function aliased(specifier: string, folder: string): readonly string[] {
     const isMatch =
       after === undefined
         ? specifier === pattern
-        : specifier.startsWith(before) && specifier.endsWith(after) && specifier.length >= pattern.length - 1;
+        : specifier.startsWith(before) &&
+          specifier.endsWith(after) &&
+          specifier.length >= pattern.length - 1;
     if (!isMatch) return [];
     const middle = specifier.slice(before.length, specifier.length - (after ?? '').length);
     return targets.map((target) =>

@@ -34,7 +34,12 @@ const EMPTY = '\r\u{1b}[2K';
 function shown(columns: number | null) {
   const timer = createTimer();
   const written: string[] = [];
-  const options = { what: 'Erasing', write: (text: string) => void written.push(text), columns, timer };
+  const options = {
+    what: 'Erasing',
+    write: (text: string) => void written.push(text),
+    columns,
+    timer,
+  };
   return { timer, written, options };
 }
 
@@ -98,17 +103,20 @@ describe('progress elsewhere', () => {
   });
 });
 
-test.each([80, null])('progress ends with work that fails, and shows nothing later: %j', async (columns) => {
-  const { timer, written, options } = shown(columns);
-  let late: ReportProgress = () => {};
-  const failed = withProgress(options, async (report) => {
-    late = report;
-    throw new Error('the store is away');
-  });
-  await expect(failed).rejects.toThrow('the store is away');
-  const { length } = written;
-  timer.advance(10_000);
-  late('more');
-  expect(written).toHaveLength(length);
-  expect(timer.waiting()).toBe(0);
-});
+test.each([80, null])(
+  'progress ends with work that fails, and shows nothing later: %j',
+  async (columns) => {
+    const { timer, written, options } = shown(columns);
+    let late: ReportProgress = () => {};
+    const failed = withProgress(options, async (report) => {
+      late = report;
+      throw new Error('the store is away');
+    });
+    await expect(failed).rejects.toThrow('the store is away');
+    const { length } = written;
+    timer.advance(10_000);
+    late('more');
+    expect(written).toHaveLength(length);
+    expect(timer.waiting()).toBe(0);
+  },
+);

@@ -53,7 +53,9 @@ function startProgress({ what, write, columns, timer = systemTimer }: ProgressOp
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
     // Cut the line, because a line that the terminal wraps cannot be overwritten.
-    write(columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`);
+    write(
+      columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`,
+    );
   }
 
   function showIfDue(): void {

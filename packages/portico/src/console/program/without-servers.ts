@@ -27,7 +27,8 @@ export async function withoutServers<Module>(
   let timer: NodeJS.Timeout | undefined;
   const remedy =
     'Start the server in a separate file that imports this one, or export only the definition from portico.config.ts.';
-  const giveUp = () => reject(new ConsoleError(`${file} starts a server and waits for it. ${remedy}`));
+  const giveUp = () =>
+    reject(new ConsoleError(`${file} starts a server and waits for it. ${remedy}`));
   function started(stack: string): void {
     if (timer !== undefined) return;
     write(

@@ -41,7 +41,11 @@ export function byApplication(
       clientId,
       ...listNames(authorization, serverName, words),
       ...shownLook(
-        { id: clientId, registeredBy: authorization.clientRegisteredBy, ...authorization.clientLook },
+        {
+          id: clientId,
+          registeredBy: authorization.clientRegisteredBy,
+          ...authorization.clientLook,
+        },
         logoPath,
       ),
       answersTo: listPlaces(authorization.clientRedirectUris, words),

@@ -31,7 +31,11 @@ beforeAll(() => {
 });
 
 /** What a person has allowed a client. */
-const allowed = (id: string, clientId: string, changes: Partial<Authorization> = {}): Authorization =>
+const allowed = (
+  id: string,
+  clientId: string,
+  changes: Partial<Authorization> = {},
+): Authorization =>
   ({
     family: { id, clientId, scopes: ['notes:read', 'notes:write'] },
     clientName: `The ${clientId}`,
@@ -73,12 +77,14 @@ function start(logoPath: string | null = '/below/oauth/logo') {
     store: { authorizations },
     accounts: {
       async visitor(request: Request) {
-        const [id = LOGGED_OUT, browserSecret = ''] = (request.headers.get('cookie') ?? LOGGED_OUT).split(
-          '@',
-        );
+        const [id = LOGGED_OUT, browserSecret = ''] = (
+          request.headers.get('cookie') ?? LOGGED_OUT
+        ).split('@');
         if (id === LOGGED_OUT) return null;
         const [provider = '', number = id] = id.split('/');
-        const reference = id.includes('/') ? { provider, id: number } : { provider: 'accounts', id };
+        const reference = id.includes('/')
+          ? { provider, id: number }
+          : { provider: 'accounts', id };
         const profile = { name: `The person ${id}` };
         const user: UserInterface = { reference, isActive: () => true, getProfile: () => profile };
         return { user, browserSecret, request };
@@ -190,18 +196,27 @@ describe('the page of applications', () => {
     const { list, shown } = start();
     expect((await list(ADAS, '?ui_locales=de')).headers['Content-Language']).toBe('de');
     const { action, removeAllPath } = await shown(ADAS, '?ui_locales=de');
-    expect([action, removeAllPath]).toEqual([`${PAGE}?ui_locales=de`, `${PAGE}?remove=all&ui_locales=de`]);
+    expect([action, removeAllPath]).toEqual([
+      `${PAGE}?ui_locales=de`,
+      `${PAGE}?remove=all&ui_locales=de`,
+    ]);
   });
 
   test('sends a person who is not signed in to sign-in, and back, with the requested language', async () => {
     const { list, remove, asked } = start();
     const there = await list(LOGGED_OUT);
-    expect([there.status, locationOf(there)]).toEqual([302, `/login?back=${encodeURIComponent(PAGE)}`]);
+    expect([there.status, locationOf(there)]).toEqual([
+      302,
+      `/login?back=${encodeURIComponent(PAGE)}`,
+    ]);
     const wishing = await list(LOGGED_OUT, '?ui_locales=de');
     const back = encodeURIComponent(`${PAGE}?ui_locales=de`);
     expect(locationOf(wishing)).toBe(`/login?back=${back}&ui_locales=de`);
     const removing = await remove(LOGGED_OUT, { client_id: 'notebook' });
-    expect([removing.status, locationOf(removing)]).toEqual([303, `/login?back=${encodeURIComponent(PAGE)}`]);
+    expect([removing.status, locationOf(removing)]).toEqual([
+      303,
+      `/login?back=${encodeURIComponent(PAGE)}`,
+    ]);
     expect(asked).toEqual([]);
   });
 });

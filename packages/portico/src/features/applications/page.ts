@@ -65,7 +65,8 @@ export class ApplicationsPage {
     const clientId = form.get('client_id');
     const isAll = clientId === undefined && form.get('remove') === ALL;
     const ended = isAll ? null : (clientId ?? '');
-    if (!isFormToken(form.get('csrf_token'), visitor, ...getForm(ended, visitor))) throw notAccepted();
+    if (!isFormToken(form.get('csrf_token'), visitor, ...getForm(ended, visitor)))
+      throw notAccepted();
     await this.#end(visitor.user.reference, ended);
     const removed = `${this.#path}?removed=${isAll ? ALL : '1'}`;
     return redirectReply(speaking.withWish(request, removed), 303);

@@ -2,7 +2,12 @@ import type { AddCommands, ConsoleContext } from '../../application/contracts.ts
 import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';
 import type { AuditFilter, AuditRecord } from '../../auditing/kept-audit.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
-import { readPage, readPerson, readTime, type PageOptions } from '../../console/commands/list-options.ts';
+import {
+  readPage,
+  readPerson,
+  readTime,
+  type PageOptions,
+} from '../../console/commands/list-options.ts';
 import { orFail } from '../../console/commands/or-fail.ts';
 import { openServer } from '../../console/open-server.ts';
 import { jsonText } from '../../http/json.ts';
@@ -47,7 +52,9 @@ export const addAuditList: AddCommands = (program, context) => {
       const server = await openServer(context);
       const filter = readFilter(context, options, server.clock());
       if (options.jsonLines === true) {
-        return printLines(context, server, filter, options, (record) => context.print(recordAsLine(record)));
+        return printLines(context, server, filter, options, (record) =>
+          context.print(recordAsLine(record)),
+        );
       }
       const { items, next } = await orFail(context, server.audit.list(filter, readPage(options)));
       if (options.json === true) return context.printJson({ items: items.map(recordAsJson), next });
@@ -109,7 +116,8 @@ function noteEnd(
   next: string | null,
 ): void {
   if (next !== null) {
-    const found = count === 0 ? 'No matches so far. There are more rows to search.' : 'There are more.';
+    const found =
+      count === 0 ? 'No matches so far. There are more rows to search.' : 'There are more.';
     return context.note(`${found} ${goOn(next)}`);
   }
   if (count > 0) return;
@@ -130,7 +138,9 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   const fields = Object.entries({ ...named, ...details }).filter(
     ([name, value]) => value !== null && !BEFORE.includes(name),
   );
-  return [named.time, named.type, ...fields.map(([name, value]) => `${name}=${shown(value)}`)].join('  ');
+  return [named.time, named.type, ...fields.map(([name, value]) => `${name}=${shown(value)}`)].join(
+    '  ',
+  );
 }
 
 /** The fields that do not appear as `name=value`. */

@@ -40,6 +40,7 @@ export const audit = defineFeature({
   register({ events }, { audit: { record }, clock }) {
     if (record === null) return;
     const signIns = new SignIns(record, clock);
-    for (const type of SIGN_INS) events.on(type, (failed: AuditedSignIn) => signIns.failed(type, failed));
+    for (const type of SIGN_INS)
+      events.on(type, (failed: AuditedSignIn) => signIns.failed(type, failed));
   },
 });

@@ -52,7 +52,8 @@ test('ten thousand events wait for a store that hangs; the next one is in the lo
       debug: nothing,
       info: nothing,
       warning: nothing,
-      error: (_, context) => void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
+      error: (_, context) =>
+        void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
   );
   // The first is being written, the others wait behind it.

@@ -51,7 +51,10 @@ export class Keeping {
     const { promise, resolve } = Promise.withResolvers<void>();
     const tooLate = () => {
       this.#isSlow = true;
-      this.#sayInstead(record, new Error('the store did not accept it in time; it may be stored later'));
+      this.#sayInstead(
+        record,
+        new Error('the store did not accept it in time; it may be stored later'),
+      );
       resolve();
     };
     const timer = this.#isSlow ? null : setTimeout(tooLate, LONGEST_WAIT);

@@ -73,7 +73,11 @@ export class StoredAudit implements KeptAudit {
     return { items: shown, next: items.length > limit ? (shown.at(-1)?.id ?? null) : null };
   }
 
-  async pseudonymise(person: PersonReference, pseudonym: string, batch = DEFAULT_BATCH): Promise<number> {
+  async pseudonymise(
+    person: PersonReference,
+    pseudonym: string,
+    batch = DEFAULT_BATCH,
+  ): Promise<number> {
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
@@ -89,7 +93,9 @@ export class StoredAudit implements KeptAudit {
     for (const step of STEPS) {
       if (found.length > limit) break;
       const keys = await this.#table.keys(axis, { ...range, before }, step);
-      found.push(...keys.filter((key) => axes.every((each) => fits(key, each))).map(({ id }) => id));
+      found.push(
+        ...keys.filter((key) => axes.every((each) => fits(key, each))).map(({ id }) => id),
+      );
       if (keys.length < step) return this.#page(found, limit, null);
       before = keys.at(-1)?.id ?? before;
     }
@@ -156,7 +162,8 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
  * are greater, and earlier IDs are smaller. Rounds a fraction of a millisecond up.
  */
 function idAt(time: number): string {
-  if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is not a valid time');
+  if (!Number.isFinite(time) || time > LATEST)
+    throw new OutOfRangeError('This is not a valid time');
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 

@@ -27,7 +27,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     type,
     clientId: clientId ?? null,
     // Store only the reference, because a host may have passed an account.
-    person: person === undefined || person === null ? null : { provider: person.provider, id: person.id },
+    person:
+      person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
     address: isOwn ? null : (address ?? origin.address),
     requestId: isOwn ? null : (requestId ?? origin.requestId),
@@ -42,7 +43,11 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
  * pseudonym it is.
  */
 function isOwnErasure(event: AuditEvent): boolean {
-  return event.type === 'person_erased' && typeof event.by === 'object' && samePerson(event.by, event.person);
+  return (
+    event.type === 'person_erased' &&
+    typeof event.by === 'object' &&
+    samePerson(event.by, event.person)
+  );
 }
 
 /**
@@ -60,7 +65,8 @@ function detail(name: string, value: unknown): readonly [string, unknown] {
  * never change.
  */
 export function recordAsJson(record: AuditRecord) {
-  const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } = record;
+  const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } =
+    record;
   return {
     id,
     time: new Date(at).toISOString(),
@@ -87,7 +93,9 @@ export function recordAsLine(record: AuditRecord): string {
  * fields.
  */
 export function visibleJson(json: string): string {
-  return json.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) => (found === '\n' ? found : escaped(found)));
+  return json.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) =>
+    found === '\n' ? found : escaped(found),
+  );
 }
 
 function escaped(found: string): string {

@@ -26,7 +26,11 @@ export class SignIns {
 
   async failed(
     type: (typeof SIGN_INS)[number],
-    { person, address, requestId = null }: Omit<AuditedSignIn, 'requestId'> & Partial<AuditedSignIn>,
+    {
+      person,
+      address,
+      requestId = null,
+    }: Omit<AuditedSignIn, 'requestId'> & Partial<AuditedSignIn>,
   ): Promise<void> {
     const whose = person === null ? [findNetwork(address)] : [person.provider, person.id];
     if (this.#ofPerson.admits(JSON.stringify([type, ...whose])) && this.#ofType.admits(type))

@@ -58,7 +58,8 @@ test('a reader that stops reading is waited for once; the partial line is ended 
     const stream = new LineStream(target);
     expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
     // Waited for each time, these would take longer than a test may.
-    for (let count = 0; count < 30; count += 1) expect(() => stream.write('lost', false)).toThrow('EAGAIN');
+    for (let count = 0; count < 30; count += 1)
+      expect(() => stream.write('lost', false)).toThrow('EAGAIN');
     expect(read()).toMatch(/^x+$/);
     stream.write('one', false);
     stream.write('two', false);

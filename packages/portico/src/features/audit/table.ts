@@ -37,7 +37,12 @@ export class AuditRecords implements AuditStore, AuditTable {
   }
 
   async reach(axis: Axis, range: IdRange, depth: number): Promise<string | null> {
-    const rows = await this.#select<{ id: string }>('id', axis, range, `LIMIT 1 OFFSET ${depth - 1}`);
+    const rows = await this.#select<{ id: string }>(
+      'id',
+      axis,
+      range,
+      `LIMIT 1 OFFSET ${depth - 1}`,
+    );
     return rows[0]?.id ?? null;
   }
 
@@ -59,7 +64,12 @@ export class AuditRecords implements AuditStore, AuditTable {
     return removeWhere(this.#database, ['oauth_audit', 'id'], ['id', '< ?', [id]], limit);
   }
 
-  async #select<T>(columns: string, axis: Axis | null, range: IdRange, limit: string): Promise<readonly T[]> {
+  async #select<T>(
+    columns: string,
+    axis: Axis | null,
+    range: IdRange,
+    limit: string,
+  ): Promise<readonly T[]> {
     const { where, order, parameters } = getRange(getDialect(this.#database), axis, range);
     const { rows } = await this.#database.execute<T>(
       `SELECT ${columns} FROM oauth_audit WHERE ${where} ORDER BY ${order} ${limit}`,

@@ -8,13 +8,20 @@ import { readLogo } from './logo.ts';
 import { buildStyles } from './styles.ts';
 
 describe('a colour', () => {
-  test.each(['', 'red', '#12', '#12345', '#1234567', '#12345g', ' #123456', '#123456;}', 'rgb(0,0,0)'])(
-    '%j is refused',
-    (accent) => {
-      const { error } = brandingShape.branding.safeParse({ accent });
-      expect(error?.issues).toMatchObject([{ message: 'must be a colour such as #1f5c4d' }]);
-    },
-  );
+  test.each([
+    '',
+    'red',
+    '#12',
+    '#12345',
+    '#1234567',
+    '#12345g',
+    ' #123456',
+    '#123456;}',
+    'rgb(0,0,0)',
+  ])('%j is refused', (accent) => {
+    const { error } = brandingShape.branding.safeParse({ accent });
+    expect(error?.issues).toMatchObject([{ message: 'must be a colour such as #1f5c4d' }]);
+  });
 
   test('is in the style sheet for both modes, unless dark mode has its own', () => {
     const brands = (config: BrandingConfig) =>
@@ -27,7 +34,9 @@ describe('a colour', () => {
 
   test('is mixed into the card colors of the layout', () => {
     const folder = path.join(import.meta.dirname, '..', '..', 'defaults', 'views', 'portico');
-    const [light = '', dark = ''] = readFileSync(path.join(folder, 'styles.eta'), 'utf8').split('dark)');
+    const [light = '', dark = ''] = readFileSync(path.join(folder, 'styles.eta'), 'utf8').split(
+      'dark)',
+    );
     const cardOf = (text: string) => /--card: (#\w+);/.exec(text)?.[1];
     const mixed = [
       ...buildStyles({ accent: '#abc' }).matchAll(/--accent-page: color-mix\(in srgb, (#\w+),/g),
@@ -51,7 +60,10 @@ describe('a logo', () => {
     ['image/jpeg', Buffer.from('ffd8ffc0001108000300020301', 'hex')],
     ['image/webp', Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0/\x01\x81\0\0', 'latin1')],
     ['image/svg+xml', svg],
-    ['image/svg+xml', `\ufeff<?xml version="1.0"?>\n<!-- a logo --><!DOCTYPE svg PUBLIC "a" "b">\n${svg}`],
+    [
+      'image/svg+xml',
+      `\ufeff<?xml version="1.0"?>\n<!-- a logo --><!DOCTYPE svg PUBLIC "a" "b">\n${svg}`,
+    ],
   ])('is %s by its bytes, whatever its name', (type, bytes) => {
     expect(readLogo(file('logo.txt', bytes))).toMatchObject({ type });
   });
@@ -80,9 +92,15 @@ describe('a logo', () => {
     expect(servers).toEqual(problems('oauth_server:branding'));
   });
 
-  test.each(['//evil.example/a.svg', 'https://evil.example/a.svg', '/\\evil', 'a.svg', '/a b', '/"onerror'])(
-    'cannot be at %j',
-    (given) => expect(brandingShape.branding.safeParse({ logo: { path: given } }).success).toBe(false),
+  test.each([
+    '//evil.example/a.svg',
+    'https://evil.example/a.svg',
+    '/\\evil',
+    'a.svg',
+    '/a b',
+    '/"onerror',
+  ])('cannot be at %j', (given) =>
+    expect(brandingShape.branding.safeParse({ logo: { path: given } }).success).toBe(false),
   );
 
   test('must have an absolute path where the folder is unknown', () => {

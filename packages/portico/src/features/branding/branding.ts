@@ -1,12 +1,21 @@
 import path from 'node:path';
 import type { ConfigurationProblem } from '@portico/sql';
-import type { BrandedPlace, Branding, BrandingView, FoundBranding, ServedLogo } from '../../branding.ts';
+import type {
+  BrandedPlace,
+  Branding,
+  BrandingView,
+  FoundBranding,
+  ServedLogo,
+} from '../../branding.ts';
 import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
 import { buildStyles } from './styles.ts';
 
 /** The paths of the logos, below `base_path`. */
-const LOGO_PATHS = { logo: '/oauth/branding/logo', logo_dark: '/oauth/branding/logo-dark' } as const;
+const LOGO_PATHS = {
+  logo: '/oauth/branding/logo',
+  logo_dark: '/oauth/branding/logo-dark',
+} as const;
 
 type LogoName = keyof typeof LOGO_PATHS;
 
@@ -15,7 +24,10 @@ type LogoName = keyof typeof LOGO_PATHS;
  * `oauth_server:branding`. Reads the logo files now, so that this release never shows files from a
  * later deployment.
  */
-export function getBranding(ofServer: BrandingConfig | undefined, place: BrandedPlace): FoundBranding {
+export function getBranding(
+  ofServer: BrandingConfig | undefined,
+  place: BrandedPlace,
+): FoundBranding {
   const own = place.application['branding'] as BrandingConfig | undefined;
   const config = own ?? ofServer ?? {};
   const key = own === undefined ? 'oauth_server:branding' : 'branding';
@@ -82,6 +94,7 @@ function logoResponse(request: Request, { bytes, type, version }: LogoFile): Res
     'X-Content-Type-Options': 'nosniff',
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers });
+  if (request.headers.get('if-none-match') === etag)
+    return new Response(null, { status: 304, headers });
   return new Response(bytes, { headers: { ...headers, 'Content-Type': type } });
 }

@@ -48,7 +48,9 @@ export function readLogo(file: string): LogoFile | { readonly problem: string } 
     if (size > LARGEST) return { problem: `${file} has ${size} bytes; ${LARGEST} are the most` };
     bytes = Buffer.from(readFileSync(file));
   } catch (error) {
-    return { problem: `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      problem: `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
   const type = readType(bytes);
   if (type === null) return { problem: `${file} is not a PNG, SVG, WebP or JPEG` };

@@ -17,12 +17,16 @@ describe('challenges', () => {
       'cannot publish the metadata of http://portal.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
     ],
   ])('cannot name the metadata of %j', (audience, message) => {
-    expect(challengeProblems({ challenge: true, audience }, `${ISSUER}/below`)).toEqual([{ key, message }]);
+    expect(challengeProblems({ challenge: true, audience }, `${ISSUER}/below`)).toEqual([
+      { key, message },
+    ]);
     expect(challengeProblems({ challenge: false, audience }, ISSUER)).toEqual([]);
     expect(challengeProblems({ audience }, ISSUER)).toEqual([]);
   });
 
   test('can name that of a resource on the server', () => {
-    expect(challengeProblems({ challenge: true, audience: `${ISSUER}/mcp` }, `${ISSUER}/below`)).toEqual([]);
+    expect(
+      challengeProblems({ challenge: true, audience: `${ISSUER}/mcp` }, `${ISSUER}/below`),
+    ).toEqual([]);
   });
 });

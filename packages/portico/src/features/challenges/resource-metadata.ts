@@ -9,7 +9,9 @@ export function challengeProblems(
   if (!challenge) return [];
   const key = 'oauth_server:challenge';
   if (audience === '') {
-    return [{ key, message: 'needs oauth_server:audience, which is the API that the metadata describes' }];
+    return [
+      { key, message: 'needs oauth_server:audience, which is the API that the metadata describes' },
+    ];
   }
   const { origin } = new URL(publicUrl);
   if (new URL(audience).origin === origin) return [];

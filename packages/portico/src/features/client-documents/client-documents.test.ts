@@ -127,7 +127,9 @@ describe('An id', () => {
     const { start, web } = installation();
     const documents = start();
     documents.require(URL_OF_IT);
-    const error = await pageOf(() => documents.require('https://denied.example/client.json?secret=1'));
+    const error = await pageOf(() =>
+      documents.require('https://denied.example/client.json?secret=1'),
+    );
     expect(error.text).toEqual(page('error.untaken_client', { server: 'The portal' }));
     expect(error.detail).toBe(
       'the client_id "https://denied.example/client.json?…" is not taken: denied.example is one of denied_hosts',
@@ -204,8 +206,14 @@ describe('A document', () => {
       expect(error.detail?.startsWith(before)).toBe(true);
       return [error.detail?.slice(before.length), error.retryAfter];
     };
-    expect(await refusedBy({ client_name: '' })).toEqual([expect.stringContaining('client_name'), null]);
-    expect(await refusedBy(new OutboundError('it answered 500'))).toEqual(['it answered 500', null]);
+    expect(await refusedBy({ client_name: '' })).toEqual([
+      expect.stringContaining('client_name'),
+      null,
+    ]);
+    expect(await refusedBy(new OutboundError('it answered 500'))).toEqual([
+      'it answered 500',
+      null,
+    ]);
     expect(await refusedBy(new OutboundError('too many', 7))).toEqual(['too many', 7]);
     const fault = new TypeError('a fault of ours');
     web.says = fault;
@@ -227,7 +235,11 @@ describe('A document', () => {
       return Promise.allSettled(asking);
     };
     web.says = { client_name: '' };
-    expect((await ask(3)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect((await ask(3)).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+      'rejected',
+    ]);
     expect(fetched()).toBe(1);
     web.says = {};
     const found = (await ask(3)).map((each) => (each.status === 'fulfilled' ? each.value : null));
@@ -279,7 +291,9 @@ describe('A document that was fetched', () => {
     expect(rows.get(URL_OF_IT)).toEqual({ client, freshUntil: START + HOUR });
     expect(await other.find(URL_OF_IT, ADA, ['notes:read'])).toEqual(client);
     expect(fetched()).toBe(1);
-    expect(events).toEqual([{ type: 'client_registered', clientId: URL_OF_IT, registeredBy: 'document' }]);
+    expect(events).toEqual([
+      { type: 'client_registered', clientId: URL_OF_IT, registeredBy: 'document' },
+    ]);
   });
 
   test('is stored once if it was fetched here', async () => {
@@ -302,8 +316,14 @@ describe('A document that was fetched', () => {
     at(HOUR);
     web.says = { client_name: 'B' };
     await documents.keep(await documents.find(URL_OF_IT, ADA, []));
-    expect(web.asked.map(([, about]) => about)).toMatchObject([{ isKnown: false }, { isKnown: true }]);
-    expect(rows.get(URL_OF_IT)).toMatchObject({ client: { name: 'B' }, freshUntil: START + 2 * HOUR });
+    expect(web.asked.map(([, about]) => about)).toMatchObject([
+      { isKnown: false },
+      { isKnown: true },
+    ]);
+    expect(rows.get(URL_OF_IT)).toMatchObject({
+      client: { name: 'B' },
+      freshUntil: START + 2 * HOUR,
+    });
     expect(events).toHaveLength(1);
   });
 
@@ -313,7 +333,9 @@ describe('A document that was fetched', () => {
     const client = await documents.find(URL_OF_IT, ADA, []);
     rows.set(URL_OF_IT, { client: { ...client, revokedAt: START }, freshUntil: 0 });
     const error = await pageOf(() => documents.keep(client));
-    expect(error.detail).toBe(`the document of the client "${URL_OF_IT}" cannot be used: it was revoked`);
+    expect(error.detail).toBe(
+      `the document of the client "${URL_OF_IT}" cannot be used: it was revoked`,
+    );
     expect(events).toEqual([]);
   });
 
@@ -322,7 +344,10 @@ describe('A document that was fetched', () => {
     const documents = start();
     const client = await documents.find(URL_OF_IT, ADA, []);
     rows.set(URL_OF_IT, { client: { ...client, name: 'Gone', revokedAt: START }, freshUntil: 0 });
-    expect(await documents.find(URL_OF_IT, ADA, [])).toMatchObject({ name: 'Gone', revokedAt: START });
+    expect(await documents.find(URL_OF_IT, ADA, [])).toMatchObject({
+      name: 'Gone',
+      revokedAt: START,
+    });
     at(HOUR);
     expect(await documents.find(URL_OF_IT, ADA, [])).toMatchObject({ name: 'Gone' });
     expect(web.asked).toHaveLength(1);

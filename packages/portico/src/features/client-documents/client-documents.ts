@@ -84,7 +84,11 @@ export class ClientDocuments implements ClientSource {
     if (kept === 'revoked') throw this.#refused(client.id, 'it was revoked');
     this.#fetched.delete(client);
     if (kept === 'new') {
-      await audit({ type: 'client_registered', clientId: client.id, registeredBy: client.registeredBy });
+      await audit({
+        type: 'client_registered',
+        clientId: client.id,
+        registeredBy: client.registeredBy,
+      });
     }
   }
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { isHostPattern, type DocumentHosts } from '../../http/outbound/hosts.ts';
 import { urlRefusal } from './client-urls.ts';
 
-const refusal = (clientId: string, config: boolean | DocumentHosts = true) => urlRefusal(clientId, config);
+const refusal = (clientId: string, config: boolean | DocumentHosts = true) =>
+  urlRefusal(clientId, config);
 
 describe('a client id that is the URL of a document', () => {
   test.each([
@@ -52,12 +53,14 @@ describe('a client id that is the URL of a document', () => {
     expect(refusal(clientId)).toEqual(expect.any(String));
   });
 
-  test.each(['http://client.example/client.json', 'HTTPS://client.example/client.json', 'a'.repeat(32), ''])(
-    'other ids are not URLs of documents: %j',
-    (clientId) => {
-      expect([refusal(clientId), refusal(clientId, false)]).toEqual([null, null]);
-    },
-  );
+  test.each([
+    'http://client.example/client.json',
+    'HTTPS://client.example/client.json',
+    'a'.repeat(32),
+    '',
+  ])('other ids are not URLs of documents: %j', (clientId) => {
+    expect([refusal(clientId), refusal(clientId, false)]).toEqual([null, null]);
+  });
 
   test('is an unknown client while the switch is off', () => {
     expect(refusal('https://client.example/client.json', false)).toContain('is off');
@@ -73,7 +76,11 @@ describe('a client id that is the URL of a document', () => {
     ['https://app.client.example/a', { allowed_hosts: ['*.client.example'] }, true],
     ['https://a.b.client.example/a', { allowed_hosts: ['*.client.example'] }, true],
     ['https://client.example/a', { allowed_hosts: ['*.client.example'] }, false],
-    ['https://evilclient.example/a', { allowed_hosts: ['*.client.example', 'client.example'] }, false],
+    [
+      'https://evilclient.example/a',
+      { allowed_hosts: ['*.client.example', 'client.example'] },
+      false,
+    ],
     ['https://client.example/a', { denied_hosts: ['client.example'] }, false],
     [
       'https://client.example/a',

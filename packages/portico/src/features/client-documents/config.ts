@@ -13,13 +13,17 @@ const hosts = z
   )
   .optional();
 
-const documents = z.union([z.boolean(), z.strictObject({ allowed_hosts: hosts, denied_hosts: hosts })], {
-  error(issue) {
-    if (typeof issue.input !== 'object') return 'must be true, false or { allowed_hosts, denied_hosts }';
-    const [, ofObject = []] = issue.errors;
-    return ofObject.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+const documents = z.union(
+  [z.boolean(), z.strictObject({ allowed_hosts: hosts, denied_hosts: hosts })],
+  {
+    error(issue) {
+      if (typeof issue.input !== 'object')
+        return 'must be true, false or { allowed_hosts, denied_hosts }';
+      const [, ofObject = []] = issue.errors;
+      return ofObject.map(({ path, message }) => [...path, message].join(': ')).join('; ');
+    },
   },
-});
+);
 
 /** The setting that this feature adds to `oauth_server`. */
 export const documentsShape = { client_id_metadata_documents: documents.optional() };

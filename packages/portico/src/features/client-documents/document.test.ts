@@ -21,7 +21,9 @@ const RULES = {
   grantTypes: GRANT_TYPES,
   keysRefusal: () => null,
 };
-const PUBLIC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+const PUBLIC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
+  format: 'jwk',
+});
 const ALL = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 
 const DOCUMENT = {
@@ -70,7 +72,8 @@ test('the document in docs/connecting-clients.md is valid, for a public client',
 describe('a document that requires bound tokens', () => {
   const rules = { ...RULES, demands: demands() };
   const demanding = (value: unknown) =>
-    readDocument({ ...DOCUMENT, dpop_bound_access_tokens: value }, URL_OF_IT, rules).dpopBoundAccessTokens;
+    readDocument({ ...DOCUMENT, dpop_bound_access_tokens: value }, URL_OF_IT, rules)
+      .dpopBoundAccessTokens;
 
   // @shows AS-24.6
   test('is accepted where they are issued', () => {
@@ -105,7 +108,9 @@ test("a document's keys are accepted where clients may have keys, and fetched on
     algorithm: null,
   });
   const refusing = { ...rules, keysRefusal: (url: string) => `${url} is denied` };
-  expect(() => readDocument(keyed, URL_OF_IT, refusing)).toThrow('https://client.example/k is denied');
+  expect(() => readDocument(keyed, URL_OF_IT, refusing)).toThrow(
+    'https://client.example/k is denied',
+  );
   const elsewhere = { ...keyed, jwks_uri: 'https://client.example:8443/k' };
   expect(() => readDocument(elsewhere, URL_OF_IT, rules)).toThrow('has a port other than 443');
   expect(readDocument(elsewhere, URL_OF_IT, { ...rules, anyPort: true }).keys).not.toBeNull();
@@ -156,16 +161,33 @@ describe('a document that is not a valid client', () => {
     ],
     [
       'only by private_key_jwt',
-      { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://client.example/k' },
+      {
+        ...DOCUMENT,
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks_uri: 'https://client.example/k',
+      },
     ],
     [
       'only by private_key_jwt',
-      { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'RSA' }] } },
+      {
+        ...DOCUMENT,
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks: { keys: [{ kty: 'RSA' }] },
+      },
     ],
     ['neither jwks nor jwks_uri', { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt' }],
-    ['both jwks and jwks_uri', { ...DOCUMENT, jwks: { keys: [] }, jwks_uri: 'https://client.example/k' }],
-    ['private or symmetric key', { ...DOCUMENT, jwks: { keys: [{ kty: 'EC', x: 'x', y: 'y', d: 'd' }] } }],
-    ['private or symmetric key', { ...DOCUMENT, jwks: { keys: [{ kty: 'RSA' }, { kty: 'oct', k: 'k' }] } }],
+    [
+      'both jwks and jwks_uri',
+      { ...DOCUMENT, jwks: { keys: [] }, jwks_uri: 'https://client.example/k' },
+    ],
+    [
+      'private or symmetric key',
+      { ...DOCUMENT, jwks: { keys: [{ kty: 'EC', x: 'x', y: 'y', d: 'd' }] } },
+    ],
+    [
+      'private or symmetric key',
+      { ...DOCUMENT, jwks: { keys: [{ kty: 'RSA' }, { kty: 'oct', k: 'k' }] } },
+    ],
     ['jwks', { ...DOCUMENT, jwks: 'https://client.example/k' }],
     ['response_types lack code', { ...DOCUMENT, response_types: ['token'] }],
     ['response_types', { ...DOCUMENT, response_types: 'code' }],
@@ -174,7 +196,10 @@ describe('a document that is not a valid client', () => {
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'none' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'HS256' }],
     ['dpop_bound_access_tokens', { ...DOCUMENT, dpop_bound_access_tokens: true }],
-    ['require_pushed_authorization_requests', { ...DOCUMENT, require_pushed_authorization_requests: true }],
+    [
+      'require_pushed_authorization_requests',
+      { ...DOCUMENT, require_pushed_authorization_requests: true },
+    ],
     ['require_signed_request_object', { ...DOCUMENT, require_signed_request_object: true }],
   ])('%s: %j', (says, value) => {
     expect(problem(value)).toContain(says);
@@ -191,7 +216,9 @@ describe('a document that is not a valid client', () => {
       problem({ ...DOCUMENT, id_token_signed_response_alg: long }),
       problem({ ...DOCUMENT, application_type: long }),
     ];
-    expect(messages.filter((message) => message.includes('\n') || message.length > 1500)).toEqual([]);
+    expect(messages.filter((message) => message.includes('\n') || message.length > 1500)).toEqual(
+      [],
+    );
   });
 });
 
@@ -218,7 +245,13 @@ describe('the content of a document', () => {
       'authorization_code',
       'refresh_token',
     ]);
-    const all = ['authorization_code', 'client_credentials', 'introspection', 'password', 'implicit'];
+    const all = [
+      'authorization_code',
+      'client_credentials',
+      'introspection',
+      'password',
+      'implicit',
+    ];
     expect(read({ grant_types: all }).grants).toEqual(['authorization_code']);
   });
 
@@ -226,7 +259,10 @@ describe('the content of a document', () => {
     expect(read({}).scopes).toEqual(ALL);
     expect(read({ scope: '' }).scopes).toEqual(ALL);
     expect(read({ scope: ' offline_access' }).scopes).toEqual(ALL);
-    expect(read({ scope: 'notes:read admin openid notes:read' }).scopes).toEqual(['notes:read', 'openid']);
+    expect(read({ scope: 'notes:read admin openid notes:read' }).scopes).toEqual([
+      'notes:read',
+      'openid',
+    ]);
   });
 
   test('never has service scopes, whether it names them or not', () => {
@@ -251,7 +287,10 @@ describe('the content of a document', () => {
   });
 
   test('matches redirect URIs exactly for a web application, also on loopback', () => {
-    const client = read({ application_type: 'web', redirect_uris: ['http://localhost:3000/callback'] });
+    const client = read({
+      application_type: 'web',
+      redirect_uris: ['http://localhost:3000/callback'],
+    });
     expect(mayRedirect(client, 'http://localhost:3000/callback')).toBe(true);
     expect(mayRedirect(client, 'http://localhost:3001/callback')).toBe(false);
   });

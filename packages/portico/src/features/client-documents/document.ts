@@ -4,7 +4,12 @@ import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { checkClientKeys, showsPrivateKeys } from '../../clients/key-sets.ts';
 import { checkName } from '../../clients/registration.ts';
-import { applicationTypeFor, grantsNamed, saysNothing, scopesNamed } from '../../clients/metadata.ts';
+import {
+  applicationTypeFor,
+  grantsNamed,
+  saysNothing,
+  scopesNamed,
+} from '../../clients/metadata.ts';
 import { redirectUriProblem } from '../../clients/redirect-uris.ts';
 import { RegistrationError } from '../../errors.ts';
 import type { SigningAlgorithms } from '../../keys/algorithms.ts';
@@ -109,7 +114,9 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
   const parsed = members.safeParse(withoutEmpty(value));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new DocumentError(`its ${issue?.path.join('.') || 'content'} is missing or not of the right kind`);
+    throw new DocumentError(
+      `its ${issue?.path.join('.') || 'content'} is missing or not of the right kind`,
+    );
   }
   const document = parsed.data;
   if (document.client_id !== url)
@@ -168,7 +175,11 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
   if (unwanted !== undefined)
     throw new DocumentError(`it wants ${unwanted}, which this server does not offer`);
   for (const { metadata, isMet, isStrict } of demands) {
-    if (isMet && isStrict && ![undefined, true, false].some((value) => value === document[metadata]))
+    if (
+      isMet &&
+      isStrict &&
+      ![undefined, true, false].some((value) => value === document[metadata])
+    )
       throw new DocumentError(`its ${metadata} must be true or false`);
   }
 }
@@ -185,10 +196,13 @@ function readKeys(
   document: KeyMembers,
   { takesKeys, keysRefusal, anyPort = false }: KeyRules & { readonly takesKeys: boolean },
 ): ClientKeys | null {
-  const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: others = [] } =
-    document;
+  const {
+    token_endpoint_auth_method: method = 'none',
+    token_endpoint_auth_methods_supported: others = [],
+  } = document;
   const { jwks, jwks_uri: jwksUri, token_endpoint_auth_signing_alg: algorithm } = document;
-  if (jwks !== undefined && jwksUri !== undefined) throw new DocumentError('it has both jwks and jwks_uri');
+  if (jwks !== undefined && jwksUri !== undefined)
+    throw new DocumentError('it has both jwks and jwks_uri');
   if (method === 'none') return null;
   if (method !== PRIVATE_KEY_JWT) {
     throw new DocumentError(
@@ -196,7 +210,9 @@ function readKeys(
     );
   }
   if (jwks === undefined && jwksUri === undefined) {
-    throw new DocumentError('it authenticates by private_key_jwt, and has neither jwks nor jwks_uri');
+    throw new DocumentError(
+      'it authenticates by private_key_jwt, and has neither jwks nor jwks_uri',
+    );
   }
   if (!takesKeys) {
     if (others.includes('none')) return null;
@@ -228,7 +244,9 @@ function readName(document: Members): string {
  * those for other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
-  const uris = document.redirect_uris.filter((uri) => redirectUriProblem(uri, applicationType) === null);
+  const uris = document.redirect_uris.filter(
+    (uri) => redirectUriProblem(uri, applicationType) === null,
+  );
   if (uris.length > 0) return [...new Set(uris)];
   const [first = ''] = document.redirect_uris;
   throw new DocumentError(
@@ -258,6 +276,7 @@ function readAlgorithm(
   { unnamedAlgorithm, algorithms }: DocumentRules,
 ): SigningAlgorithm {
   if (named === undefined) return unnamedAlgorithm;
-  if (!algorithms.has(named)) throw new DocumentError('its id_token_signed_response_alg is not offered here');
+  if (!algorithms.has(named))
+    throw new DocumentError('its id_token_signed_response_alg is not offered here');
   return named;
 }

@@ -82,7 +82,11 @@ export class Approvals {
     const request = await this.#codes.findByUser(tokenHash(userCode));
     if (request === null || !(await this.#codes.deny(request.userHash, clock()))) return false;
     if (request.outcome === null)
-      await audit({ type: 'consent_denied', clientId: request.clientId, person: visitor.user.reference });
+      await audit({
+        type: 'consent_denied',
+        clientId: request.clientId,
+        person: visitor.user.reference,
+      });
     return true;
   }
 
@@ -90,7 +94,10 @@ export class Approvals {
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
     const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;
     if (granted === null) return false;
-    const code = await this.#server.store.codes.findCode({ id: granted.familyId, hash: granted.hash });
+    const code = await this.#server.store.codes.findCode({
+      id: granted.familyId,
+      hash: granted.hash,
+    });
     return code !== null && samePerson(code.family.person, user.reference);
   }
 
@@ -101,6 +108,11 @@ export class Approvals {
   ): Promise<readonly string[]> {
     const { host, resources } = this.#server;
     const catalog = resources.scopesOf(audience);
-    return scopesHeldBy(host, catalog, scopesInForce(requested, client.scopes, catalog), user.reference);
+    return scopesHeldBy(
+      host,
+      catalog,
+      scopesInForce(requested, client.scopes, catalog),
+      user.reference,
+    );
   }
 }

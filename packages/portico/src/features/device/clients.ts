@@ -24,5 +24,9 @@ export function deviceProblem(client: Client, profiles: Profiles): string | null
 export function requireDeviceClient(client: Client, profiles: Profiles): void {
   const problem = deviceProblem(client, profiles);
   if (problem === null) return;
-  throw new OAuthError('unauthorized_client', 'The client may not use the device code grant.', problem);
+  throw new OAuthError(
+    'unauthorized_client',
+    'The client may not use the device code grant.',
+    problem,
+  );
 }

@@ -78,9 +78,11 @@ class DeviceCodeGrant implements TokenGrant {
     const polled = await this.#codes.poll(request.deviceHash, now, limits);
     if (polled === 'early')
       throw new OAuthError('slow_down', 'Wait 5 seconds longer before each request from now on.');
-    if (polled === 'waits') throw new OAuthError('authorization_pending', 'The person has not answered yet.');
+    if (polled === 'waits')
+      throw new OAuthError('authorization_pending', 'The person has not answered yet.');
     const answered = await this.#codes.findByDevice(request.deviceHash);
-    if (answered === null || answered.outcome === null) throw invalidGrant('the device code was removed');
+    if (answered === null || answered.outcome === null)
+      throw invalidGrant('the device code was removed');
     return answered;
   }
 
@@ -96,11 +98,16 @@ class DeviceCodeGrant implements TokenGrant {
   }
 
   /** Returns the scopes whose permission the person still has. Throws if no scope is left. */
-  async #held({ family }: AuthorizationCode, inForce: readonly string[]): Promise<readonly string[]> {
+  async #held(
+    { family }: AuthorizationCode,
+    inForce: readonly string[],
+  ): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#parts.server;
     const held = await scopesHeldBy(host, catalog, inForce, family.person);
     if (held.length > 0) return held;
-    throw denied(`the person holds no permission behind the scopes allowed: ${quotedList(inForce)}`);
+    throw denied(
+      `the person holds no permission behind the scopes allowed: ${quotedList(inForce)}`,
+    );
   }
 }
 

@@ -52,8 +52,12 @@ export const device = defineFeature({
         const page = new VerificationPage(server, parts, codes);
         const uri = `${issuer}${DEVICE_PATH}`;
         return {
-          oauth_server_device_authorization: new DeviceAuthorizationEndpoint(server, parts, codes, uri)
-            .answer,
+          oauth_server_device_authorization: new DeviceAuthorizationEndpoint(
+            server,
+            parts,
+            codes,
+            uri,
+          ).answer,
           oauth_server_device: (request) => page.show(request),
           oauth_server_answer_device: (request) => page.answer(request),
         };

@@ -27,7 +27,9 @@ const codes: Migration = {
     ) ${tableOptions}`);
     await change('CREATE UNIQUE INDEX oauth_device_codes_user ON oauth_device_codes (user_hash)');
     await change('CREATE INDEX oauth_device_codes_expiry ON oauth_device_codes (expires_at)');
-    await change('CREATE INDEX oauth_device_codes_network ON oauth_device_codes (network, expires_at)');
+    await change(
+      'CREATE INDEX oauth_device_codes_network ON oauth_device_codes (network, expires_at)',
+    );
   },
 };
 

@@ -65,7 +65,8 @@ export class VerificationPage {
     if (decision === 'allow' || decision === 'deny')
       return this.#decide(visitor, form, userCode ?? '', decision);
     const scope = form.get('scope');
-    const shown = scope === undefined ? codeForm(visitor) : answerForm(visitor, userCode ?? '', scope);
+    const shown =
+      scope === undefined ? codeForm(visitor) : answerForm(visitor, userCode ?? '', scope);
     requireToken(form, visitor, shown);
     if (decision === 'switch') return this.#switchPerson(visitor, userCode);
     return this.#checkCode(visitor, form.get('user_code') ?? '', userCode);
@@ -76,7 +77,8 @@ export class VerificationPage {
     const find = () => this.#approvals.findOpen(userCode, visitor);
     const attempt = await this.#guesses.attempt(visitor, find);
     if (attempt.outcome === 'right') return this.#ask(visitor, userCode, attempt.value);
-    if (attempt.outcome === 'wrong') return this.#askForCode(visitor, typed, { problem: 'unknown' });
+    if (attempt.outcome === 'wrong')
+      return this.#askForCode(visitor, typed, { problem: 'unknown' });
     if (attempt.first)
       this.#server.host.log.warning('A person sent many wrong device codes, and now has to wait', {
         requestId: getRequestId(visitor.request),
@@ -90,7 +92,11 @@ export class VerificationPage {
   async #askForCode(
     visitor: Visitor,
     typed: string,
-    about: { readonly isFromLink?: boolean; readonly problem?: Problem; readonly retryAfter?: string },
+    about: {
+      readonly isFromLink?: boolean;
+      readonly problem?: Problem;
+      readonly retryAfter?: string;
+    },
   ): Promise<Reply> {
     const { isFromLink = false, problem = null, retryAfter } = about;
     const words = await this.#server.speaking.of(visitor.request);
@@ -183,7 +189,11 @@ export class VerificationPage {
   async #message(
     { request }: Visitor,
     key: PageKey,
-    link: { readonly href: string; readonly key: MessageKey; readonly server: string } | null = null,
+    link: {
+      readonly href: string;
+      readonly key: MessageKey;
+      readonly server: string;
+    } | null = null,
   ): Promise<Reply> {
     const { config, speaking, paths } = this.#server;
     const words = await speaking.of(request);
@@ -198,7 +208,13 @@ export class VerificationPage {
       requestId: null,
       detail: null,
     };
-    return pageReply(this.#server, { words, view: 'oauth/error', status: 200, data, formLeadsTo: null });
+    return pageReply(this.#server, {
+      words,
+      view: 'oauth/error',
+      status: 200,
+      data,
+      formLeadsTo: null,
+    });
   }
 
   #nothingHeld(client: string): AuthorizationPageError {
@@ -234,7 +250,8 @@ function refusalOf(problem: Problem): AuthorizationPageError {
 }
 
 function notOpen(): AuthorizationPageError {
-  const detail = 'the request of the device is answered, has expired, or its client lost its access';
+  const detail =
+    'the request of the device is answered, has expired, or its client lost its access';
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 

@@ -26,7 +26,10 @@ export function deviceQuestion(
     resource: resources.find(request.audience)?.label ?? null,
     lasts: accessLasts(client, config, words),
     applicationsPath: paths.applicationsPath,
-    began: { iso: new Date(begunAt).toISOString(), text: since.format(-Math.max(0, minutes), 'minute') },
+    began: {
+      iso: new Date(begunAt).toISOString(),
+      text: since.format(-Math.max(0, minutes), 'minute'),
+    },
     address,
   };
 }

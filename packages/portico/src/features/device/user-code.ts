@@ -13,7 +13,9 @@ const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
 /** Returns a new user code with its check character, without separators. */
 export function newUserCode(): string {
-  const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
+  const random = Array.from({ length: RANDOM_LENGTH }, () =>
+    ALPHABET.charAt(randomInt(ALPHABET.length)),
+  );
   return `${random.join('')}${checkCharacter(random)}`;
 }
 

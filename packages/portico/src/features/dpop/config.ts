@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /** The settings that DPoP adds to `oauth_server`. */
 export const dpopShape = {
-  dpop: z.enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' }).optional(),
+  dpop: z
+    .enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' })
+    .optional(),
   dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
 };
 

@@ -7,7 +7,9 @@ import { DpopError } from './errors.ts';
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
 /** The value of `oauth_server:scopes`, whose scopes can require a bound token. */
-export type BindableScopes = Readonly<Record<string, string | { readonly dpop?: boolean | undefined }>>;
+export type BindableScopes = Readonly<
+  Record<string, string | { readonly dpop?: boolean | undefined }>
+>;
 
 /** Returns the scopes that require a bound token. */
 export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
@@ -29,7 +31,10 @@ export function dpopProblems({
   if (dpop !== 'off') return [];
   const needed = 'needs oauth_server:dpop, which is off; set it to accept or require';
   return [
-    ...[...boundScopes(scopes)].map((name) => ({ key: `oauth_server:scopes:${name}:dpop`, message: needed })),
+    ...[...boundScopes(scopes)].map((name) => ({
+      key: `oauth_server:scopes:${name}:dpop`,
+      message: needed,
+    })),
     ...(nonces ? [{ key: 'oauth_server:dpop_nonces', message: needed }] : []),
   ];
 }
@@ -64,7 +69,10 @@ export class BindingDemands {
         `no token is issued that is bound to no key: ${reason}, and oauth_server:dpop is off`,
       );
     }
-    throw new DpopError('invalid_dpop_proof', `no proof came, and no token is issued without one: ${reason}`);
+    throw new DpopError(
+      'invalid_dpop_proof',
+      `no proof came, and no token is issued without one: ${reason}`,
+    );
   }
 
   #demand(client: ClientDemands, named: readonly string[]): string | null {

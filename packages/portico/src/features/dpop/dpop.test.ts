@@ -16,7 +16,10 @@ const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString(
 function proof(more: object = {}): string {
   const claims = { jti: 'once', htm: 'POST', htu: URL_OF_IT, iat: NOW / 1000, ...more };
   const signed = `${encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk })}.${encoded(claims)}`;
-  const signature = sign('sha256', Buffer.from(signed), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
+  const signature = sign('sha256', Buffer.from(signed), {
+    key: ec.privateKey,
+    dsaEncoding: 'ieee-p1363',
+  });
   return `${signed}.${signature.toString('base64url')}`;
 }
 
@@ -63,15 +66,24 @@ const wrong = (detail: string) => ['invalid_dpop_proof', detail, null];
 
 describe('The proof of a request', () => {
   test('is its header field, for its method and its public URL', () => {
-    const request = new Request('http://127.0.0.1:8080/token', { method: 'PUT', headers: { DPoP: 'a' } });
+    const request = new Request('http://127.0.0.1:8080/token', {
+      method: 'PUT',
+      headers: { DPoP: 'a' },
+    });
     expect(readProof(request, URL_OF_IT)).toEqual({ proof: 'a', method: 'PUT', url: URL_OF_IT });
     expect(readProof(new Request('http://127.0.0.1/'), URL_OF_IT).proof).toBeNull();
   });
 
   test('gives the proved key; a request without one proves nothing', async () => {
     const { crv, kty, x, y } = jwk;
-    const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
-    expect(await dpop().check(proof())).toMatchObject({ thumbprint, algorithm: 'ES256', jti: 'once' });
+    const thumbprint = createHash('sha256')
+      .update(JSON.stringify({ crv, kty, x, y }))
+      .digest('base64url');
+    expect(await dpop().check(proof())).toMatchObject({
+      thumbprint,
+      algorithm: 'ES256',
+      jti: 'once',
+    });
     for (const options of [{}, { nonces }, { algorithms: [] }]) {
       expect(await dpop(options).check(null)).toBeNull();
     }
@@ -105,7 +117,9 @@ describe('The proof of a request', () => {
   test('uses the algorithms of the profile, if there is one', async () => {
     const says = wrong('of the proof: its alg is ES256, which the profile does not allow');
     expect(await refusal(() => dpop({ algorithms: ['EdDSA'] }).check(proof()))).toEqual(says);
-    expect(await dpop({ algorithms: ['EdDSA', 'ES256'] }).check(proof())).toMatchObject({ jti: 'once' });
+    expect(await dpop({ algorithms: ['EdDSA', 'ES256'] }).check(proof())).toMatchObject({
+      jti: 'once',
+    });
     const checked = await dpop().check(proof());
     if (checked === null) throw new Error('no proof');
     expect(await refusal(() => requireAlgorithm(checked, []))).toEqual(says);
@@ -137,6 +151,8 @@ describe('The proof of a request', () => {
     expect(claimed).toEqual([]);
     await made.claim(checked);
     expect(claimed).toEqual([['proof', [checked.thumbprint, 'once'], NOW + 120_000]]);
-    expect(await refusal(() => made.claim(checked))).toEqual(wrong('of the proof: it was used before'));
+    expect(await refusal(() => made.claim(checked))).toEqual(
+      wrong('of the proof: it was used before'),
+    );
   });
 });

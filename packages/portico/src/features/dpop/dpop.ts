@@ -46,7 +46,9 @@ export class Dpop {
     const { nonce } = proof;
     if (nonce !== null && (await nonces.isGood(nonce))) return proof;
     const detail =
-      nonce === null ? 'the proof has no nonce' : 'the nonce of the proof is old, or of another server';
+      nonce === null
+        ? 'the proof has no nonce'
+        : 'the nonce of the proof is old, or of another server';
     throw new DpopError('use_dpop_nonce', detail, await nonces.current());
   }
 

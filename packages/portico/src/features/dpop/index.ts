@@ -45,7 +45,9 @@ export const dpop = defineFeature({
       issuanceCheck,
       binding: new DpopBinding(server, new Dpop(server, nonces), mode),
       metadata: {
-        dpop_signing_alg_values_supported: proofAlgorithms(server.profiles.servers?.algorithms ?? null),
+        dpop_signing_alg_values_supported: proofAlgorithms(
+          server.profiles.servers?.algorithms ?? null,
+        ),
       },
       usesOnce: true,
     };

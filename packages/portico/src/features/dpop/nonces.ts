@@ -40,7 +40,8 @@ export class DpopNonces {
   /** Whether this installation created the nonce recently. */
   async isGood(nonce: string): Promise<boolean> {
     const latest = this.#latest;
-    const madeAt = nonce === latest.nonce ? String(latest.madeAt) : await this.#sealer.open(NAME, nonce);
+    const madeAt =
+      nonce === latest.nonce ? String(latest.madeAt) : await this.#sealer.open(NAME, nonce);
     if (madeAt === null) return false;
     const age = this.#clock() - Number(madeAt);
     return age < GOOD && age > -CLOCKS_DIFFER;

@@ -58,14 +58,17 @@ export class ResourceProofs {
     const dpop = this.#dpop;
     const { method, target } = readRequestLine(request);
     const url = this.#publicUrl(target);
-    if (url === null) return refusedProof('the path of the request is not written as URLs write it');
+    if (url === null)
+      return refusedProof('the path of the request is not written as URLs write it');
     const text = request.headers.get('dpop');
     const proof = await dpop.check({ proof: text, method, url }, token);
     if (proof === null || text === null) return refusedProof('there is no DPoP header');
     if (proof.thumbprint !== thumbprint) return OTHER_KEY;
     const allowed = this.#server.profiles.named(clientProfile)?.algorithms;
     if (allowed !== undefined && !allowed.includes(proof.algorithm))
-      return refusedProof(`of the proof: its alg is ${proof.algorithm}, which the profile does not allow`);
+      return refusedProof(
+        `of the proof: its alg is ${proof.algorithm}, which the profile does not allow`,
+      );
     const source = findSource(request);
     const before = claimed.of(source);
     if (before?.by === this && before.text === text) return null;
@@ -83,7 +86,9 @@ export class ResourceProofs {
     const query = target.indexOf('?');
     const path = query < 0 ? target : target.slice(0, query);
     const { origin } = this.#server;
-    return path.startsWith('/') && isLiteralTarget(path) ? `${origin}${this.#removed}${path}` : null;
+    return path.startsWith('/') && isLiteralTarget(path)
+      ? `${origin}${this.#removed}${path}`
+      : null;
   }
 }
 

@@ -26,9 +26,16 @@ const pairs = {
 function proof(alg: keyof typeof pairs = 'ES256'): string {
   const { privateKey, publicKey } = pairs[alg];
   const jwk = publicKey.export({ format: 'jwk' });
-  const claims = { jti: randomUUID(), htm: 'POST', htu: URL_OF_IT, iat: NOW / 1000, nonce: 'this one' };
+  const claims = {
+    jti: randomUUID(),
+    htm: 'POST',
+    htu: URL_OF_IT,
+    iat: NOW / 1000,
+    nonce: 'this one',
+  };
   const signed = `${encoded({ typ: 'dpop+jwt', alg, jwk })}.${encoded(claims)}`;
-  const key = alg === 'ES256' ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+  const key =
+    alg === 'ES256' ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
 }
 
@@ -56,7 +63,10 @@ function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' |
     },
     isGood: async (nonce: string) => nonce === 'this one',
   };
-  const profiles = { servers: null, of: () => (governs === true ? { algorithms: ['ES256'] } : null) };
+  const profiles = {
+    servers: null,
+    of: () => (governs === true ? { algorithms: ['ES256'] } : null),
+  };
   const server = {
     profiles,
     singleUses,
@@ -113,7 +123,13 @@ describe('a proof at the token endpoint', () => {
   test('is answered with the next nonce, which is known before anything is issued', async () => {
     const { ask, steps } = start({ dpop: 'with nonces' });
     expect((await ask(proof())).headers).toMatchObject({ 'DPoP-Nonce': 'the next one' });
-    expect(steps).toEqual(['authenticated', 'nonce', ...offered(THUMBPRINT), 'proof claimed', ...ending]);
+    expect(steps).toEqual([
+      'authenticated',
+      'nonce',
+      ...offered(THUMBPRINT),
+      'proof claimed',
+      ...ending,
+    ]);
   });
 
   test('is claimed before a stored response is given to its sender', async () => {

@@ -38,7 +38,8 @@ test('each rule has its own number and a text', () => {
 
 const problems = (config: Config) => profileProblems([fapi2], config as OAuthServerConfig);
 const completed = (config: Config) => withProfile([fapi2], config as OAuthServerConfig);
-const governs = (profiles: Profiles, client: ClientMetadata) => profiles.of(client)?.name === 'fapi2';
+const governs = (profiles: Profiles, client: ClientMetadata) =>
+  profiles.of(client)?.name === 'fapi2';
 
 describe('the configuration of a server of the profile', () => {
   test("gets the profile's values where it has none", () => {
@@ -82,14 +83,19 @@ describe('the profile applies', () => {
   test('to a client that has it, and to no other', () => {
     const profiles = profilesWith(ON);
     expect([governs(profiles, PROFILED), profiles.refusal(PROFILED)]).toEqual([true, null]);
-    expect([governs(profiles, CLIENT), profiles.refusal({ ...CLIENT, public: true })]).toEqual([false, null]);
+    expect([governs(profiles, CLIENT), profiles.refusal({ ...CLIENT, public: true })]).toEqual([
+      false,
+      null,
+    ]);
   });
 
   test('on a server that has it, to every client except an API that introspects tokens', () => {
     const profiles = profilesWith({ profile: 'fapi2' });
     expect(governs(profiles, CLIENT)).toBe(true);
     expect(governs(profiles, { ...CLIENT, grants: ['introspection'] })).toBe(false);
-    expect(governs(profiles, { ...CLIENT, grants: ['client_credentials', 'introspection'] })).toBe(true);
+    expect(governs(profiles, { ...CLIENT, grants: ['client_credentials', 'introspection'] })).toBe(
+      true,
+    );
     expect(governs(profiles, { ...PROFILED, grants: ['introspection'] })).toBe(true);
   });
 
@@ -109,7 +115,10 @@ test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
     'is answered on loopback, and is not an application on a device',
     { redirectUris: ['http://127.0.0.1/cb'] },
   ],
-  ['is answered at localhost', { redirectUris: ['http://localhost/cb'], applicationType: 'native' }],
+  [
+    'is answered at localhost',
+    { redirectUris: ['http://localhost/cb'], applicationType: 'native' },
+  ],
   [
     'is answered at a name that begins like the loopback address',
     { redirectUris: ['http://127.0.0.1.example/cb'], applicationType: 'native' },

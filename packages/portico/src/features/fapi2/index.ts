@@ -24,6 +24,7 @@ export const fapi2 = defineFeature({
     missingVerifierIsWrong: true,
     onlyIssuerIsAudience: true,
     clientProblem: (client) => clientProblem(client, 'client'),
-    registrationProblem: (client) => clientProblem(client, 'client') ?? clientProblem(client, 'registration'),
+    registrationProblem: (client) =>
+      clientProblem(client, 'client') ?? clientProblem(client, 'registration'),
   },
 });

@@ -76,7 +76,11 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     says: 'cannot be reached over http by a browser that was led astray (HSTS).',
     met: 'elsewhere',
   },
-  { id: '5.2.3.3', says: 'lets no page of another origin call the authorization endpoint.', met: 'always' },
+  {
+    id: '5.2.3.3',
+    says: 'lets no page of another origin call the authorization endpoint.',
+    met: 'always',
+  },
   { id: '5.3.2.1.1', says: 'publishes its metadata.', met: 'always' },
   { id: '5.3.2.1.2', says: 'refuses the password grant.', met: 'always' },
   {
@@ -85,7 +89,10 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     met: 'profile',
     server: ({ registration }) =>
       registration === 'open'
-        ? problem('registration', 'is open, to public clients too; set it to initial_access_token or off')
+        ? problem(
+            'registration',
+            'is open, to public clients too; set it to initial_access_token or off',
+          )
         : null,
     client: (client) => (client.public ? 'it is a public client' : null),
   },
@@ -105,10 +112,16 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     met: 'profile',
     server: ({ private_key_jwt: takesKeys = true }) =>
       takesKeys ? null : problem('private_key_jwt', 'is false; set it to true, or leave it out'),
-    needs: ({ private_key_jwt: takesKeys = false }) => (takesKeys ? null : 'oauth_server:private_key_jwt'),
-    client: ({ keys }) => (keys === null ? 'it has no keys to authenticate by (private_key_jwt)' : null),
+    needs: ({ private_key_jwt: takesKeys = false }) =>
+      takesKeys ? null : 'oauth_server:private_key_jwt',
+    client: ({ keys }) =>
+      keys === null ? 'it has no keys to authenticate by (private_key_jwt)' : null,
   },
-  { id: '5.3.2.1.7', says: 'redirects to no address that a client is not registered with.', met: 'always' },
+  {
+    id: '5.3.2.1.7',
+    says: 'redirects to no address that a client is not registered with.',
+    met: 'always',
+  },
   {
     id: '5.3.2.1.8',
     says: 'takes assertions whose `aud` is its issuer, as one string, and no others.',
@@ -154,7 +167,11 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
       pushed === 'off' ? 'oauth_server:pushed_authorization_requests' : null,
   },
   { id: '5.3.2.2.3', says: 'refuses every other authorization request.', met: 'profile' },
-  { id: '5.3.2.2.4', says: 'refuses what is pushed without client authentication.', met: 'profile' },
+  {
+    id: '5.3.2.2.4',
+    says: 'refuses what is pushed without client authentication.',
+    met: 'profile',
+  },
   { id: '5.3.2.2.5', says: 'requires PKCE with S256.', met: 'always' },
   { id: '5.3.2.2.6', says: 'requires the redirect_uri in what is pushed.', met: 'always' },
   { id: '5.3.2.2.7', says: 'answers with `iss`.', met: 'always' },
@@ -164,7 +181,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     met: 'profile',
     client({ redirectUris, applicationType }) {
       const open = redirectUris.find(
-        (uri) => /^http:/i.test(uri) && !(applicationType === 'native' && LOOPBACK_ADDRESS.test(uri)),
+        (uri) =>
+          /^http:/i.test(uri) && !(applicationType === 'native' && LOOPBACK_ADDRESS.test(uri)),
       );
       return open === undefined
         ? null
@@ -225,7 +243,10 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
  * Returns why a client cannot use the profile, or null if it can. `when` selects the rules for
  * every use, or those for registration.
  */
-export function clientProblem(client: ClientMetadata, when: 'client' | 'registration'): string | null {
+export function clientProblem(
+  client: ClientMetadata,
+  when: 'client' | 'registration',
+): string | null {
   for (const rule of FAPI2_RULES) {
     const problem = rule[when]?.(client) ?? null;
     if (problem !== null) return problem;

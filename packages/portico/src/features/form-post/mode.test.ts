@@ -4,8 +4,11 @@ import { page } from '../../words/words.ts';
 import { Speaking } from '../../words/speaking.ts';
 import { FormPostMode } from './mode.ts';
 
-const mode = new FormPostMode(new Speaking({ languages: false, own: {}, folder: null, catalogs: {} }));
-const problemOf = (redirectUri: string, state: string | null = null) => mode.problem({ redirectUri, state });
+const mode = new FormPostMode(
+  new Speaking({ languages: false, own: {}, folder: null, catalogs: {} }),
+);
+const problemOf = (redirectUri: string, state: string | null = null) =>
+  mode.problem({ redirectUri, state });
 
 describe('a redirect URI', () => {
   // @shows AS-7.22
@@ -39,7 +42,26 @@ describe('a redirect URI', () => {
 
   test('whatever it is, ends no directive of the policy', async () => {
     const hosts = fc
-      .array(fc.constantFrom('a', '-', '.', ';', ',', "'", '"', '*', '_', '!', '$', '(', '~', 'é', '{', '`'))
+      .array(
+        fc.constantFrom(
+          'a',
+          '-',
+          '.',
+          ';',
+          ',',
+          "'",
+          '"',
+          '*',
+          '_',
+          '!',
+          '$',
+          '(',
+          '~',
+          'é',
+          '{',
+          '`',
+        ),
+      )
       .map((parts) => `https://${parts.join('')}x/`)
       .filter((uri) => URL.canParse(uri) && problemOf(uri) === null);
     await fc.assert(

@@ -52,7 +52,8 @@ export class FormPostMode implements SendingMode {
       nonce,
       action: redirectUri,
       parameters,
-      title: question === null ? words.t('response.title', { host }) : told(words, question.text.title),
+      title:
+        question === null ? words.t('response.title', { host }) : told(words, question.text.title),
       message: question === null ? words.t('response.message') : told(words, question.text.message),
       button: question === null ? words.t('response.continue') : told(words, question.action),
       submits: question === null,

@@ -35,7 +35,8 @@ export interface FormPage {
 export function formPage(page: FormPage): string {
   const { words, nonce, action, parameters, title, message, button, submits } = page;
   const inputs = Object.entries(parameters).map(
-    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
+    ([name, value]) =>
+      `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
   );
   return `<!doctype html>
 <html lang="${escapeHtml(words.locale)}" dir="${words.direction}">

@@ -42,7 +42,9 @@ export function healthChecks({
       const isNeeded = await store.clients.hasOpenidClient().catch(() => null);
       if (isNeeded === null) return false;
       if (isNeeded)
-        throw new Error(`There is ${missingKey(DEFAULT_ALGORITHM).key}, and clients ask for ID tokens`);
+        throw new Error(
+          `There is ${missingKey(DEFAULT_ALGORITHM).key}, and clients ask for ID tokens`,
+        );
       return true;
     },
   };

@@ -15,7 +15,8 @@ const healthPath = z.union([
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; set false to switch it off';
-  if (/^\/oauth(?:\/|$)/.test(path)) return 'must not be below /oauth, where the other endpoints are';
+  if (/^\/oauth(?:\/|$)/.test(path))
+    return 'must not be below /oauth, where the other endpoints are';
   return basePathProblems(path)[0] ?? null;
 }
 

@@ -21,10 +21,17 @@ export function healthEndpoints(health: Health, paths: HealthPaths): readonly En
     const found = await health.readiness();
     return jsonReply(found, found.status === 'ready' ? 200 : 503, NO_STORE);
   }
-  return [...endpoint('oauth_server_live', paths.live, live), ...endpoint(READY, paths.ready, ready)];
+  return [
+    ...endpoint('oauth_server_live', paths.live, live),
+    ...endpoint(READY, paths.ready, ready),
+  ];
 }
 
-function endpoint(name: string, path: string | null, reply: () => Promise<Reply>): readonly Endpoint[] {
+function endpoint(
+  name: string,
+  path: string | null,
+  reply: () => Promise<Reply>,
+): readonly Endpoint[] {
   if (path === null) return [];
   const handle = async (request: Request) => toResponse(await reply(), getRequestId(request));
   return [{ name, path, methods: ['GET'], handle }];

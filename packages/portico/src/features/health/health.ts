@@ -91,7 +91,9 @@ export class Health {
 
   async #lookAtAll(): Promise<Readiness> {
     const parts = Object.keys(this.#checks) as HealthPart[];
-    const looked = await Promise.all(parts.map(async (part) => [part, await this.#lookOnce(part)] as const));
+    const looked = await Promise.all(
+      parts.map(async (part) => [part, await this.#lookOnce(part)] as const),
+    );
     const found = new Map(looked);
     // If the store does not respond, the state of the schema is unknown.
     if (found.get('store')?.state === 'failing') {
@@ -106,7 +108,8 @@ export class Health {
   }
 
   #lookOnce(part: HealthPart): Promise<Found> {
-    const running = this.#looking.get(part) ?? this.#look(part).finally(() => this.#looking.delete(part));
+    const running =
+      this.#looking.get(part) ?? this.#look(part).finally(() => this.#looking.delete(part));
     this.#looking.set(part, running);
     return within(this.#longest, running);
   }

@@ -31,7 +31,8 @@ export const health = defineFeature({
         part: 'readiness',
         async publicFindings(application, fetchDocument, { origin, config }) {
           // The kit has the probes, unless the configuration turns them off.
-          const isOffered = (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
+          const isOffered =
+            (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);
           return ready === null ? [] : [await examineReadiness(`${origin}${ready}`, fetchDocument)];
         },
@@ -45,6 +46,12 @@ export const health = defineFeature({
       server.health,
       healthPaths(true, server.mountPath),
     ))
-      application.route({ name, path, methods, yields: true, handler: (_, request) => handle(request) });
+      application.route({
+        name,
+        path,
+        methods,
+        yields: true,
+        handler: (_, request) => handle(request),
+      });
   },
 });

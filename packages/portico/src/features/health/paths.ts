@@ -7,7 +7,10 @@ export interface HealthPaths {
 }
 
 /** Returns the paths from `oauth_server:health`, after the mount path. */
-export function healthPaths(configured: NonNullable<HealthConfig['health']>, mountPath: string): HealthPaths {
+export function healthPaths(
+  configured: NonNullable<HealthConfig['health']>,
+  mountPath: string,
+): HealthPaths {
   if (configured === false) return { live: null, ready: null };
   const { live = '/health/live', ready = '/health/ready' } = configured === true ? {} : configured;
   const mounted = (path: string | false) => (path === false ? null : `${mountPath}${path}`);

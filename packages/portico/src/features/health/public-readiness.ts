@@ -9,7 +9,10 @@ const STATES: readonly HealthState[] = ['failing', 'unknown'];
  * Requests the readiness probe at the public address. A proxy need not forward probes, because they
  * can call each process directly.
  */
-export async function examineReadiness(url: string, fetchDocument: FetchDocument): Promise<Finding> {
+export async function examineReadiness(
+  url: string,
+  fetchDocument: FetchDocument,
+): Promise<Finding> {
   const asked = await fetchDocument(url, {}, [200, 503]);
   // The response may come from another server.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;

@@ -58,7 +58,8 @@ export const MESSAGES: CompleteCatalog = {
   },
   'consent.leave_out': 'ألغِ تحديد ما لا تريد السماح به.',
   'consent.addable': 'يمكنك السماح أيضًا بما يلي:',
-  'consent.lasts': 'يستمر الوصول إلى أن تزيله، أو إلى أن تمر المدة التالية دون أن يستخدمه التطبيق: {time}.',
+  'consent.lasts':
+    'يستمر الوصول إلى أن تزيله، أو إلى أن تمر المدة التالية دون أن يستخدمه التطبيق: {time}.',
   'consent.lasts_once': 'مدة الوصول القصوى: {time}.',
   'consent.take_back': 'يمكنك إزالته في أي وقت:',
   'consent.new_tab': '(يُفتح في علامة تبويب جديدة)',
@@ -111,10 +112,12 @@ export const MESSAGES: CompleteCatalog = {
   'applications.last_active': 'آخر نشاط: {date}',
   'applications.answered_at': 'تُرسل الردود إلى: {places}',
   'applications.can': { other: 'ما يمكنه فعله ({count})' },
-  'applications.nothing_now': 'لا يمكنه فعل شيء في الوقت الحالي، لأنك لا تملك أيًّا من الأذونات التي طلبها.',
+  'applications.nothing_now':
+    'لا يمكنه فعل شيء في الوقت الحالي، لأنك لا تملك أيًّا من الأذونات التي طلبها.',
   'applications.remove': 'إزالة إذن الوصول',
   'applications.remove_of': 'الممنوح إلى {client}',
-  'applications.removed_all': 'تمت إزالة إذن الوصول: لم يعد بإمكان أيٍّ من هذه التطبيقات التصرّف نيابةً عنك.',
+  'applications.removed_all':
+    'تمت إزالة إذن الوصول: لم يعد بإمكان أيٍّ من هذه التطبيقات التصرّف نيابةً عنك.',
   'applications.remove_all': 'إزالة الكل',
   'applications.confirm_page': 'هل تريد إزالة كل أذونات الوصول؟',
   'applications.confirm_title': 'هل تريد إزالة إذن الوصول من جميع التطبيقات؟',
@@ -129,7 +132,8 @@ export const MESSAGES: CompleteCatalog = {
     'إذا وصلت إلى هنا عبر رابط، فارجع إلى التطبيق الذي جاء منه وأعِد المحاولة. وإذا تكرر ذلك كل مرة، فأبلِغ الجهة المطوّرة للتطبيق.',
   'error.request_id': 'معرّف الطلب: {id}',
   'error.not_found.title': 'لم يتم العثور على الصفحة',
-  'error.not_found.message': 'لا توجد صفحة على هذا العنوان. ربما كُتب العنوان بشكل خاطئ أو تم نقل الصفحة.',
+  'error.not_found.message':
+    'لا توجد صفحة على هذا العنوان. ربما كُتب العنوان بشكل خاطئ أو تم نقل الصفحة.',
   'error.too_large.title': 'الطلب كبير جدًا',
   'error.too_large.message': 'ما أرسلته أكبر مما يقبله هذا الموقع.',
   'error.unavailable.title': 'يُرجى إعادة المحاولة بعد قليل',
@@ -148,7 +152,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.unread_client.message':
     'التطبيق الذي أتى بك إلى هنا يدّعي أنه {host}، لكن {server} لم يتمكّن من قراءة وصفه هناك. لم تتم مشاركة أي شيء.',
   'error.client_against_rules.title': 'لا يمكن لهذا التطبيق الحصول على إذن وصول الآن',
-  'error.client_against_rules.message': 'لا يستوفي {client} قواعد {server} حاليًا. لم تتم مشاركة أي شيء.',
+  'error.client_against_rules.message':
+    'لا يستوفي {client} قواعد {server} حاليًا. لم تتم مشاركة أي شيء.',
   'error.unverified_client_against_rules.title': 'لا يمكن لهذا التطبيق الحصول على إذن وصول الآن',
   'error.unverified_client_against_rules.message':
     'التطبيق الذي أتى بك إلى هنا لا يستوفي قواعد {server} حاليًا. لم تتم مشاركة أي شيء.',

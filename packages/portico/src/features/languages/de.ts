@@ -81,8 +81,10 @@ export const MESSAGES: CompleteCatalog = {
   'device.code': 'Code auf dem Gerät',
   'device.continue': 'Weiter',
   'device.mistyped': 'Das ist kein gültiger Code. Prüfen Sie jeden Buchstaben.',
-  'device.unknown': 'Dieser Code ist unbekannt oder abgelaufen. Beginnen Sie auf Ihrem Gerät von vorn.',
-  'device.slowed': 'Zu viele falsche Codes. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
+  'device.unknown':
+    'Dieser Code ist unbekannt oder abgelaufen. Beginnen Sie auf Ihrem Gerät von vorn.',
+  'device.slowed':
+    'Zu viele falsche Codes. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
   'device.only_yours': 'Fahren Sie nur fort, wenn Sie das auf Ihrem eigenen Gerät begonnen haben.',
   'device.never_from_others':
     'Wenn Ihnen jemand den Code oder den Link geschickt hat, wählen Sie „Ablehnen“. Sonst erhält diese Person Zugriff auf Ihr Konto.',
@@ -96,7 +98,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.nothing.title': 'Es gibt nichts zuzulassen',
   'device.nothing.message': 'Ihr Konto hat keine der Berechtigungen, die {client} verlangt.',
   'response.title': 'Weiter zu {host}',
-  'response.message': 'Sie werden jetzt dorthin geleitet. Wenn nichts geschieht, drücken Sie den Knopf.',
+  'response.message':
+    'Sie werden jetzt dorthin geleitet. Wenn nichts geschieht, drücken Sie den Knopf.',
   'response.continue': 'Weiter',
 
   'applications.page': 'Apps mit Zugriff',
@@ -114,7 +117,8 @@ export const MESSAGES: CompleteCatalog = {
     'Sie darf derzeit nichts, weil Sie keine der Berechtigungen haben, die sie angefordert hat.',
   'applications.remove': 'Zugriff entfernen',
   'applications.remove_of': 'von {client}',
-  'applications.removed_all': 'Zugriff entfernt: Keine dieser Apps kann mehr in Ihrem Namen handeln.',
+  'applications.removed_all':
+    'Zugriff entfernt: Keine dieser Apps kann mehr in Ihrem Namen handeln.',
   'applications.remove_all': 'Alle entfernen',
   'applications.confirm_page': 'Allen Zugriff entfernen?',
   'applications.confirm_title': 'Den Zugriff aller Apps entfernen?',

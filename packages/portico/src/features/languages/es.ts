@@ -40,7 +40,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.not_verified': 'Sin verificar por {server}.',
   'consent.anybody': 'Cualquiera puede crear una aplicación y elegir su nombre.',
   'consent.calls_itself': 'Se llama a sí misma: {name}',
-  'consent.called_like_server': 'El nombre de la aplicación puede confundirse con {server}. No es {server}.',
+  'consent.called_like_server':
+    'El nombre de la aplicación puede confundirse con {server}. No es {server}.',
   'consent.not_server': 'Esta aplicación no es {server}.',
   'consent.another_application': 'Es otra aplicación con un nombre parecido.',
   'consent.signed_in_as': 'Sesión iniciada como {person}',
@@ -113,7 +114,8 @@ export const MESSAGES: CompleteCatalog = {
     'No puede hacer nada en este momento, porque usted no tiene ninguno de los permisos que pidió.',
   'applications.remove': 'Quitar acceso',
   'applications.remove_of': 'de {client}',
-  'applications.removed_all': 'Acceso quitado: ninguna de esas aplicaciones puede actuar ya en su nombre.',
+  'applications.removed_all':
+    'Acceso quitado: ninguna de esas aplicaciones puede actuar ya en su nombre.',
   'applications.remove_all': 'Quitar todos',
   'applications.confirm_page': '¿Quitar todos los accesos?',
   'applications.confirm_title': '¿Quitar el acceso de todas las aplicaciones?',
@@ -185,7 +187,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.answer_not_accepted.message':
     'No procedía de la página que preguntaba, o entretanto ha iniciado sesión otra persona. Vuelva a la aplicación y empiece de nuevo.',
   'error.not_signed_in.title': 'No ha iniciado sesión',
-  'error.not_signed_in.message': 'No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
+  'error.not_signed_in.message':
+    'No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.not_clear.title': 'Esta solicitud no está clara',
   'error.not_clear.message':
     'Es una pregunta y una respuesta al mismo tiempo. Vuelva a la aplicación y empiece de nuevo.',

@@ -113,7 +113,8 @@ export const MESSAGES: CompleteCatalog = {
     'Elle ne peut rien faire en ce moment, car vous n’avez aucune des autorisations qu’elle a demandées.',
   'applications.remove': 'Supprimer l’accès',
   'applications.remove_of': 'de {client}',
-  'applications.removed_all': 'Accès supprimé : aucune de ces applications ne peut plus agir en votre nom.',
+  'applications.removed_all':
+    'Accès supprimé : aucune de ces applications ne peut plus agir en votre nom.',
   'applications.remove_all': 'Tout supprimer',
   'applications.confirm_page': 'Supprimer tous les accès ?',
   'applications.confirm_title': 'Supprimer l’accès de toutes les applications ?',
@@ -154,7 +155,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.unread_client.title': 'Application inconnue',
   'error.unread_client.message':
     'L’application qui vous a amené ici prétend être {host}, mais {server} n’a pas pu y lire sa description. Rien n’a été partagé.',
-  'error.client_against_rules.title': 'Cette application ne peut pas obtenir d’accès pour le moment',
+  'error.client_against_rules.title':
+    'Cette application ne peut pas obtenir d’accès pour le moment',
   'error.client_against_rules.message':
     '{client} ne respecte pas les règles de {server} pour le moment. Rien n’a été partagé.',
   'error.unverified_client_against_rules.title':

@@ -57,7 +57,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.lasts_once': 'アクセス権は最長で {time}有効です。',
   'consent.take_back': 'いつでも削除できます：',
   'consent.new_tab': '（新しいタブで開きます）',
-  'consent.sent_to': '許可しても拒否しても {host} に移動します。信頼できるアプリのみ許可してください。',
+  'consent.sent_to':
+    '許可しても拒否しても {host} に移動します。信頼できるアプリのみ許可してください。',
   'consent.answer_to_site':
     '許可すると、結果は {host} に送られます。そのサイトから来た場合にのみ許可してください。',
   'consent.answer_to_other_site':
@@ -77,7 +78,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.code': 'デバイスのコード',
   'device.continue': '続行',
   'device.mistyped': '有効なコードではありません。1 文字ずつ確認してください。',
-  'device.unknown': 'このコードは不明か、有効期限が切れています。デバイスで最初からやり直してください。',
+  'device.unknown':
+    'このコードは不明か、有効期限が切れています。デバイスで最初からやり直してください。',
   'device.slowed': '間違ったコードが多すぎます。しばらく待ってから、もう一度お試しください。',
   'device.only_yours': 'ご自身のデバイスで開始した場合にのみ続行してください。',
   'device.never_from_others':
@@ -97,7 +99,8 @@ export const MESSAGES: CompleteCatalog = {
 
   'applications.page': 'アクセス権のあるアプリ',
   'applications.title': 'アカウントへのアクセス権があるアプリ',
-  'applications.removed': 'アクセス権を削除しました。このアプリは今後、あなたの代わりに操作できません。',
+  'applications.removed':
+    'アクセス権を削除しました。このアプリは今後、あなたの代わりに操作できません。',
   'applications.signed_in_as': '{person} としてログインしています。',
   'applications.none': 'アクセス権のあるアプリはありません。',
   'applications.not_verified': '{server} はこのアプリを確認していません。',
@@ -106,7 +109,8 @@ export const MESSAGES: CompleteCatalog = {
   'applications.last_active': '最後に使われた日：{date}',
   'applications.answered_at': '応答の送信先：{places}',
   'applications.can': { other: '許可されている操作（{count} 件）' },
-  'applications.nothing_now': 'このアプリが求めた権限をお持ちではないため、現在できることはありません。',
+  'applications.nothing_now':
+    'このアプリが求めた権限をお持ちではないため、現在できることはありません。',
   'applications.remove': 'アクセス権を削除',
   'applications.remove_of': '（{client}）',
   'applications.removed_all':
@@ -130,7 +134,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.too_large.title': '要求が大きすぎます',
   'error.too_large.message': '送信された内容は、このサイトが受け付ける大きさを超えています。',
   'error.unavailable.title': 'しばらくしてからもう一度お試しください',
-  'error.unavailable.message': '現在、このサイトは応答できません。少し待ってから、もう一度お試しください。',
+  'error.unavailable.message':
+    '現在、このサイトは応答できません。少し待ってから、もう一度お試しください。',
   'error.refused.title': '要求は拒否されました',
   'error.refused.message':
     'この要求は受け付けられませんでした。前のページに戻り、再読み込みしてからもう一度お試しください。',
@@ -178,9 +183,11 @@ export const MESSAGES: CompleteCatalog = {
   'error.answer_not_accepted.message':
     '確認のページから送られたものではないか、その後に別の人がログインしました。アプリに戻り、最初からやり直してください。',
   'error.not_signed_in.title': 'ログインしていません',
-  'error.not_signed_in.message': '回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+  'error.not_signed_in.message':
+    '回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
   'error.not_clear.title': '要求の内容が明確ではありません',
-  'error.not_clear.message': '質問と回答が同時に送られました。アプリに戻り、最初からやり直してください。',
+  'error.not_clear.message':
+    '質問と回答が同時に送られました。アプリに戻り、最初からやり直してください。',
   'error.sign_out_first.title': '先に {server} からログアウトしてください',
   'error.sign_out_first.message':
     'この要求は終了し、情報は何も共有されていません。別のタブでログアウトしてください。その後ここで続行し、ご自身のアカウントでログインしてください。',

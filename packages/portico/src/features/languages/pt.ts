@@ -20,7 +20,8 @@ export const MESSAGES: CompleteCatalog = {
     other:
       'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente novamente em {count} segundos.',
   },
-  'sign_in.overloaded': 'Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.',
+  'sign_in.overloaded':
+    'Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.',
 
   'client.on_this_computer': 'um programa neste computador',
   'client.on_this_device': 'um aplicativo neste dispositivo',
@@ -110,7 +111,8 @@ export const MESSAGES: CompleteCatalog = {
     'Ele não pode fazer nada neste momento, porque você não tem nenhuma das permissões que ele pediu.',
   'applications.remove': 'Remover acesso',
   'applications.remove_of': 'de {client}',
-  'applications.removed_all': 'Acesso removido: nenhum desses aplicativos pode mais agir em seu nome.',
+  'applications.removed_all':
+    'Acesso removido: nenhum desses aplicativos pode mais agir em seu nome.',
   'applications.remove_all': 'Remover todos',
   'applications.confirm_page': 'Remover todos os acessos?',
   'applications.confirm_title': 'Remover o acesso de todos os aplicativos?',
@@ -131,14 +133,17 @@ export const MESSAGES: CompleteCatalog = {
   'error.too_large.title': 'A solicitação é grande demais',
   'error.too_large.message': 'Você enviou mais do que este site aceita.',
   'error.unavailable.title': 'Tente novamente daqui a pouco',
-  'error.unavailable.message': 'Este site não pode responder agora. Espere um pouco e tente novamente.',
+  'error.unavailable.message':
+    'Este site não pode responder agora. Espere um pouco e tente novamente.',
   'error.refused.title': 'Solicitação recusada',
-  'error.refused.message': 'Esta solicitação não foi aceita. Volte, recarregue a página e tente novamente.',
+  'error.refused.message':
+    'Esta solicitação não foi aceita. Volte, recarregue a página e tente novamente.',
   'error.failed.title': 'Algo deu errado',
   'error.failed.message':
     'A falha é nossa e foi registrada. Se acontecer de novo, envie para nós o ID da solicitação abaixo.',
   'error.fault.title': 'Algo deu errado',
-  'error.fault.message': 'A falha é nossa e foi registrada. Volte ao aplicativo e comece novamente.',
+  'error.fault.message':
+    'A falha é nossa e foi registrada. Volte ao aplicativo e comece novamente.',
   'error.unknown_client.title': 'Aplicativo desconhecido',
   'error.unknown_client.message':
     'O link que trouxe você até aqui é de um aplicativo que {server} não conhece.',
@@ -179,7 +184,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.answer_not_accepted.message':
     'Ela não veio da página que fez a pergunta, ou outra pessoa entrou desde então. Volte ao aplicativo e comece novamente.',
   'error.not_signed_in.title': 'Você não entrou na sua conta',
-  'error.not_signed_in.message': 'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
+  'error.not_signed_in.message':
+    'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
   'error.not_clear.title': 'Esta solicitação não está clara',
   'error.not_clear.message':
     'Ela é uma pergunta e uma resposta ao mesmo tempo. Volte ao aplicativo e comece novamente.',

@@ -27,13 +27,17 @@ describe('a message', () => {
 
   test('formats dates and lists for its language', async () => {
     const own = createWords('de', [{ locale: 'de', catalog: { 'error.request_id': 'Am {id}' } }]);
-    expect(own.t('error.request_id', { id: new Date('2026-03-01T23:30:00Z') })).toBe('Am 1. März 2026');
+    expect(own.t('error.request_id', { id: new Date('2026-03-01T23:30:00Z') })).toBe(
+      'Am 1. März 2026',
+    );
     expect(own.t('error.request_id', { id: ['A', 'B', 'C'] })).toBe('Am A, B und C');
     expect(markup('error.request_id', { id: ['<a>', 'b'] })).toBe('Request id: &lt;a&gt; and b');
   });
 
   test('throws without a value for a placeholder, or for an unknown key', () => {
-    expect(() => t('consent.page')).toThrow("The message 'consent.page' needs a value for {client}");
+    expect(() => t('consent.page')).toThrow(
+      "The message 'consent.page' needs a value for {client}",
+    );
     expect(() => t('consent.page', Object.create({ client: 'x' }) as { client: string })).toThrow(
       'needs a value',
     );
@@ -77,7 +81,9 @@ describe('a message', () => {
   // @shows AS-38.6
   test('isolates inserted text in right-to-left languages', async () => {
     const arabic = await wordsOf('ar');
-    expect(arabic.t('applications.back', { server: 'Portal (1)' })).toContain('\u2068Portal (1)\u2069');
+    expect(arabic.t('applications.back', { server: 'Portal (1)' })).toContain(
+      '\u2068Portal (1)\u2069',
+    );
     expect(t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
   });
 });
@@ -94,7 +100,8 @@ describe('the terms of terms.md', () => {
     for (const [index, tag] of tags.entries()) {
       const message = (await LANGUAGES[tag]?.())?.[key];
       const text = JSON.stringify(message).toLowerCase();
-      for (const part of (cells[index + 2] ?? '').split(' … ')) expect(text).toContain(part.toLowerCase());
+      for (const part of (cells[index + 2] ?? '').split(' … '))
+        expect(text).toContain(part.toLowerCase());
     }
   });
 
@@ -106,7 +113,9 @@ describe('the terms of terms.md', () => {
 
 describe('a message as HTML', () => {
   test('keeps the elements that it is given, and escapes everything else', () => {
-    const client = tag('bdi', ['a<b', tag('wbr'), tag('strong', '"c"')], { class: 'x" onclick="y' });
+    const client = tag('bdi', ['a<b', tag('wbr'), tag('strong', '"c"')], {
+      class: 'x" onclick="y',
+    });
     expect(markup('consent.title', { client, server: 'R&D' })).toBe(
       'Allow <bdi class="x&quot; onclick=&quot;y">a&lt;b<wbr><strong>&quot;c&quot;</strong></bdi> to use your R&amp;D account?',
     );

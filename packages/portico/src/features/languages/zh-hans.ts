@@ -58,7 +58,8 @@ export const MESSAGES: CompleteCatalog = {
   'consent.answer_to_site': '如果您允许，结果将发送至 {host}。请仅在您来自该网站时允许。',
   'consent.answer_to_other_site':
     '如果您允许，结果将发送至 {host}，该网站不同于 {client}。请仅在您来自该网站时允许。',
-  'consent.answer_to_device': '无论允许与否，结果都将发送至{host}。请仅在您本人刚刚发起此请求时允许。',
+  'consent.answer_to_device':
+    '无论允许与否，结果都将发送至{host}。请仅在您本人刚刚发起此请求时允许。',
   'consent.answer_to_device_of_site':
     '无论允许与否，结果都将发送至{host}。其他程序也可能在那里冒充 {client}。请仅在您本人刚刚发起此请求时允许。',
   'consent.deny': '拒绝',
@@ -67,7 +68,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.page': '连接设备',
   'device.title': '将设备连接到您的 {server} 账号',
   'device.enter': '请输入您的设备上显示的代码。',
-  'device.compare': '您的设备现在是否显示此代码？仅在显示时继续。如果链接是别人发给您的，请关闭此页面。',
+  'device.compare':
+    '您的设备现在是否显示此代码？仅在显示时继续。如果链接是别人发给您的，请关闭此页面。',
   'device.code': '设备上的代码',
   'device.continue': '继续',
   'device.mistyped': '此代码无效。请检查每个字母。',
@@ -108,7 +110,8 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': '移除所有访问权限？',
   'applications.confirm_title': '要移除所有应用的访问权限吗？',
   'applications.confirm_all': {
-    other: '如果继续，{count} 个应用将无法再代表您执行操作。下次使用时，每个应用都需要重新征求您的同意。',
+    other:
+      '如果继续，{count} 个应用将无法再代表您执行操作。下次使用时，每个应用都需要重新征求您的同意。',
   },
   'applications.keep': '保留',
   'applications.back': '返回 {server}',
@@ -141,7 +144,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.unverified_client_against_rules.message':
     '将您带到这里的应用目前不符合 {server} 的规则。未共享任何信息。',
   'error.unregistered_address.title': '返回地址未注册',
-  'error.unregistered_address.message': '{client} 要求将结果发送到未为该应用注册的地址，因此未将您带往该处。',
+  'error.unregistered_address.message':
+    '{client} 要求将结果发送到未为该应用注册的地址，因此未将您带往该处。',
   'error.unverified_unregistered_address.title': '返回地址未注册',
   'error.unverified_unregistered_address.message':
     '一个未经验证的应用要求将结果发送到未为其注册的地址，因此未将您带往该处。',
@@ -160,7 +164,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.denied_before.message':
     '您已拒绝，未共享任何信息。您可以在应用页面（{path}）查看哪些应用可以访问您的账号，也可以在那里移除访问权限。',
   'error.answer_not_accepted.title': '此答复未被接受',
-  'error.answer_not_accepted.message': '它不是来自询问的页面，或者之后有其他人登录。请返回应用并重新开始。',
+  'error.answer_not_accepted.message':
+    '它不是来自询问的页面，或者之后有其他人登录。请返回应用并重新开始。',
   'error.not_signed_in.title': '您尚未登录',
   'error.not_signed_in.message': '您的答复未被接受。请返回应用并重新开始。',
   'error.not_clear.title': '此请求不明确',

@@ -26,7 +26,10 @@ export function logoEndpoint(logos: LogoRecords): Handler {
     const [clientId, hash] = [asked.get('client_id') ?? '', asked.get('v') ?? ''];
     const logo = isPlain(clientId) && isPlain(hash) ? await logos.findLogo(clientId, hash) : null;
     if (logo === null) {
-      return jsonReply({ error: 'invalid_request', error_description: 'There is no such logo.' }, 404);
+      return jsonReply(
+        { error: 'invalid_request', error_description: 'There is no such logo.' },
+        404,
+      );
     }
     return {
       status: 200,

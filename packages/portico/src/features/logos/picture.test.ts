@@ -15,7 +15,8 @@ function gif(width: number, height: number, length = 10): Uint8Array {
   return bytes;
 }
 
-const refusal = (message: string) => expect.objectContaining({ name: 'RegistrationError', message }) as Error;
+const refusal = (message: string) =>
+  expect.objectContaining({ name: 'RegistrationError', message }) as Error;
 const nothing: FetchImage = () => Promise.reject(new Error('Nothing is fetched'));
 const fetchedBy = (fetchImage: FetchImage) => ({
   path: '/oauth/logo',
@@ -52,9 +53,9 @@ describe('a logo', () => {
     await expect(namedLogo({ logo: gif(8, 8) }, null)).rejects.toThrow(off);
     await expect(namedLogo({ logoUri: ADDRESS }, null)).rejects.toThrow(off);
     expect(await namedLogo({ logo: gif(8, 8) }, fetchedBy(nothing))).toEqual(checkLogo(gif(8, 8)));
-    await expect(namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, fetchedBy(nothing))).rejects.toThrow(
-      refusal('Give a logo as a picture or by its address, not both'),
-    );
+    await expect(
+      namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, fetchedBy(nothing)),
+    ).rejects.toThrow(refusal('Give a logo as a picture or by its address, not both'));
   });
 
   test('is fetched from its address once, for an operator, and checked like any other', async () => {
@@ -63,7 +64,9 @@ describe('a logo', () => {
       asked.push([url.href, about]);
       return url.href === ADDRESS ? gif(8, 8) : gif(513, 8);
     };
-    expect(await namedLogo({ logoUri: ADDRESS }, fetchedBy(fetchImage))).toEqual(checkLogo(gif(8, 8)));
+    expect(await namedLogo({ logoUri: ADDRESS }, fetchedBy(fetchImage))).toEqual(
+      checkLogo(gif(8, 8)),
+    );
     expect(asked).toEqual([[ADDRESS, { limit: LARGEST_LOGO, person: 'operator', isKnown: false }]]);
     await expect(namedLogo({ logoUri: `${ADDRESS}/large` }, fetchedBy(fetchImage))).rejects.toThrow(
       '513 × 8 pixels',

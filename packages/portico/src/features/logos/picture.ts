@@ -12,7 +12,10 @@ export const LARGEST_LOGO = 65_536;
 const LONGEST_SIDE = 512;
 
 /** Fetches and checks the logo that a registration names. Throws a RegistrationError. */
-export async function getPicture({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
+export async function getPicture(
+  { logo, logoUri }: NamedLogo,
+  fetchImage: FetchImage,
+): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
     throw new RegistrationError('Give a logo as a picture or by its address, not both');
   }
@@ -25,7 +28,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
   }
   const facts = imageFacts(bytes);
-  if (facts === null) throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP picture');
+  if (facts === null)
+    throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP picture');
   if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
     throw new RegistrationError(
       `The logo is ${facts.width} × ${facts.height} pixels; it may be ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
@@ -47,7 +51,11 @@ async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Ar
   if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);
   if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is not a URL');
   try {
-    return await fetchImage(new URL(address), { limit: LARGEST_LOGO, person: 'operator', isKnown: false });
+    return await fetchImage(new URL(address), {
+      limit: LARGEST_LOGO,
+      person: 'operator',
+      isKnown: false,
+    });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new RegistrationError(`The logo cannot be fetched: ${reason}`, { cause });

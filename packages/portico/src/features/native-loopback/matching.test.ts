@@ -24,10 +24,13 @@ test.each([
   'http://[::1]:49152/callback',
   'http://localhost:49152/callback',
   'http://localhost:49152',
-])("a native application's loopback address matches on any port, a web application's does not: %s", (uri) => {
-  expect(isRegistered(native, uri)).toBe(true);
-  expect(isRegistered(web, uri)).toBe(false);
-});
+])(
+  "a native application's loopback address matches on any port, a web application's does not: %s",
+  (uri) => {
+    expect(isRegistered(native, uri)).toBe(true);
+    expect(isRegistered(web, uri)).toBe(false);
+  },
+);
 
 // @shows RFC8252-8.10
 test.each(REGISTERED)('the registered URI matches itself, whatever the type: %s', (uri) => {

@@ -28,7 +28,9 @@ function problemsOf(
 ): readonly ConfigurationProblem[] {
   const key = `oauth_server:optional_scopes:${list}`;
   if (name === 'openid') {
-    return [{ key, message: 'cannot contain openid: the client decides whether it needs an ID token' }];
+    return [
+      { key, message: 'cannot contain openid: the client decides whether it needs an ID token' },
+    ];
   }
   if (createScopeCatalog(scopes).has(name)) return [];
   const message = `contains ${JSON.stringify(name)}, which is not a scope; add it to oauth_server:scopes`;

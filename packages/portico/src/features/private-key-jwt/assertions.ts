@@ -1,4 +1,8 @@
-import type { ClientAssertions, KeyedClient, VerifyAssertion } from '../../clients/client-assertions.ts';
+import type {
+  ClientAssertions,
+  KeyedClient,
+  VerifyAssertion,
+} from '../../clients/client-assertions.ts';
 import { JwsError, type JsonObject, type Jws } from '../../keys/jws/compact.ts';
 import { getAlgorithm, isSignedBy } from '../../keys/jws/public-keys.ts';
 import type { SecurityProfile } from '../../profiles.ts';
@@ -60,7 +64,11 @@ class Verifier {
     this.#endpoints = endpoints;
   }
 
-  async verify(client: KeyedClient, assertion: Jws, profile: SecurityProfile | null): Promise<void> {
+  async verify(
+    client: KeyedClient,
+    assertion: Jws,
+    profile: SecurityProfile | null,
+  ): Promise<void> {
     let isChecked = false;
     const isSigned: typeof isSignedBy = (key, jws) => {
       isChecked = true;
@@ -104,8 +112,11 @@ class Verifier {
     if (kept !== null && algorithm !== kept && !areInDocument(client))
       throw new JwsError('its alg is not the one that the client registered');
     if (profile !== null && !profile.algorithms.includes(algorithm))
-      throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
-    if (!TYPES.includes(readType(header))) throw new JwsError('its typ belongs to another kind of token');
+      throw new JwsError(
+        `its alg is ${algorithm}, which the profile ${profile.name} does not allow`,
+      );
+    if (!TYPES.includes(readType(header)))
+      throw new JwsError('its typ belongs to another kind of token');
     const kid = readKid(header);
     if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
       throw new JwsError('its iss and sub must both be the client');

@@ -10,7 +10,9 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 const { publicKey } = generateKeyPairSync('ed25519');
 const JWK = publicKey.export({ format: 'jwk' });
-const setOf = (kid: string, count = 1) => ({ keys: Array.from({ length: count }, () => ({ ...JWK, kid })) });
+const setOf = (kid: string, count = 1) => ({
+  keys: Array.from({ length: count }, () => ({ ...JWK, kid })),
+});
 const named = (kid: string) => (keys: readonly PublicKey[]) => keys.some((key) => key.kid === kid);
 const SECOND = 1000;
 
@@ -19,7 +21,11 @@ function start() {
   const published = new Map<string, object | Error>();
   const asked: string[] = [];
   const about: object[] = [];
-  const state = { now: 1_000_000_000, headers: {} as Record<string, string>, refusal: null as string | null };
+  const state = {
+    now: 1_000_000_000,
+    headers: {} as Record<string, string>,
+    refusal: null as string | null,
+  };
   const newFetchJson =
     (): FetchJson =>
     async (url, { ...said }) => {
@@ -39,7 +45,10 @@ function start() {
     } satisfies Partial<ClientSource> as unknown as ClientSource,
     () => state.now,
   );
-  const client = (at: string, registeredBy: KeyedClient['registeredBy'] = 'operator'): KeyedClient => ({
+  const client = (
+    at: string,
+    registeredBy: KeyedClient['registeredBy'] = 'operator',
+  ): KeyedClient => ({
     id: `client of ${at}`,
     registeredBy,
     keys: { jwks: null, jwksUri: `https://client.example${at}`, algorithm: null },
@@ -122,7 +131,11 @@ describe('published keys', () => {
     const { published, asked, has } = start();
     expect(await has('/away', 'a')).toBe(10);
     for (const each of ['/a', '/b']) published.set(each, setOf('a'));
-    expect(await Promise.all([has('/a', 'a'), has('/b', 'a'), has('/a', 'a')])).toEqual([true, true, true]);
+    expect(await Promise.all([has('/a', 'a'), has('/b', 'a'), has('/a', 'a')])).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(asked).toEqual(['/away', '/a', '/b']);
   });
 
@@ -136,7 +149,10 @@ describe('published keys', () => {
 
   test('are fetched for their client with a limit, and as known after the first success', async () => {
     const { published, about, state, has } = start();
-    const forWhom = { limit: 65_536, person: JSON.stringify(['a client', 'client of /a', 'its keys']) };
+    const forWhom = {
+      limit: 65_536,
+      person: JSON.stringify(['a client', 'client of /a', 'its keys']),
+    };
     await has('/a', 'a');
     published.set('/a', setOf('a'));
     for (const wait of [10, 3600]) {

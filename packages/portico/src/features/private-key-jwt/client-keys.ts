@@ -184,7 +184,11 @@ class PublishedKeys {
   }
 
   /** Whether the keys at this URL fit, with the rules of `ClientKeySource.haveOne`. */
-  async haveOne(clientId: string, url: string, fits: (set: PublishedSet) => boolean): Promise<boolean> {
+  async haveOne(
+    clientId: string,
+    url: string,
+    fits: (set: PublishedSet) => boolean,
+  ): Promise<boolean> {
     const known = this.#published.touch(url);
     const fresh = known === undefined ? null : this.#freshSet(known);
     if (fresh !== null && fits(fresh)) return true;

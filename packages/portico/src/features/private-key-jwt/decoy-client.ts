@@ -1,5 +1,10 @@
 import { JwsError, type JsonObject, type Jws } from '../../keys/jws/compact.ts';
-import { getAlgorithm, isSignedBy, readPublicKey, type PublicKey } from '../../keys/jws/public-keys.ts';
+import {
+  getAlgorithm,
+  isSignedBy,
+  readPublicKey,
+  type PublicKey,
+} from '../../keys/jws/public-keys.ts';
 import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
@@ -26,7 +31,11 @@ const EXAMPLES: readonly JsonObject[] = [
   { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' },
 ];
 
-const NO_KEYS: ClientKeys = { jwks: JSON.stringify({ keys: EXAMPLES }), jwksUri: null, algorithm: null };
+const NO_KEYS: ClientKeys = {
+  jwks: JSON.stringify({ keys: EXAMPLES }),
+  jwksUri: null,
+  algorithm: null,
+};
 
 /**
  * Returns a substitute for a client that does not exist or has no keys, so that the response time

@@ -26,7 +26,11 @@ function readAssertion(form: Parameters, clientId: string | undefined): Assertio
   try {
     const assertion = parseJws(sent);
     const { sub } = assertion.payload;
-    return { method: PRIVATE_KEY_JWT, clientId: clientId ?? (typeof sub === 'string' ? sub : ''), assertion };
+    return {
+      method: PRIVATE_KEY_JWT,
+      clientId: clientId ?? (typeof sub === 'string' ? sub : ''),
+      assertion,
+    };
   } catch (error) {
     if (!(error instanceof JwsError)) throw error;
     return { method: PRIVATE_KEY_JWT, clientId: clientId ?? '', assertion: error };

@@ -5,7 +5,10 @@ import { OAuthError } from '../../errors.ts';
  * Rejects a request that the client should have pushed (RFC 9126 sections 5 and 6). If a client
  * requires pushed requests, this applies even while the server does not accept them.
  */
-export function refuseUnpushed({ pushesRequests }: ClientDemands, allArePushed: boolean): OAuthError | null {
+export function refuseUnpushed(
+  { pushesRequests }: ClientDemands,
+  allArePushed: boolean,
+): OAuthError | null {
   const reason = pushesRequests
     ? 'the client is registered to push its requests, and did not push this one'
     : allArePushed

@@ -29,7 +29,11 @@ export class ParEndpoint {
     this.#parts = parts;
     this.#url = `${server.issuer}${PAR_PATH}`;
     // An assertion can also use the token endpoint's URL as its audience.
-    this.#authentication = parts.authenticating(pushingClients(server, parts), TOKEN_PATH, PAR_PATH);
+    this.#authentication = parts.authenticating(
+      pushingClients(server, parts),
+      TOKEN_PATH,
+      PAR_PATH,
+    );
   }
 
   readonly answer: Handler = async (request): Promise<Reply> => {
@@ -41,11 +45,14 @@ export class ParEndpoint {
     proved?.requireFor(client);
     // Required in addition to any authentication (section 2.1).
     form.require('client_id');
-    if (form.has('request_uri')) throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
+    if (form.has('request_uri'))
+      throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
     await checks.checkDirect(form, client);
     const sent = checks.kept(form);
     const bound =
-      binding === null || proved === null ? sent : [...sent, ...getKey(form, binding, proved.thumbprint)];
+      binding === null || proved === null
+        ? sent
+        : [...sent, ...getKey(form, binding, proved.thumbprint)];
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
@@ -68,5 +75,8 @@ function getKey(
   const named = form.get(parameter);
   if (named === undefined) return [[parameter, thumbprint]];
   if (named === thumbprint) return [];
-  throw new OAuthError('invalid_request', `The ${parameter} is not the key of the ${offer.scheme} proof.`);
+  throw new OAuthError(
+    'invalid_request',
+    `The ${parameter} is not the key of the ${offer.scheme} proof.`,
+  );
 }

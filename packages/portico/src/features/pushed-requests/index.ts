@@ -44,7 +44,9 @@ export const pushedRequests = defineFeature({
         pushed_authorization_request_endpoint: `${issuer}${PAR_PATH}`,
         ...(mode === 'require' ? { require_pushed_authorization_requests: true } : {}),
       },
-      handlers: (parts) => ({ oauth_server_par: new ParEndpoint(directRequests, server, parts).answer }),
+      handlers: (parts) => ({
+        oauth_server_par: new ParEndpoint(directRequests, server, parts).answer,
+      }),
     };
   },
 });

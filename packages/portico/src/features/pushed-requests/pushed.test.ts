@@ -101,13 +101,21 @@ describe('a pushed request', () => {
     ['203.0.113.7', '203.0.113.7'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     [null, ''],
-  ])('from %s counts for the network "%s", with its bytes and those of a row', async (address, network) => {
-    const { pushed, kept } = start({ address });
-    await pushed.keep(REQUEST, clientOf(), SENT);
-    const parameters = '[["client_id","app"],["state","ä"]]';
-    expect(kept[0]?.[0]).toMatchObject({ network, parameters, bytes: 336, expiresAt: START + 60_000 });
-    expect(kept[0]?.[2]).toBe(START);
-  });
+  ])(
+    'from %s counts for the network "%s", with its bytes and those of a row',
+    async (address, network) => {
+      const { pushed, kept } = start({ address });
+      await pushed.keep(REQUEST, clientOf(), SENT);
+      const parameters = '[["client_id","app"],["state","ä"]]';
+      expect(kept[0]?.[0]).toMatchObject({
+        network,
+        parameters,
+        bytes: 336,
+        expiresAt: START + 60_000,
+      });
+      expect(kept[0]?.[2]).toBe(START);
+    },
+  );
 
   test('is counted, unless an authenticated client of an operator pushed it', async () => {
     const { pushed, kept } = start();
@@ -157,7 +165,13 @@ describe('a request_uri', () => {
   test('of ours must come alone, with one client_id', () => {
     const { idOf } = start();
     const other = 'it came with another one, with a request, or with more than one client_id';
-    for (const more of [`request_uri=${OURS}`, 'request_uri=x', 'request=e30', 'client_id=app', 'client_id='])
+    for (const more of [
+      `request_uri=${OURS}`,
+      'request_uri=x',
+      'request=e30',
+      'client_id=app',
+      'client_id=',
+    ])
       expect([more, refusal(() => idOf(`client_id=app&request_uri=${OURS}&${more}`))]).toEqual([
         more,
         `the request_uri: ${other}`,
@@ -170,7 +184,13 @@ describe('a request_uri', () => {
 
   test('that this server would not have made is refused', () => {
     const { idOf } = start();
-    for (const secret of ['', 'a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}!`, `${'a'.repeat(43)}%0A`])
+    for (const secret of [
+      '',
+      'a'.repeat(42),
+      'a'.repeat(44),
+      `${'a'.repeat(42)}!`,
+      `${'a'.repeat(43)}%0A`,
+    ])
       expect(refusal(() => idOf(`client_id=app&request_uri=${URN}${secret}`))).toBe(
         'the request_uri: this server makes no such request_uri',
       );

@@ -6,7 +6,11 @@ import type { Parameters } from '../../parameters.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import { notUsable, type DirectRequests } from '../../authorization/direct-requests.ts';
-import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from '../../authorization/waiting-requests.ts';
+import {
+  ROW_BYTES,
+  WAITING_BUDGET,
+  type SentParameters,
+} from '../../authorization/waiting-requests.ts';
 
 export interface PushedRequest {
   readonly requestUri: string;
@@ -60,7 +64,9 @@ export class PushedRequests implements DirectRequests {
   }
 
   idOf(parameters: Parameters): string | null {
-    const [requestUri = '', ...others] = parameters.all('request_uri').filter((value) => value !== '');
+    const [requestUri = '', ...others] = parameters
+      .all('request_uri')
+      .filter((value) => value !== '');
     if (!requestUri.startsWith(PREFIX)) return null;
     if (others.length > 0 || parameters.has('request') || parameters.isRepeated('client_id')) {
       throw notUsable('it came with another one, with a request, or with more than one client_id');
@@ -73,7 +79,10 @@ export class PushedRequests implements DirectRequests {
 
   async find(requestId: string): Promise<SentParameters | null> {
     const { store, clock } = this.#server;
-    const parameters = await store.waitingRequests.findWaitingRequest(tokenHash(requestId), clock());
+    const parameters = await store.waitingRequests.findWaitingRequest(
+      tokenHash(requestId),
+      clock(),
+    );
     return parameters === null ? null : (JSON.parse(parameters) as SentParameters);
   }
 

@@ -10,7 +10,10 @@ export const reauthenticationShape = {
     .array(
       z
         .string({ error: 'must be a text' })
-        .regex(ACR, 'must have 1 to 255 printable ASCII characters, without spaces, quotes and backslashes'),
+        .regex(
+          ACR,
+          'must have 1 to 255 printable ASCII characters, without spaces, quotes and backslashes',
+        ),
       { error: "must be a list, for example ['urn:example:silver', 'urn:example:gold']" },
     )
     .optional(),

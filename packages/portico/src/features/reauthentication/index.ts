@@ -18,7 +18,12 @@ export const reauthentication = defineFeature({
   problems: ({ reauthentication: isOn = false, acr_values: values }) =>
     values === undefined || isOn
       ? []
-      : [{ key: 'oauth_server:acr_values', message: 'needs oauth_server:reauthentication; set it to true' }],
+      : [
+          {
+            key: 'oauth_server:acr_values',
+            message: 'needs oauth_server:reauthentication; set it to true',
+          },
+        ],
   start(server, { reauthentication: isOn = false, acr_values: acrValues = [] }) {
     const { host, clock } = server;
     const tokenMembers = makesRequirement(isOn, clock);
@@ -30,7 +35,10 @@ export const reauthentication = defineFeature({
       interaction: new Reauthentication(server, requirePage(host), acrValues),
       describe: (details) => ({ ...readDetails(details) }),
       metadata: acrValues.length === 0 ? {} : { acr_values_supported: acrValues },
-      metadataValues: { prompt_values_supported: ['login'], claims_supported: ['auth_time', 'acr', 'amr'] },
+      metadataValues: {
+        prompt_values_supported: ['login'],
+        claims_supported: ['auth_time', 'acr', 'amr'],
+      },
     };
   },
 });
@@ -38,7 +46,9 @@ export const reauthentication = defineFeature({
 /** Throws a ConfigurationError if the host lacks a member that the feature needs. */
 function requirePage(host: CompleteHost): NonNullable<CompleteHost['reauthenticateUrl']> {
   const { authenticatedAt, reauthenticateUrl } = host;
-  const missing = Object.entries({ authenticatedAt, reauthenticateUrl }).filter(([, has]) => has === null);
+  const missing = Object.entries({ authenticatedAt, reauthenticateUrl }).filter(
+    ([, has]) => has === null,
+  );
   if (missing.length > 0) {
     const problems = missing.map(([member]): ConfigurationProblem => {
       const message = `needs ${member} in the host contract; add it, or set this to false`;

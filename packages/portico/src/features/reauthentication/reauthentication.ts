@@ -1,4 +1,8 @@
-import type { Interaction, InteractionStep, InteractionVisit } from '../../authorization/interaction.ts';
+import type {
+  Interaction,
+  InteractionStep,
+  InteractionVisit,
+} from '../../authorization/interaction.ts';
 import { OAuthError } from '../../errors.ts';
 import type { CompleteHost } from '../../host.ts';
 import type { Server } from '../../server.ts';
@@ -27,7 +31,10 @@ export class Reauthentication implements Interaction {
     this.#supported = supported;
   }
 
-  async next({ further = {} }: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep> {
+  async next(
+    { further = {} }: AuthorizationRequest,
+    visit: InteractionVisit,
+  ): Promise<InteractionStep> {
     const known = await findAuthentication(this.#server, visit.request);
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
     const asked = new Set((further['acr_values'] ?? '').split(' '));

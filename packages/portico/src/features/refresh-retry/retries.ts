@@ -44,7 +44,12 @@ export class RefreshRetries implements SecondUses {
     this.#binding = binding;
   }
 
-  seal(presented: string, token: RefreshToken, { tokens, response }: PreparedTokens, now: number): string {
+  seal(
+    presented: string,
+    token: RefreshToken,
+    { tokens, response }: PreparedTokens,
+    now: number,
+  ): string {
     const { scopes, expiresAt, thumbprint } = tokens.accessToken;
     const { access_token: access, refresh_token: refresh = '' } = response;
     const bound = thumbprint === null ? {} : { thumbprint };
@@ -95,7 +100,11 @@ export class RefreshRetries implements SecondUses {
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
     if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
-    const text = openText(getKey(presented), describeUse(token, kept.generation, kept.usedAt), kept.sealed);
+    const text = openText(
+      getKey(presented),
+      describeUse(token, kept.generation, kept.usedAt),
+      kept.sealed,
+    );
     if (text === null) return null;
     const sealed = JSON.parse(text) as Sealed;
     return tokenHash(sealed.refresh) === kept.currentHash ? sealed : null;

@@ -67,7 +67,9 @@ describe('A registration request', () => {
       dpop_bound_access_tokens: true,
       jwks: KEYS,
     };
-    const sent = Object.assign(Object.create(inherited) as SentMetadata, { redirect_uris: [LOOPBACK] });
+    const sent = Object.assign(Object.create(inherited) as SentMetadata, {
+      redirect_uris: [LOOPBACK],
+    });
     const rules = { ...WITH_KEYS, demands: demands() };
     expect(readRegistration(sent, rules)).toStrictEqual(asked());
     Object.assign(sent, { token_endpoint_auth_method: 'private_key_jwt' });
@@ -76,7 +78,11 @@ describe('A registration request', () => {
 
   test('may also omit a member with null', () => {
     const names = ['client_name', 'grant_types', 'scope', 'response_types', 'application_type'];
-    const more = ['dpop_bound_access_tokens', 'token_endpoint_auth_method', 'id_token_signed_response_alg'];
+    const more = [
+      'dpop_bound_access_tokens',
+      'token_endpoint_auth_method',
+      'id_token_signed_response_alg',
+    ];
     const sent = Object.fromEntries([...names, ...more].map((name) => [name, null]));
     expect(asked(sent, { ...RULES, demands: demands() })).toStrictEqual(asked());
   });
@@ -106,21 +112,36 @@ describe('A registration request', () => {
     expect(asked({ grant_types }).grants).toEqual(grants);
   });
 
-  test.each([[[]], [['code']], [['token', 'code']]])('may name the response types %j', (response_types) => {
-    expect(asked({ response_types }).grants).toEqual(['authorization_code']);
-  });
+  test.each([[[]], [['code']], [['token', 'code']]])(
+    'may name the response types %j',
+    (response_types) => {
+      expect(asked({ response_types }).grants).toEqual(['authorization_code']);
+    },
+  );
 
   test.each([
     ['is not text', { client_name: ['A'] }, 'The field client_name must be a text.'],
     ['is a number', { scope: 7 }, 'The field scope must be a text.'],
-    ['is not a list', { grant_types: 'refresh_token' }, 'The field grant_types must be a list of texts.'],
+    [
+      'is not a list',
+      { grant_types: 'refresh_token' },
+      'The field grant_types must be a list of texts.',
+    ],
     [
       'is a list of more',
       { response_types: ['code', 1] },
       'The field response_types must be a list of texts.',
     ],
-    ['is an object', { redirect_uris: { 0: SITE } }, 'The field redirect_uris must be a list of texts.'],
-    ['is half a character', { client_name: 'a\uD800' }, 'The field client_name is not well-formed Unicode.'],
+    [
+      'is an object',
+      { redirect_uris: { 0: SITE } },
+      'The field redirect_uris must be a list of texts.',
+    ],
+    [
+      'is half a character',
+      { client_name: 'a\uD800' },
+      'The field client_name is not well-formed Unicode.',
+    ],
     ['is not a grant', { grant_types: [''] }, 'The grant_types must name authorization_code.'],
     [
       'is a grant of nothing',
@@ -170,14 +191,20 @@ describe('The redirect URIs of a request', () => {
   });
 
   test('omit a scheme without a dot beside others, only for a program on a device', () => {
-    expect(of(['cursor://callback', SITE, LOOPBACK])).toMatchObject({ redirectUris: [SITE, LOOPBACK] });
-    expect(wrong(['cursor://callback'])[1]).toMatch(/^A redirect URI is neither https nor of a private-use/);
+    expect(of(['cursor://callback', SITE, LOOPBACK])).toMatchObject({
+      redirectUris: [SITE, LOOPBACK],
+    });
+    expect(wrong(['cursor://callback'])[1]).toMatch(
+      /^A redirect URI is neither https nor of a private-use/,
+    );
     expect(wrong(['cursor://callback', SITE], 'web')).toEqual([
       'invalid_redirect_uri',
       'A redirect URI is not an absolute https URL.',
       'it is "cursor://callback"',
     ]);
-    expect(wrong(['com.example.app:/callback', 'evil://callback'], 'web')[2]).toContain('com.example.app');
+    expect(wrong(['com.example.app:/callback', 'evil://callback'], 'web')[2]).toContain(
+      'com.example.app',
+    );
   });
 
   test('are all accepted or none', () => {
@@ -211,7 +238,10 @@ describe('A client with an initial access token', () => {
   test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
     'has a secret, and the scopes that it names: %s',
     (method) => {
-      const sent = { token_endpoint_auth_method: method, scope: 'notes:read mcp:service unheard:of' };
+      const sent = {
+        token_endpoint_auth_method: method,
+        scope: 'notes:read mcp:service unheard:of',
+      };
       expect(asked(sent, LET_IN)).toStrictEqual({
         ...asked(),
         public: false,
@@ -280,14 +310,18 @@ describe('A client with keys', () => {
 
   test('may publish them at a URL if it has a token', () => {
     const publishing = { ...sent, jwks: null, jwks_uri: uri, scope: 'notes:read' };
-    expect(asked(publishing, { ...WITH_KEYS, cameWithToken: true, mayHaveSecret: true })).toStrictEqual({
+    expect(
+      asked(publishing, { ...WITH_KEYS, cameWithToken: true, mayHaveSecret: true }),
+    ).toStrictEqual({
       ...asked(),
       public: false,
       scopes: ['notes:read'],
       jwksUri: uri,
     });
     expect(refusal(publishing, WITH_KEYS)).toEqual(
-      metadataRefusal('The jwks_uri needs an initial access token; send the keys themselves, as jwks.'),
+      metadataRefusal(
+        'The jwks_uri needs an initial access token; send the keys themselves, as jwks.',
+      ),
     );
   });
 

@@ -2,7 +2,12 @@ import type { ClientRegistration } from '../../clients/registration.ts';
 import { askedDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
-import { applicationTypeFor, grantsNamed, saysNothing, scopesNamed } from '../../clients/metadata.ts';
+import {
+  applicationTypeFor,
+  grantsNamed,
+  saysNothing,
+  scopesNamed,
+} from '../../clients/metadata.ts';
 import { redirectUriProblem } from '../../clients/redirect-uris.ts';
 import { OAuthError } from '../../errors.ts';
 import type { SigningAlgorithms } from '../../keys/algorithms.ts';
@@ -89,7 +94,8 @@ function readText(sent: SentMetadata, name: string): string | undefined {
 function readTexts(sent: SentMetadata, name: string): readonly string[] | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
-  if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string')) return value;
+  if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string'))
+    return value;
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
@@ -113,7 +119,8 @@ function readAlgorithm(sent: SentMetadata, known: SigningAlgorithms): string | u
 function readName(sent: SentMetadata): string {
   const name = readText(sent, 'client_name') ?? '';
   // Databases and pages cannot store half a character.
-  if (!name.isWellFormed()) throw invalidMetadata('The field client_name is not well-formed Unicode.');
+  if (!name.isWellFormed())
+    throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
 }
 
@@ -150,7 +157,9 @@ function readKeys(
 ): Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'> {
   const jwksUri = readText(sent, 'jwks_uri');
   if (jwksUri !== undefined && !cameWithToken) {
-    throw invalidMetadata('The jwks_uri needs an initial access token; send the keys themselves, as jwks.');
+    throw invalidMetadata(
+      'The jwks_uri needs an initial access token; send the keys themselves, as jwks.',
+    );
   }
   const algorithm = readText(sent, 'token_endpoint_auth_signing_alg');
   const jwks = Object.hasOwn(sent, 'jwks') && !saysNothing(sent['jwks']) ? sent['jwks'] : undefined;
@@ -164,7 +173,11 @@ function readKeys(
   };
 }
 
-function readGrants(sent: SentMetadata, isStranger: boolean, grantTypes: GrantTypes): readonly string[] {
+function readGrants(
+  sent: SentMetadata,
+  isStranger: boolean,
+  grantTypes: GrantTypes,
+): readonly string[] {
   const offered = grantTypes.registrable(isStranger);
   const grants = grantsNamed(readTexts(sent, 'grant_types'), offered);
   if (grantTypes.begin(grants)) return grants;
@@ -175,7 +188,9 @@ function readGrants(sent: SentMetadata, isStranger: boolean, grantTypes: GrantTy
 function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): void {
   const asked = readTexts(sent, 'response_types') ?? [];
   if (asked.length > 0 && grants.includes('authorization_code') && !asked.includes('code')) {
-    throw invalidMetadata('The response_types must name code, which is what authorization_code needs.');
+    throw invalidMetadata(
+      'The response_types must name code, which is what authorization_code needs.',
+    );
   }
 }
 
@@ -208,7 +223,8 @@ function readRedirectUris(sent: SentMetadata): {
   const redirectUris = applicationType === 'native' && kept.length > 0 ? kept : asked;
   for (const uri of redirectUris) {
     const problem = redirectUriProblem(uri, applicationType);
-    if (problem !== null) throw invalidRedirectUri(`A redirect URI ${problem}.`, `it is ${quotedUri(uri)}`);
+    if (problem !== null)
+      throw invalidRedirectUri(`A redirect URI ${problem}.`, `it is ${quotedUri(uri)}`);
   }
   return { redirectUris, applicationType };
 }

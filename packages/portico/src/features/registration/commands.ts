@@ -30,7 +30,9 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
           initialAccessTokens.create(
             {
               ...(uses === undefined ? {} : { uses: Number(uses) }),
-              ...(lifetime === undefined ? {} : { lifetime: readSpan(context, '--lifetime', lifetime) }),
+              ...(lifetime === undefined
+                ? {}
+                : { lifetime: readSpan(context, '--lifetime', lifetime) }),
               ...(note === undefined ? {} : { note }),
             },
             { by: 'console' },
@@ -40,7 +42,9 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
           return context.printJson({ initial_access_token: created.token, ...asJson(created) });
         }
         context.print(`initial access token: ${created.token}`);
-        context.note(`Copy it now. It is not shown again: only its hash is stored. Its id is ${created.id}.`);
+        context.note(
+          `Copy it now. It is not shown again: only its hash is stored. Its id is ${created.id}.`,
+        );
         if ((config.registration ?? 'off') === 'off') {
           context.note('oauth_server:registration is off, so no client can register with it yet.');
         }
@@ -68,10 +72,15 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
 const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:revoke')
-    .description('end a token with which clients register themselves; clients that used it stay registered')
+    .description(
+      'end a token with which clients register themselves; clients that used it stay registered',
+    )
     .argument('<id>')
     .action(async (id: string) => {
-      await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
+      await orFail(
+        context,
+        (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }),
+      );
       context.print(`No client can register with the initial access token ${id} any more.`);
     });
 };

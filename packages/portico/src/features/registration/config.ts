@@ -12,7 +12,9 @@ const WRONG_TTL = `must be never_expires, or a whole number of seconds from ${SH
 /** The settings that registration adds to `oauth_server`. */
 export const registrationShape = {
   registration: z
-    .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
+    .enum(['off', 'open', 'initial_access_token'], {
+      error: 'must be off, open or initial_access_token',
+    })
     .optional(),
   registrations_per_hour: z
     .int({ error: 'must be a whole number of clients' })
@@ -21,7 +23,10 @@ export const registrationShape = {
     .optional(),
   registration_secret_ttl: z
     .union(
-      [z.literal('never_expires'), z.int().min(SHORTEST_TTL, WRONG_TTL).max(LONGEST_LIFETIME, WRONG_TTL)],
+      [
+        z.literal('never_expires'),
+        z.int().min(SHORTEST_TTL, WRONG_TTL).max(LONGEST_LIFETIME, WRONG_TTL),
+      ],
       { error: WRONG_TTL },
     )
     .optional(),

@@ -72,7 +72,12 @@ function start({ client = CLIENT, secret = null as string | null } = {}) {
   const ask = async (method: string, query = '', init: RequestInit = {}) => {
     const request = new Request(`${AT}${query}`, { method, ...init });
     const { status, headers, body } = await endpoint.answer(request);
-    return { status, headers, told: body === null ? null : (JSON.parse(String(body)) as unknown), request };
+    return {
+      status,
+      headers,
+      told: body === null ? null : (JSON.parse(String(body)) as unknown),
+      request,
+    };
   };
   return { asked, ask };
 }
@@ -132,7 +137,12 @@ describe('POST', () => {
       'its Content-Type is "text/plain"',
     ],
     ['no JSON', { body: '{', headers: JSON_TYPE }, 'The body is not JSON.', null],
-    ['no UTF-8', { body: new Uint8Array([255]), headers: JSON_TYPE }, 'The body is not UTF-8.', null],
+    [
+      'no UTF-8',
+      { body: new Uint8Array([255]), headers: JSON_TYPE },
+      'The body is not UTF-8.',
+      null,
+    ],
     ['a list', { body: '[]', headers: JSON_TYPE }, 'The body must be a JSON object.', null],
     ['null', { body: 'null', headers: JSON_TYPE }, 'The body must be a JSON object.', null],
     ['a text', { body: '"x"', headers: JSON_TYPE }, 'The body must be a JSON object.', null],
@@ -146,8 +156,13 @@ describe('POST', () => {
 
   test('with a body that breaks off or is too large is refused', async () => {
     const { ask, asked } = start();
-    const pull = (controller: ReadableStreamDefaultController) => controller.error(new Error('gone'));
-    const broken = { headers: JSON_TYPE, body: new ReadableStream({ pull }), duplex: 'half' } as RequestInit;
+    const pull = (controller: ReadableStreamDefaultController) =>
+      controller.error(new Error('gone'));
+    const broken = {
+      headers: JSON_TYPE,
+      body: new ReadableStream({ pull }),
+      duplex: 'half',
+    } as RequestInit;
     await expect(ask('POST', '', broken)).rejects.toMatchObject({ message: 'The body broke off.' });
     const long = JSON.stringify({ client_name: 'x'.repeat(64 * 1024 - 18) });
     expect(long).toHaveLength(64 * 1024);

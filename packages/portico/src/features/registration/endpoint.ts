@@ -54,9 +54,14 @@ export class RegisterEndpoint {
   async #manage(request: Request): Promise<Reply> {
     const token = bearerToken(request);
     if (token === null) {
-      throw new BearerError('missing_token', null, { detail: 'no registration access token was sent' });
+      throw new BearerError('missing_token', null, {
+        detail: 'no registration access token was sent',
+      });
     }
-    const client = await this.#registrations.find(queryParameters(request).get('client_id') ?? '', token);
+    const client = await this.#registrations.find(
+      queryParameters(request).get('client_id') ?? '',
+      token,
+    );
     noteClient(request, client.id);
     if (request.method === 'DELETE') {
       await this.#registrations.end(client);
@@ -64,7 +69,8 @@ export class RegisterEndpoint {
     }
     const address = callerAddress(this.#server.host, request);
     const sent = request.method === 'PUT' ? await readMetadata(request) : null;
-    const current = sent === null ? client : await this.#registrations.replace(client, token, sent, address);
+    const current =
+      sent === null ? client : await this.#registrations.replace(client, token, sent, address);
     const { client_secret: own = null } = sent ?? {};
     const given = await this.#registrations.renewSecret(
       current,
@@ -107,7 +113,10 @@ const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as cons
  * Describes a secret (RFC 7591 section 3.2.1). It is null if the client already has it; then only
  * its end is said, if it ends.
  */
-function describeSecret(secret: string | null, expiresAt: number | null): Readonly<Record<string, unknown>> {
+function describeSecret(
+  secret: string | null,
+  expiresAt: number | null,
+): Readonly<Record<string, unknown>> {
   const seconds = Math.floor((expiresAt ?? 0) / 1000);
   if (secret !== null) return { client_secret: secret, client_secret_expires_at: seconds };
   return expiresAt === null ? {} : { client_secret_expires_at: seconds };
@@ -118,7 +127,9 @@ function bearerToken(request: Request): string | null {
   const credentials = parseBearer(request.headers.get('authorization'));
   if (credentials === null) return null;
   if (credentials.token === null)
-    throw new BearerError('invalid_request', null, { detail: 'no token follows the scheme Bearer' });
+    throw new BearerError('invalid_request', null, {
+      detail: 'no token follows the scheme Bearer',
+    });
   return credentials.token;
 }
 
@@ -132,7 +143,8 @@ async function readMetadata(request: Request): Promise<SentMetadata> {
     );
   }
   const value = parseJson(await readText(request, BODY_LIMIT, refuseBody));
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as SentMetadata;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as SentMetadata;
   throw new OAuthError('invalid_request', 'The body must be a JSON object.');
 }
 

@@ -30,7 +30,8 @@ export class GivenSecrets {
     this.#server = server;
     this.#secrets = secrets;
     this.#lifetime = typeof ttl === 'number' ? ttl * 1000 : null;
-    this.#window = this.#lifetime === null ? DEFAULT_OVERLAP * 1000 : Math.floor(this.#lifetime / 3);
+    this.#window =
+      this.#lifetime === null ? DEFAULT_OVERLAP * 1000 : Math.floor(this.#lifetime / 3);
     this.toStrangers = ttl !== undefined;
   }
 
@@ -55,7 +56,9 @@ export class GivenSecrets {
     const previousExpiresAt = this.#previousEnd(client);
     const { id: clientId, secretHash: replaced } = client;
     const { hash, expiresAt } = given;
-    if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced, expiresAt))) {
+    if (
+      !(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced, expiresAt))
+    ) {
       return null;
     }
     await audit({
@@ -67,13 +70,16 @@ export class GivenSecrets {
   }
 
   #endsSoon({ secretExpiresAt: until }: Client): boolean {
-    return until !== null && (this.#lifetime === null || until - this.#window <= this.#server.clock());
+    return (
+      until !== null && (this.#lifetime === null || until - this.#window <= this.#server.clock())
+    );
   }
 
   /** A secret that the client has just proved is the previous one, if it is not the current one. */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
     // An operator's secret never expires here, and no client can undo it.
-    if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null) return false;
+    if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
+      return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));
   }
 

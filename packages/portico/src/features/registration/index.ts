@@ -61,7 +61,8 @@ export const registration = defineFeature({
       examination: () => ({
         part: 'registration',
         of: 'clients',
-        findings: () => (mode === 'off' ? [] : examineRegistration(server, initialAccessTokens, mode)),
+        findings: () =>
+          mode === 'off' ? [] : examineRegistration(server, initialAccessTokens, mode),
       }),
     } satisfies Contribution;
     if (mode === 'off') return always;
@@ -69,7 +70,8 @@ export const registration = defineFeature({
       ...always,
       metadata: { registration_endpoint: `${server.issuer}${REGISTER_PATH}` },
       handlers: (parts) => ({
-        oauth_server_register: new RegisterEndpoint(new Registrations(server, parts), server).answer,
+        oauth_server_register: new RegisterEndpoint(new Registrations(server, parts), server)
+          .answer,
       }),
     };
   },

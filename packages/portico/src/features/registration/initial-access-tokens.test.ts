@@ -41,7 +41,9 @@ describe('An initial access token', () => {
     });
     expect([...kept.values()]).toEqual([[made, tokenHash(token)]]);
     expect(await tokens.list()).toEqual([made]);
-    expect(events).toEqual([{ type: 'initial_access_token_created', initialAccessTokenId: made.id }]);
+    expect(events).toEqual([
+      { type: 'initial_access_token_created', initialAccessTokenId: made.id },
+    ]);
   });
 
   test.each<NewInitialAccessToken>([

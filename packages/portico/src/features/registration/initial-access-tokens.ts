@@ -41,7 +41,11 @@ export class StoredInitialAccessTokens implements InitialAccessTokens {
     const expiresAt = createdAt + lifetime * 1000;
     const kept = { id: randomIdentifier(), note, uses, usesLeft: uses, createdAt, expiresAt };
     await store.initialAccessTokens.insertInitialAccessToken(kept, tokenHash(token));
-    await audit({ type: 'initial_access_token_created', initialAccessTokenId: kept.id, ...actedBy(acting) });
+    await audit({
+      type: 'initial_access_token_created',
+      initialAccessTokenId: kept.id,
+      ...actedBy(acting),
+    });
     return { ...kept, token };
   }
 
@@ -52,8 +56,14 @@ export class StoredInitialAccessTokens implements InitialAccessTokens {
   async revoke(id: string, acting?: Acting): Promise<void> {
     const { store, audit } = this.#server;
     if (!(await store.initialAccessTokens.deleteInitialAccessToken(id))) {
-      throw new RegistrationError('No initial access token has this id; see oauth:initial-access-token:list');
+      throw new RegistrationError(
+        'No initial access token has this id; see oauth:initial-access-token:list',
+      );
     }
-    await audit({ type: 'initial_access_token_revoked', initialAccessTokenId: id, ...actedBy(acting) });
+    await audit({
+      type: 'initial_access_token_revoked',
+      initialAccessTokenId: id,
+      ...actedBy(acting),
+    });
   }
 }

@@ -73,8 +73,10 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
         async updateRegistration(client, hash) {
           state.meanwhile();
           const row = rows.get(client.id);
-          if (row === undefined || row.tokenHash !== hash || row.client.revokedAt !== null) return false;
-          const isSame = JSON.stringify(row.client.redirectUris) === JSON.stringify(client.redirectUris);
+          if (row === undefined || row.tokenHash !== hash || row.client.revokedAt !== null)
+            return false;
+          const isSame =
+            JSON.stringify(row.client.redirectUris) === JSON.stringify(client.redirectUris);
           if (row.client.usedAt !== null && !isSame) return false;
           rows.set(client.id, { ...row, client });
           return true;
@@ -109,7 +111,11 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
     },
   } as unknown as Parts);
   /** With an initial access token, if one is asked for. */
-  const register = (sent: object = {}, token: string | null = null, address: string | null = ADDRESS) =>
+  const register = (
+    sent: object = {},
+    token: string | null = null,
+    address: string | null = ADDRESS,
+  ) =>
     registrations.register({ redirect_uris: [SITE], grant_types: CODE, ...sent }, token, address);
   const replace = async (of: Registered, sent: object = {}, address: string | null = ADDRESS) => {
     const client = rows.get(of.client.id)?.client ?? of.client;
@@ -130,7 +136,19 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
   };
   const find = (id: string, token: string) => registrations.find(id, token);
   const end = (client: Client) => registrations.end(client);
-  return { find, end, register, replace, letIn, change, rows, registered, events, hashesAsked, state };
+  return {
+    find,
+    end,
+    register,
+    replace,
+    letIn,
+    change,
+    rows,
+    registered,
+    events,
+    hashesAsked,
+    state,
+  };
 }
 
 async function errorOf(what: Promise<unknown>): Promise<readonly unknown[]> {
@@ -174,7 +192,12 @@ describe('A client that registers itself', () => {
     expect(secret).toBeNull();
     expect(registered).toEqual([
       [
-        { client, tokenHash: tokenHash(registrationAccessToken), network: ADDRESS, initialTokenHash: null },
+        {
+          client,
+          tokenHash: tokenHash(registrationAccessToken),
+          network: ADDRESS,
+          initialTokenHash: null,
+        },
         { ofOneNetwork: 60, unused: 10_000, period: 3_600_000 },
         NOW,
       ],
@@ -197,12 +220,19 @@ describe('A client that registers itself', () => {
     expect(client).toMatchObject({ public: false, secretHash: `hash of ${secret}` });
     expect(registered[0]?.[0].initialTokenHash).toBe(tokenHash('let me in'));
     const keyed = await register(KEYED, letIn('let me in'));
-    expect([keyed.secret, keyed.client.secretHash, keyed.client.public]).toEqual([null, null, false]);
+    expect([keyed.secret, keyed.client.secretHash, keyed.client.public]).toEqual([
+      null,
+      null,
+      false,
+    ]);
   });
 
   test('needs an initial access token if that is configured, and a valid one if it sends one', async () => {
     const closed = start({ registration: 'initial_access_token' });
-    expect(await errorOf(closed.register())).toEqual(['missing_token', 'no initial access token was sent']);
+    expect(await errorOf(closed.register())).toEqual([
+      'missing_token',
+      'no initial access token was sent',
+    ]);
     for (const made of [closed, start()]) {
       expect(await errorOf(made.register({}, 'x'))).toEqual(
         unusable('no initial access token is as the one that was sent'),
@@ -214,7 +244,9 @@ describe('A client that registers itself', () => {
         unusable('the initial access token initial has been used up'),
       );
       expect(made.registered).toEqual([]);
-      expect((await made.register({}, made.letIn('good', { usesLeft: 1 }))).client.public).toBe(false);
+      expect((await made.register({}, made.letIn('good', { usesLeft: 1 }))).client.public).toBe(
+        false,
+      );
     }
   });
 
@@ -239,7 +271,10 @@ describe('A client that registers itself', () => {
     expect(await errorOf(register())).toEqual(['network', 2]);
     expect(hash).not.toHaveBeenCalled();
     state.refuses = null;
-    expect((await register()).client).toMatchObject({ secretHash: 'hash', secretExpiresAt: NOW + 3_600_000 });
+    expect((await register()).client).toMatchObject({
+      secretHash: 'hash',
+      secretExpiresAt: NOW + 3_600_000,
+    });
   });
 
   test('is told what is wrong without quoting input; the log has everything', async () => {
@@ -265,10 +300,15 @@ describe('A client that registers itself', () => {
   });
 
   test('may require features that are on', async () => {
-    const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+    const demanding = {
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
+    };
     const on = await start().register(demanding);
     expect(on.client).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
-    const off = await start({}, { demands: demands({ pushed: false, bound: false }) }).register(demanding);
+    const off = await start({}, { demands: demands({ pushed: false, bound: false }) }).register(
+      demanding,
+    );
     expect(off.client).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
     expect((await errorOf(start({ private_key_jwt: false }).register(KEYED)))[0]).toBe(
       'invalid_client_metadata',
@@ -277,7 +317,9 @@ describe('A client that registers itself', () => {
 });
 
 describe('A registration', () => {
-  const NOBODY = unusable('no living client that registered itself has the client_id of the registration');
+  const NOBODY = unusable(
+    'no living client that registered itself has the client_id of the registration',
+  );
 
   test('is found by its own token', async () => {
     const { register, find } = start();
@@ -288,7 +330,12 @@ describe('A registration', () => {
   test('is not found by any other token', async () => {
     const { register, find } = start();
     const [one, other] = [await register(), await register()];
-    for (const token of ['', 'x', other.registrationAccessToken, tokenHash(one.registrationAccessToken)]) {
+    for (const token of [
+      '',
+      'x',
+      other.registrationAccessToken,
+      tokenHash(one.registrationAccessToken),
+    ]) {
       expect(await errorOf(find(one.client.id, token))).toEqual(
         unusable(`the registration access token is not the one of the client ${one.client.id}`),
       );
@@ -360,7 +407,9 @@ describe('A registration update', () => {
     const says = 'The token_endpoint_auth_method cannot become another';
     const confidential = await register({}, letIn('a'));
     for (const sent of [{ token_endpoint_auth_method: 'none' }, KEYED]) {
-      expect((await errorOf(replace(confidential, sent)))[1]).toBe(`${says}: the client has a secret.`);
+      expect((await errorOf(replace(confidential, sent)))[1]).toBe(
+        `${says}: the client has a secret.`,
+      );
     }
     expect((await errorOf(replace(await register(), KEYED)))[1]).toBe(`${says}.`);
     const keyed = await register(KEYED);
@@ -410,14 +459,23 @@ describe('A registration update', () => {
   });
 
   test('keeps what it required, while that feature is off', async () => {
-    const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+    const demanding = {
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
+    };
     const on = start();
     const made = await on.register(demanding);
-    expect(await on.replace(made)).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
+    expect(await on.replace(made)).toMatchObject({
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+    });
     const off = start({}, { demands: demands({ pushed: false, bound: false }) });
     const there = await off.register();
     off.change(there.client.id, { pushesRequests: true, dpopBoundAccessTokens: true });
-    expect(await off.replace(there)).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
+    expect(await off.replace(there)).toMatchObject({
+      pushesRequests: true,
+      dpopBoundAccessTokens: true,
+    });
   });
 
   const PLACES = [

@@ -9,7 +9,12 @@ import {
 } from '../../clients/registration.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
-import { BearerError, OAuthError, RegistrationError, TooManyRegistrationsError } from '../../errors.ts';
+import {
+  BearerError,
+  OAuthError,
+  RegistrationError,
+  TooManyRegistrationsError,
+} from '../../errors.ts';
 import type { Parts } from '../../feature.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Server } from '../../server.ts';
@@ -71,7 +76,8 @@ export class Registrations {
   readonly #given: GivenSecrets;
 
   constructor(server: Server, parts: Parts) {
-    const { registrations_per_hour: ofOneNetwork = REGISTRATION_LIMITS.ofOneNetwork } = server.config;
+    const { registrations_per_hour: ofOneNetwork = REGISTRATION_LIMITS.ofOneNetwork } =
+      server.config;
     this.#server = server;
     this.#parts = parts;
     this.#limits = { ...REGISTRATION_LIMITS, ofOneNetwork };
@@ -110,7 +116,11 @@ export class Registrations {
       now,
     );
     if (refusal !== null) throw refused(refusal, now);
-    await audit({ type: 'client_registered', clientId: client.id, registeredBy: client.registeredBy });
+    await audit({
+      type: 'client_registered',
+      clientId: client.id,
+      registeredBy: client.registeredBy,
+    });
     return { client, secret: given?.secret ?? null, registrationAccessToken };
   }
 
@@ -122,10 +132,14 @@ export class Registrations {
     const client = await this.#parts.clients.find(clientId);
     // The same work is done without a client, so that the response time does not show whether one
     // exists.
-    const hash = await this.#server.store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);
+    const hash = await this.#server.store.registrations.findRegistrationHash(
+      client?.id ?? NO_CLIENT,
+    );
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
-      throw unusable('no living client that registered itself has the client_id of the registration');
+      throw unusable(
+        'no living client that registered itself has the client_id of the registration',
+      );
     }
     if (!isRight) {
       throw unusable(`the registration access token is not the one of the client ${client.id}`);
@@ -137,7 +151,12 @@ export class Registrations {
    * Replaces what the client says about itself; its id, its secret and what people have allowed it
    * stay.
    */
-  async replace(client: Client, token: string, sent: SentMetadata, address: string | null): Promise<Client> {
+  async replace(
+    client: Client,
+    token: string,
+    sent: SentMetadata,
+    address: string | null,
+  ): Promise<Client> {
     this.#replacing.count(findNetwork(address) ?? '');
     await this.#requireOwn(client, sent);
     const withToken = await this.#cameWithToken(client);
@@ -165,7 +184,11 @@ export class Registrations {
    * Gives the client a new secret if it needs one (RFC 7592 section 3). Null if it keeps its
    * secret. `sent` is the secret in the client's update, which `replace` has accepted.
    */
-  renewSecret(client: Client, sent: string | null, address: string | null): Promise<GivenSecret | null> {
+  renewSecret(
+    client: Client,
+    sent: string | null,
+    address: string | null,
+  ): Promise<GivenSecret | null> {
     return this.#given.renew(client, findNetwork(address) ?? '', sent);
   }
 
@@ -187,13 +210,17 @@ export class Registrations {
     const hash = tokenHash(token);
     const found = await store.initialAccessTokens.findInitialAccessToken(hash);
     if (found === null) throw unusable('no initial access token is as the one that was sent');
-    if (found.expiresAt <= clock()) throw unusable(`the initial access token ${found.id} has expired`);
-    if (found.usesLeft <= 0) throw unusable(`the initial access token ${found.id} has been used up`);
+    if (found.expiresAt <= clock())
+      throw unusable(`the initial access token ${found.id} has expired`);
+    if (found.usesLeft <= 0)
+      throw unusable(`the initial access token ${found.id} has been used up`);
     return hash;
   }
 
   /** Hashes slowly, so only for a client that would be registered now. */
-  async #createSecret(origin: Pick<NewRegistration, 'network' | 'initialTokenHash'>): Promise<GivenSecret> {
+  async #createSecret(
+    origin: Pick<NewRegistration, 'network' | 'initialTokenHash'>,
+  ): Promise<GivenSecret> {
     const now = this.#server.clock();
     const refusal = await this.#server.store.registrations.findRefusal(origin, this.#limits, now);
     if (refusal !== null) throw refused(refusal, now);
@@ -211,7 +238,11 @@ export class Registrations {
     return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
   }
 
-  async #check(sent: SentMetadata, cameWithToken: boolean, mayHaveSecret: boolean): Promise<ClientMetadata> {
+  async #check(
+    sent: SentMetadata,
+    cameWithToken: boolean,
+    mayHaveSecret: boolean,
+  ): Promise<ClientMetadata> {
     const { scopes: catalog, keys, demands } = this.#server;
     const takesKeys = this.#server.takesKeys();
     const grantTypes = this.#server.grantTypes();
@@ -225,7 +256,9 @@ export class Registrations {
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
       throw invalidMetadata(
-        isDescription(error.message) ? error.message : 'The client cannot be registered with these metadata.',
+        isDescription(error.message)
+          ? error.message
+          : 'The client cannot be registered with these metadata.',
         error.message,
       );
     }
@@ -235,14 +268,18 @@ export class Registrations {
   async #requireOwn(client: Client, sent: SentMetadata): Promise<void> {
     const unexpected = NOT_TO_BE_SENT.find((name) => Object.hasOwn(sent, name));
     if (unexpected !== undefined) {
-      throw new OAuthError('invalid_request', `The field ${unexpected} is not for the client to say.`);
+      throw new OAuthError(
+        'invalid_request',
+        `The field ${unexpected} is not for the client to say.`,
+      );
     }
     if (sent['client_id'] !== client.id) {
       throw new OAuthError('invalid_request', 'The client_id must be the one of the registration.');
     }
     if (!Object.hasOwn(sent, 'client_secret')) return;
     const { client_secret: secret } = sent;
-    if (typeof secret === 'string' && (await this.#parts.secrets.verify(client, secret, client.id))) return;
+    if (typeof secret === 'string' && (await this.#parts.secrets.verify(client, secret, client.id)))
+      return;
     throw new OAuthError(
       'invalid_request',
       'The client_secret must be the one of the client, if it is sent.',
@@ -254,7 +291,9 @@ export class Registrations {
    * registering again.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
-    const met = new Set(this.#server.demands.filter(({ isMet }) => isMet).map(({ field }) => field));
+    const met = new Set(
+      this.#server.demands.filter(({ isMet }) => isMet).map(({ field }) => field),
+    );
     const unread = (Object.keys(NO_DEMANDS) as DemandField[]).filter((field) => !met.has(field));
     return Object.fromEntries(unread.map((field) => [field, client[field]]));
   }

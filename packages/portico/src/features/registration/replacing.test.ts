@@ -24,7 +24,12 @@ function counting() {
 describe('The count of replacements by one network', () => {
   test('lasts for a while, and then starts again', () => {
     const count = counting();
-    expect([count('a'), count('a', 1000), count('a', 1000), count('b', 1000)]).toEqual([null, null, 9, null]);
+    expect([count('a'), count('a', 1000), count('a', 1000), count('b', 1000)]).toEqual([
+      null,
+      null,
+      9,
+      null,
+    ]);
     expect([count('a', 9999), count('a', 10_000), count('a', 10_000), count('a', 10_000)]).toEqual([
       1,
       null,
@@ -57,7 +62,11 @@ describe('The count of replacements by one network', () => {
   test('that starts again is not the one that started longest ago', () => {
     const count = counting();
     for (let number = 0; number < 10_000; number += 1) count(`${number}`);
-    expect([count('0', 10_000), count('0', 10_000), count('more', 10_000)]).toEqual([null, null, null]);
+    expect([count('0', 10_000), count('0', 10_000), count('more', 10_000)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
     expect(count('0', 10_000)).toBe(10);
   });
 });

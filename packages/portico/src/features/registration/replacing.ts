@@ -26,7 +26,8 @@ export class Replacing {
     const known = this.#begun.get(network);
     // A period that ends too far in the future was written before the clock was set back.
     if (known !== undefined && known.until > now && known.until <= now + period) {
-      if (known.count >= ofOneNetwork) throw new TooManyRegistrationsError('network', known.until - now);
+      if (known.count >= ofOneNetwork)
+        throw new TooManyRegistrationsError('network', known.until - now);
       known.count += 1;
       return;
     }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { nonEmptyText } from '../../config.ts';
 
-const A_URL = 'is not the URL of an API: write an absolute http or https URL without a query or fragment';
+const A_URL =
+  'is not the URL of an API: write an absolute http or https URL without a query or fragment';
 
 /**
  * Whether the text is an absolute http or https URL without a query, a fragment and credentials.

@@ -10,7 +10,8 @@ export const resources = defineFeature({
   name: 'resources',
   config: resourcesShape,
   problems: resourceProblems,
-  resources: ({ resources: configured = {} }, publicUrl) => describeResources(configured, publicUrl),
+  resources: ({ resources: configured = {} }, publicUrl) =>
+    describeResources(configured, publicUrl),
   start: (_, { resources: configured }) =>
     configured === undefined || Object.keys(configured).length === 0
       ? {}

@@ -14,7 +14,10 @@ interface Settings extends ResourcesConfig {
 const KEY = 'oauth_server:resources';
 
 /** Returns the resources. The server publishes the metadata of those on its own origin. */
-export function describeResources(configured: Configured, publicUrl: string): readonly ResourceDescription[] {
+export function describeResources(
+  configured: Configured,
+  publicUrl: string,
+): readonly ResourceDescription[] {
   const { origin } = new URL(publicUrl);
   return Object.entries(configured).map(([resource, { scopes, label, challenge }]) => ({
     resource,
@@ -38,7 +41,9 @@ export function resourceProblems(
       ...each.scopes.flatMap((scope) => scopeProblems(url, scope, scopes)),
       ...challengeProblems(url, each.challenge, publicUrl),
     ]),
-    ...(audience === '' || Object.hasOwn(resources, audience) ? [] : [otherAudience(audience, urls)]),
+    ...(audience === '' || Object.hasOwn(resources, audience)
+      ? []
+      : [otherAudience(audience, urls)]),
   ];
 }
 
@@ -50,12 +55,18 @@ function spellingProblems(url: string, all: readonly string[]): readonly Configu
   const { href, pathname, origin } = new URL(url);
   const isNormal = url === href || (pathname === '/' && url === origin);
   // A router would take them for a pattern.
-  if (/[:*]/.test(pathname)) return [{ key: `${KEY}:${url}`, message: 'must have no : or * in its path' }];
+  if (/[:*]/.test(pathname))
+    return [{ key: `${KEY}:${url}`, message: 'must have no : or * in its path' }];
   if (!isNormal)
-    return [{ key: `${KEY}:${url}`, message: `must be written as ${pathname === '/' ? origin : href}` }];
+    return [
+      { key: `${KEY}:${url}`, message: `must be written as ${pathname === '/' ? origin : href}` },
+    ];
   if (!url.endsWith('/') || !all.includes(url.slice(0, -1))) return [];
   return [
-    { key: `${KEY}:${url}`, message: 'differs from another one only by the slash at the end; remove one' },
+    {
+      key: `${KEY}:${url}`,
+      message: 'differs from another one only by the slash at the end; remove one',
+    },
   ];
 }
 

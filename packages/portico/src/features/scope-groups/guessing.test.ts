@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { guessedGroup } from './guessing.ts';
 
 test.each([
-  ['read', 'notes:read drive.readonly files/list READ_NOTES read notesRead v2Search notes:thread-view'],
+  [
+    'read',
+    'notes:read drive.readonly files/list READ_NOTES read notesRead v2Search notes:thread-view',
+  ],
   ['change', 'notes:write notes notes:read.write readAll notes:readWrite READALL 42 - admin:read'],
   // Only whole words count.
   ['change', 'bread:bake thread notes:reading notesread outlist'],

@@ -50,6 +50,7 @@ export function guessedGroup(name: string): ScopeGroup {
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/);
-  const reads = words.some((word) => READING.has(word)) && !words.some((word) => CHANGING.has(word));
+  const reads =
+    words.some((word) => READING.has(word)) && !words.some((word) => CHANGING.has(word));
   return reads ? 'read' : 'change';
 }

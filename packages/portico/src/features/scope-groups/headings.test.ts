@@ -12,9 +12,11 @@ const scopes = {
 } as const;
 const NAMES = ['notes:write', 'plan', 'openid', 'notes:read', 'email'];
 const catalog = createScopeCatalog(scopes);
-const words = await new Speaking({ ...getSpeakingOptions({ scopes }), folder: null, catalogs: {} }).of(
-  new Request('https://as.example/'),
-);
+const words = await new Speaking({
+  ...getSpeakingOptions({ scopes }),
+  folder: null,
+  catalogs: {},
+}).of(new Request('https://as.example/'));
 
 test('each scope is below the heading of its group, and no heading is empty', () => {
   const headings = scopeGroups.scopeHeadings?.({ scopes } as unknown as OAuthServerConfig) ?? [];

@@ -4,5 +4,6 @@ import { TelemetryGuard } from './telemetry-guard.ts';
 /** Reports what the server does to the application's `Telemetry`, such as `opentelemetry()`. */
 export const telemetry = defineFeature({
   name: 'telemetry',
-  measuring: (receiver, database, log, errorCodes) => new TelemetryGuard(receiver, database, log, errorCodes),
+  measuring: (receiver, database, log, errorCodes) =>
+    new TelemetryGuard(receiver, database, log, errorCodes),
 });

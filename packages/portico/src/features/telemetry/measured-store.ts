@@ -57,10 +57,13 @@ type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecor
 /** Returns how many rows of each kind a pruning operation has removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
-    const { families: authorizations, consentRequests: consent_requests } = result as Pruned<'prune'>;
+    const { families: authorizations, consentRequests: consent_requests } =
+      result as Pruned<'prune'>;
     return { authorizations, consent_requests };
   },
-  pruneAccessTokens: (result) => ({ access_tokens: (result as Pruned<'pruneAccessTokens'>).removed }),
+  pruneAccessTokens: (result) => ({
+    access_tokens: (result as Pruned<'pruneAccessTokens'>).removed,
+  }),
   pruneRegistrations: (result) => ({ clients: (result as Pruned<'pruneRegistrations'>).clients }),
   pruneSingleUses: (result) => ({ single_uses: result as Pruned<'pruneSingleUses'> }),
 };

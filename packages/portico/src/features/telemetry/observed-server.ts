@@ -10,7 +10,11 @@ interface Figures {
 }
 
 /** Returns the server's state for telemetry. Reads nothing by itself. */
-export function observedServer(database: Database, keys: KeyRing, clock: () => number): ObservedServer {
+export function observedServer(
+  database: Database,
+  keys: KeyRing,
+  clock: () => number,
+): ObservedServer {
   const figures: Database & Figures = database;
   return {
     retries: () => figures.retries ?? null,

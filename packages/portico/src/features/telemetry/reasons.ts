@@ -64,7 +64,9 @@ export function getReason(
 ): string {
   const code = error instanceof Error ? refusalCode(error) : null;
   if (code !== null) return Object.hasOwn(REASONS, code) || others.has(code) ? code : 'other';
-  const passes = [KeysLostError, SignerError, HostTimeoutError].some((kind) => error instanceof kind);
+  const passes = [KeysLostError, SignerError, HostTimeoutError].some(
+    (kind) => error instanceof kind,
+  );
   if (passes || isUnavailable(error)) return 'unavailable';
   return isOverloaded(error) ? 'overloaded' : 'fault';
 }

@@ -31,7 +31,12 @@ export class TelemetryGuard implements Measuring {
    * Portico reads `log` when there is something to report. `errorCodes` are the features' error
    * codes.
    */
-  constructor(telemetry: Telemetry, database: Database, log: () => Log, errorCodes: readonly string[]) {
+  constructor(
+    telemetry: Telemetry,
+    database: Database,
+    log: () => Log,
+    errorCodes: readonly string[],
+  ) {
     this.#telemetry = telemetry;
     this.#database = database;
     this.#errorCodes = new Set(errorCodes);
@@ -43,7 +48,11 @@ export class TelemetryGuard implements Measuring {
     );
   }
 
-  async endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response> {
+  async endpoint(
+    task: MeasuredEndpoint,
+    request: Request,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
     const response = await this.#run(task, request, work, ({ status }) => status);
     this.answered(task.name, response.status);
     return response;
@@ -107,7 +116,8 @@ export class TelemetryGuard implements Measuring {
   #tell(call: () => unknown): void {
     try {
       const returned = call();
-      if (returned instanceof Promise) returned.catch((exception: unknown) => this.#failed(exception));
+      if (returned instanceof Promise)
+        returned.catch((exception: unknown) => this.#failed(exception));
     } catch (exception) {
       this.#failed(exception);
     }

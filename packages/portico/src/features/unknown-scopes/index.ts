@@ -10,7 +10,8 @@ import { unknownScopesShape } from './config.ts';
 export const unknownScopes = defineFeature({
   name: 'unknown_scopes',
   config: unknownScopesShape,
-  start: (_, { unknown_scopes: mode = 'refuse' }) => (mode === 'ignore' ? { dropsScope: isUnknown } : {}),
+  start: (_, { unknown_scopes: mode = 'refuse' }) =>
+    mode === 'ignore' ? { dropsScope: isUnknown } : {},
 });
 
 /**

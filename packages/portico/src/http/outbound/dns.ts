@@ -22,7 +22,10 @@ export async function resolveByDns(
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const [ipv4, ipv6] = await Promise.allSettled([
+      resolver.resolve4(hostname),
+      resolver.resolve6(hostname),
+    ]);
     if (ipv4.status === 'rejected' && ipv6.status === 'rejected') throw ipv4.reason;
     return [ipv4, ipv6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   } finally {

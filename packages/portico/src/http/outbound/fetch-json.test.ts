@@ -90,7 +90,14 @@ describe('a request goes only to the checked address', () => {
     expect(host.connections()).toBe(before);
   });
 
-  test.each(['10.0.0.1', '192.168.1.1', '169.254.169.254', '::ffff:169.254.169.254', '0.0.0.0', 'fe80::1'])(
+  test.each([
+    '10.0.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '::ffff:169.254.169.254',
+    '0.0.0.0',
+    'fe80::1',
+  ])(
     'during development only this machine is allowed beside the public internet, and not %s',
     async (address) => {
       const fetchJson = fetching({ resolve: async () => [address] });
@@ -105,7 +112,9 @@ describe('a request goes only to the checked address', () => {
       ['127.0.0.1', '169.254.169.254'],
       ['169.254.169.254', '127.0.0.1'],
     ]) {
-      expect(await refusal(fetching({ resolve: async () => addresses }), url)).toContain('169.254.169.254');
+      expect(await refusal(fetching({ resolve: async () => addresses }), url)).toContain(
+        '169.254.169.254',
+      );
     }
     expect(host.connections()).toBe(before);
   });
@@ -115,7 +124,9 @@ describe('a request goes only to the checked address', () => {
     const url = host.publish('/rebinding.json', { client_name: 'Assistant' });
     let lookUps = 0;
     const resolve = async () => [(lookUps += 1) === 1 ? '127.0.0.1' : '127.0.0.2'];
-    expect((await ask(fetching({ resolve }), url)).value).toMatchObject({ client_name: 'Assistant' });
+    expect((await ask(fetching({ resolve }), url)).value).toMatchObject({
+      client_name: 'Assistant',
+    });
     expect([lookUps, reached]).toEqual([1, []]);
   });
 
@@ -133,7 +144,9 @@ describe('a request goes only to the checked address', () => {
     const url = host.publish('/nobody.json', {});
     expect(await refusal(fetching({ resolve: async () => [] }), url)).toContain('no address');
     const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
-    expect(await refusal(fetching({ resolve: () => Promise.reject(unknown) }), url)).toContain('ENOTFOUND');
+    expect(await refusal(fetching({ resolve: () => Promise.reject(unknown) }), url)).toContain(
+      'ENOTFOUND',
+    );
   });
 
   // @shows AS-21.5
@@ -186,7 +199,9 @@ describe('a request goes only to the checked address', () => {
   // @shows AS-21.5
   test('the certificate must be for the host, from a trusted authority', async () => {
     host.publish('/plain.json', {});
-    expect(await refusal(fetching(), host.url('/plain.json', 'other.example'))).toContain('ALTNAME');
+    expect(await refusal(fetching(), host.url('/plain.json', 'other.example'))).toContain(
+      'ALTNAME',
+    );
     const untrusting = fetching({ ca: undefined });
     expect(await refusal(untrusting, host.url('/plain.json'))).toContain('SELF_SIGNED');
   });
@@ -205,7 +220,11 @@ describe('a request goes only to the checked address', () => {
 });
 
 describe('only a small, matching response is read:', () => {
-  const json = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}, status = 200) =>
+  const json = (
+    text: string | Buffer,
+    headers: Readonly<Record<string, string>> = {},
+    status = 200,
+  ) =>
     host.answer('/answer', (_, response) => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
     });
@@ -221,7 +240,8 @@ describe('only a small, matching response is read:', () => {
     const closed = new Promise<void>((resolve) => {
       host.answer('/endless', (_, response) => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
-        const more = () => void response.write('[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]'.repeat(32), more);
+        const more = () =>
+          void response.write('[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]'.repeat(32), more);
         response.on('close', resolve);
         more();
       });
@@ -235,7 +255,9 @@ describe('only a small, matching response is read:', () => {
     'nothing compressed (%s)',
     async (encoding) => {
       const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 0x20));
-      expect(await refusal(fetching(), json(bomb, { 'Content-Encoding': encoding }))).toContain('compressed');
+      expect(await refusal(fetching(), json(bomb, { 'Content-Encoding': encoding }))).toContain(
+        'compressed',
+      );
     },
   );
 
@@ -263,7 +285,9 @@ describe('only a small, matching response is read:', () => {
     'Application/JSON',
     'application/client+json',
   ])('JSON, as %s', async (type) => {
-    expect((await ask(fetching(), json('{"a":1}', { 'Content-Type': type }))).value).toEqual({ a: 1 });
+    expect((await ask(fetching(), json('{"a":1}', { 'Content-Type': type }))).value).toEqual({
+      a: 1,
+    });
   });
 
   test.each([
@@ -275,7 +299,9 @@ describe('only a small, matching response is read:', () => {
     'image/svg+xml',
     '',
   ])('nothing but JSON: %j', async (type) => {
-    expect(await refusal(fetching(), json('{}', { 'Content-Type': type }))).toContain('not application/json');
+    expect(await refusal(fetching(), json('{}', { 'Content-Type': type }))).toContain(
+      'not application/json',
+    );
   });
 
   test.each([
@@ -289,7 +315,10 @@ describe('only a small, matching response is read:', () => {
 
   // @shows AS-21.6
   test.each([
-    ['101', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    [
+      '101',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ],
     ['101 without a protocol', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
     [
       '101 and an answer',
@@ -302,9 +331,12 @@ describe('only a small, matching response is read:', () => {
   ])('an invalid response ends the request, and frees its place: %s', async (_, text) => {
     const fetchJson = fetching();
     const url = host.answer('/switching', (request) => void request.socket.end(text));
-    const by = (person: string) => fetchJson(new URL(url), { limit: LIMIT, person, isKnown: false });
+    const by = (person: string) =>
+      fetchJson(new URL(url), { limit: LIMIT, person, isKnown: false });
     for (let number = 1; number <= 9; number += 1) {
-      await expect(by(`person ${number}`)).rejects.toThrow(/cannot be fetched|without an answer|is 101/);
+      await expect(by(`person ${number}`)).rejects.toThrow(
+        /cannot be fetched|without an answer|is 101/,
+      );
     }
     host.publish('/plain.json', {});
     await ask(fetchJson, host.url('/plain.json'));
@@ -355,7 +387,8 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
     // An answer to one question, with recursion available, without the additional records of the
     // query.
     head.writeUInt16BE(0x8180, 2);
-    for (const [at, count] of [1, found.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * at);
+    for (const [at, count] of [1, found.length, 0, 0].entries())
+      head.writeUInt16BE(count, 4 + 2 * at);
     socket.send(Buffer.concat([head, ...answers]), port, address);
   });
   socket.bind(0, '127.0.0.1');
@@ -429,13 +462,16 @@ describe('addresses come from DNS', () => {
     await dns.first;
     controller.abort();
     expect(await found).toContain('ECANCELLED');
-    await expect(resolveByDns('client.example', controller.signal, dns.nameServers)).rejects.toThrow('abort');
+    await expect(
+      resolveByDns('client.example', controller.signal, dns.nameServers),
+    ).rejects.toThrow('abort');
   });
 
   test('during development the system is asked, which knows this machine by name', async () => {
     const url = host.publish('/plain.json', {});
     expect(
-      (await ask(fetching({ resolve: undefined }), url.replace('client.example', 'localhost'))).value,
+      (await ask(fetching({ resolve: undefined }), url.replace('client.example', 'localhost')))
+        .value,
     ).toEqual({
       client_id: url.replace('client.example', 'localhost'),
     });
@@ -485,7 +521,8 @@ describe('a request ends after five seconds, whatever it waits for:', () => {
       const { deadline, now } = ending();
       const asked = new Promise<{ readonly closed: Promise<unknown> }>((resolve) => {
         host.answer('/drip', (_, response) => {
-          if (when !== 'before its headers') response.writeHead(200, { 'Content-Type': 'application/json' });
+          if (when !== 'before its headers')
+            response.writeHead(200, { 'Content-Type': 'application/json' });
           if (when === 'after its headers') response.flushHeaders();
           if (when === 'byte by byte') response.write('[');
           resolve({ closed: once(response, 'close') });
@@ -526,7 +563,10 @@ describe('limits on requests', () => {
     const at = (number: number) => host.url('/plain.json', `h${number}.client.example`);
     for (let number = 1; number <= 10; number += 1) await ask(fetchJson, at(number));
     const error = await ask(fetchJson, at(11)).catch((rejected: unknown) => rejected);
-    expect(error).toMatchObject({ message: expect.stringContaining('for ada within'), retryAfter: 60 });
+    expect(error).toMatchObject({
+      message: expect.stringContaining('for ada within'),
+      retryAfter: 60,
+    });
     // It does not delay others.
     await expect(as(fetchJson, 'grace', at(11))).resolves.toBeDefined();
     clock.advance(60);
@@ -537,7 +577,8 @@ describe('limits on requests', () => {
   test('five of those to one host, so that one person cannot block a host for others', async () => {
     const fetchJson = fetching();
     const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
-    for (let number = 1; number <= 5; number += 1) await expect(ask(fetchJson, url)).rejects.toThrow('500');
+    for (let number = 1; number <= 5; number += 1)
+      await expect(ask(fetchJson, url)).rejects.toThrow('500');
     await expect(ask(fetchJson, `${url}?another`)).rejects.toThrow('for ada of client.example');
     await expect(ask(fetchJson, host.url('/broken', 'vendor.example'))).rejects.toThrow('500');
     await expect(as(fetchJson, 'grace', url)).rejects.toThrow('500');
@@ -553,7 +594,9 @@ describe('limits on requests', () => {
     const before = host.asked.length;
     await expect(as(fetchJson, 'person 61', url)).rejects.toThrow('of client.example');
     expect(host.asked).toHaveLength(before);
-    await expect(as(fetchJson, 'person 62', host.url('/broken', 'vendor.example'))).rejects.toThrow('500');
+    await expect(as(fetchJson, 'person 62', host.url('/broken', 'vendor.example'))).rejects.toThrow(
+      '500',
+    );
   });
 
   // @shows AS-21.6
@@ -611,7 +654,8 @@ describe('limits on requests', () => {
     const fetchJson = fetching({ resolve });
     const to = (number: number, isKnown = false) =>
       as(fetchJson, `person ${number}`, `https://h${number}.example/`, isKnown).catch(String);
-    for (let number = 1; number <= 300; number += 1) expect(await to(number)).toContain('cannot be fetched');
+    for (let number = 1; number <= 300; number += 1)
+      expect(await to(number)).toContain('cannot be fetched');
     expect(await to(301)).toContain('in all');
     expect(await to(301, true)).toContain('cannot be fetched');
     clock.advance(60);

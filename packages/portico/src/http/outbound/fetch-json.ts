@@ -44,7 +44,8 @@ export interface OutboundOptions {
    * the DNS. During development on a loopback `public_url`, defaults to the system, which also
    * knows the hosts file.
    */
-  readonly resolve?: ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+  readonly resolve?:
+    ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
   readonly nameServers?: readonly string[] | undefined;
   /**
@@ -75,13 +76,17 @@ export function createFetchJson(options: FetchJsonOptions): FetchJson {
 }
 
 export function createFetchImage(options: FetchJsonOptions): FetchImage {
-  return createFetch(options, 'image/png, image/jpeg, image/webp, image/gif', async (response, limit) => {
-    requirePlain(response);
-    if (!readMediaType(response.headers['content-type']).startsWith('image/')) {
-      throw new OutboundError('the answer is not a picture');
-    }
-    return readBytes(response, limit);
-  });
+  return createFetch(
+    options,
+    'image/png, image/jpeg, image/webp, image/gif',
+    async (response, limit) => {
+      requirePlain(response);
+      if (!readMediaType(response.headers['content-type']).startsWith('image/')) {
+        throw new OutboundError('the answer is not a picture');
+      }
+      return readBytes(response, limit);
+    },
+  );
 }
 
 /** Turns a response into a value. Reads at most `limit` bytes. */
@@ -98,7 +103,10 @@ function createFetch<T>(
   const limits = new OutboundLimits(clock);
 
   /** Resolves the hostname once per request, so that the connection goes to a checked address. */
-  async function checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
+  async function checkedAddresses(
+    { hostname }: URL,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     const addresses = await resolve(hostname, signal);
     if (addresses.length === 0) throw new OutboundError('the host has no address');
     const mayAsk = (address: string) =>
@@ -119,7 +127,11 @@ function createFetch<T>(
     }
   }
 
-  function request(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
+  function request(
+    url: URL,
+    addresses: readonly string[],
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
     return new Promise((fulfil, reject) => {
       const sent = get(
         url,
@@ -177,7 +189,9 @@ function resolving({
  * authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
-  return { secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) };
+  return {
+    secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }),
+  };
 }
 
 /**
@@ -204,7 +218,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
-  if (status !== 200) throw new OutboundError(`the answer is ${status}, not 200; redirects are not followed`);
+  if (status !== 200)
+    throw new OutboundError(`the answer is ${status}, not 200; redirects are not followed`);
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw new OutboundError('the answer is compressed, but compression was not requested');
@@ -247,6 +262,7 @@ async function readText(response: IncomingMessage, limit: number): Promise<strin
 /** Returns Node's description of the error. It contains no part of the response. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'it took longer than five seconds';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    return 'it took longer than five seconds';
   return `it cannot be fetched: ${'code' in error ? String(error.code) : error.name}`;
 }

@@ -19,7 +19,8 @@ export function fetchableUrlProblem(text: string): string | null {
   if (url.username !== '' || url.password !== '') return 'carries credentials';
   if (url.href !== text)
     return 'has no path, or is not written as URLs are: without dot segments and default port';
-  if (isIPv4(url.hostname) || url.hostname.startsWith('[')) return 'has an IP address instead of a host name';
+  if (isIPv4(url.hostname) || url.hostname.startsWith('['))
+    return 'has an IP address instead of a host name';
   if (url.hostname.endsWith('.')) return 'names a host with a dot at its end';
   return null;
 }

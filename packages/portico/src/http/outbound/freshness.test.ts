@@ -5,7 +5,11 @@ test.each([
   ['says nothing', {}, 3600],
   ['names its age in seconds', { 'cache-control': 'public, max-age=7200' }, 7200],
   ['was on its way for a while', { 'cache-control': 'max-age=7200', age: '1200' }, 6000],
-  ['says one thing to caches of many people', { 'cache-control': 'max-age=60, s-maxage=7200' }, 7200],
+  [
+    'says one thing to caches of many people',
+    { 'cache-control': 'max-age=60, s-maxage=7200' },
+    7200,
+  ],
   ['writes it in capitals, in quotes', { 'cache-control': 'Max-Age="7200"' }, 7200],
   ['may be kept for long', { 'cache-control': 'max-age=31536000, immutable' }, 86_400],
   ['may be kept for very long', { 'cache-control': `max-age=${'9'.repeat(400)}` }, 86_400],
@@ -13,7 +17,11 @@ test.each([
   ['must be asked for again', { 'cache-control': 'no-cache, max-age=7200' }, 300],
   ['says what is not a number', { 'cache-control': 'max-age=-1' }, 300],
   ['is older than it may become', { 'cache-control': 'max-age=600', age: '6000' }, 300],
-  ['names a date', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: 'Sun, 22 Nov 2026 14:00:00 GMT' }, 7200],
+  [
+    'names a date',
+    { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: 'Sun, 22 Nov 2026 14:00:00 GMT' },
+    7200,
+  ],
   ['names a date that is over', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: '0' }, 300],
 ])('a response that %s is kept for so many seconds: %j: %i', (_, headers, seconds) => {
   expect(secondsFresh(headers)).toBe(seconds);

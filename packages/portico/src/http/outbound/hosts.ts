@@ -21,7 +21,9 @@ export function hostProblem(
 ): string | null {
   const isNamed = (pattern: string) => matches(pattern, hostname);
   if (denied.some(isNamed)) return `${hostname} is one of denied_hosts`;
-  return allowed === undefined || allowed.some(isNamed) ? null : `${hostname} is not one of allowed_hosts`;
+  return allowed === undefined || allowed.some(isNamed)
+    ? null
+    : `${hostname} is not one of allowed_hosts`;
 }
 
 function matches(pattern: string, host: string): boolean {

@@ -8,7 +8,10 @@ function startLimits() {
   const clock = { now: 1_800_000_000_000 };
   const limits = new OutboundLimits(() => clock.now, counts);
   const fetch = (person: string, host: string) =>
-    limits.within({ url: new URL(`https://${host}/`), person, isKnown: false }, async () => 'answered');
+    limits.within(
+      { url: new URL(`https://${host}/`), person, isKnown: false },
+      async () => 'answered',
+    );
   return { counts, clock, fetch };
 }
 
@@ -47,7 +50,10 @@ test('a running request is counted however long it takes', async () => {
   const limits = new OutboundLimits(() => clock.now, counts);
   const held = new Promise<void>((resolve) => (finish = resolve));
   const slow = () =>
-    limits.within({ url: new URL('https://h.example/'), person: 'ada', isKnown: false }, () => held);
+    limits.within(
+      { url: new URL('https://h.example/'), person: 'ada', isKnown: false },
+      () => held,
+    );
   const running = [slow(), slow()];
   for (let minute = 1; minute <= 3; minute += 1) {
     clock.now += MINUTE;
@@ -75,5 +81,6 @@ test('signed-in people and strangers have separate limits, and strangers have le
   for (let number = 0; number < 200; number += 1) await fetch(number, false);
   for (let number = 0; number < 60; number += 1) await fetch(number, true);
   await expect(fetch(60, true)).rejects.toThrow('in all');
-  for (let number = 200; number < 300; number += 1) expect(await fetch(number, false)).toBe('answered');
+  for (let number = 200; number < 300; number += 1)
+    expect(await fetch(number, false)).toBe('answered');
 });

@@ -33,7 +33,8 @@ export function parseJws(text: string): Jws {
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header);
   // Refuse all critical extensions, because none of them is supported (RFC 7515 section 4.1.11).
-  if (Object.hasOwn(parsedHeader, 'crit')) throw new JwsError('its header has crit, which is not accepted');
+  if (Object.hasOwn(parsedHeader, 'crit'))
+    throw new JwsError('its header has crit, which is not accepted');
   return {
     header: parsedHeader,
     payload: parseObject('payload', payload),

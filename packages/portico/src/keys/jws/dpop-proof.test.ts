@@ -1,7 +1,12 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { JwsError } from './compact.ts';
-import { checkDpopProof, DpopProofError, type DpopProofProblem, type ProvedRequest } from './dpop-proof.ts';
+import {
+  checkDpopProof,
+  DpopProofError,
+  type DpopProofProblem,
+  type ProvedRequest,
+} from './dpop-proof.ts';
 
 const NOW = 1_800_000_000;
 const URL = 'https://app.example/oauth/token';
@@ -33,13 +38,21 @@ function proof({ header = {}, claims = {}, key = ec.privateKey }: Proof = {}): s
 }
 
 const check = (text: string, request: Partial<ProvedRequest> = {}) =>
-  checkDpopProof(text, { method: 'POST', url: URL, accessToken: null, now: NOW * 1000, ...request });
+  checkDpopProof(text, {
+    method: 'POST',
+    url: URL,
+    accessToken: null,
+    now: NOW * 1000,
+    ...request,
+  });
 
 describe('A proof', () => {
   // @shows RFC9449-4.3a
   test('returns the proved key, the id that marks repetition, and the expiry', () => {
     const { crv, kty, x, y } = jwk;
-    const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+    const thumbprint = createHash('sha256')
+      .update(JSON.stringify({ crv, kty, x, y }))
+      .digest('base64url');
     expect(check(proof())).toEqual({
       thumbprint,
       algorithm: 'ES256',
@@ -131,10 +144,16 @@ describe('A proof', () => {
     ['its header has crit, which is not accepted', { header: { crit: ['exp'] } }],
     ['its jwk is not a JSON object', { header: { jwk: undefined } }],
     ['its jwk is not a JSON object', { header: { jwk: JSON.stringify(jwk) } }],
-    ['its jwk has a private or symmetric part', { header: { jwk: ec.privateKey.export({ format: 'jwk' }) } }],
+    [
+      'its jwk has a private or symmetric part',
+      { header: { jwk: ec.privateKey.export({ format: 'jwk' }) } },
+    ],
     ['its jwk is of another kind', { header: { jwk: { kty: 'oct' } } }],
     ['its jwk is of another kind', { header: { jwk: { ...jwk, use: 'enc' } } }],
-    ['its jwk did not sign it', { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }],
+    [
+      'its jwk did not sign it',
+      { key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey },
+    ],
     ['its jwk did not sign it', { header: { alg: 'RS256' } }],
     ['its htm is another method', { claims: { htm: 'post' } }],
     ['its htm is another method', { claims: { htm: undefined } }],
@@ -171,7 +190,13 @@ describe('A proof', () => {
     const presented = { accessToken: TOKEN };
     expect(check(proof({ claims: { ath } }), presented).jti).toBe('once');
     expect(() => check(proof(), presented)).toThrow('its ath is missing');
-    for (const wrong of [`${ath}=`, 'x', 7, null, createHash('sha256').update('another').digest('base64url')])
+    for (const wrong of [
+      `${ath}=`,
+      'x',
+      7,
+      null,
+      createHash('sha256').update('another').digest('base64url'),
+    ])
       expect(() => check(proof({ claims: { ath: wrong } }), presented)).toThrow('its ath is');
   });
 

@@ -85,7 +85,8 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
-  if (header['typ'] !== 'dpop+jwt') throw new DpopProofError('proof_type', 'its typ is not dpop+jwt');
+  if (header['typ'] !== 'dpop+jwt')
+    throw new DpopProofError('proof_type', 'its typ is not dpop+jwt');
   const algorithm = naming('proof_algorithm', () => getAlgorithm(proof));
   const jti = requireText(payload, 'jti');
   const nonce = payload['nonce'] === undefined ? null : requireText(payload, 'nonce');
@@ -95,7 +96,8 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   const expiresAt = requireTimes(payload, request.now / 1000) * 1000;
   requireToken(payload, request.accessToken);
   const key = requireKey(header);
-  if (!isSignedBy(key, proof)) throw new DpopProofError('proof_signature', 'its jwk did not sign it');
+  if (!isSignedBy(key, proof))
+    throw new DpopProofError('proof_signature', 'its jwk did not sign it');
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
@@ -152,9 +154,12 @@ function unescaped(escape: string): string {
  * seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
-  if (!isTime(iat)) throw new DpopProofError('proof_without_time', 'its iat is missing, or no time');
-  if (iat > now + SKEW) throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
-  if (iat <= now - LIFE - SKEW) throw new DpopProofError('proof_too_old', 'its iat is too long ago');
+  if (!isTime(iat))
+    throw new DpopProofError('proof_without_time', 'its iat is missing, or no time');
+  if (iat > now + SKEW)
+    throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
+  if (iat <= now - LIFE - SKEW)
+    throw new DpopProofError('proof_too_old', 'its iat is too long ago');
   // A proof needs neither of these, but if present they must hold (RFC 7519 sections 4.1.4 and
   // 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
@@ -183,7 +188,8 @@ function requireKey(header: JsonObject): PublicKey {
     const key = readPublicKey(header['jwk']);
     if (key !== null) return key;
   } catch (error) {
-    if (error instanceof JwkError) throw new DpopProofError('proof_key', `its jwk ${error.message}`);
+    if (error instanceof JwkError)
+      throw new DpopProofError('proof_key', `its jwk ${error.message}`);
     throw error;
   }
   throw new DpopProofError('proof_key', 'its jwk is of another kind, or not for signing');

@@ -2,7 +2,13 @@ import type { Jws } from './compact.ts';
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseJws } from './compact.ts';
-import { getAlgorithm, hasPrivateMember, isSignedBy, JwkError, readPublicKey } from './public-keys.ts';
+import {
+  getAlgorithm,
+  hasPrivateMember,
+  isSignedBy,
+  JwkError,
+  readPublicKey,
+} from './public-keys.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -115,9 +121,12 @@ describe('A public key', () => {
     expect(hasPrivateMember(Object.create({ d: 'AAAA' }) as object)).toBe(false);
   });
 
-  test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])('with %s is private or symmetric', (name) => {
-    expect(hasPrivateMember({ ...RSA, [name]: 'AAAA' })).toBe(true);
-  });
+  test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])(
+    'with %s is private or symmetric',
+    (name) => {
+      expect(hasPrivateMember({ ...RSA, [name]: 'AAAA' })).toBe(true);
+    },
+  );
 });
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -125,7 +134,8 @@ const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING };
 const SIGN: Readonly<Record<string, (data: Buffer) => Buffer>> = {
   RS256: (data) => sign('sha256', data, rsa.privateKey),
   PS256: (data) => sign('sha256', data, { key: rsa.privateKey, ...PSS, saltLength: 32 }),
-  'PS256 with a short salt': (data) => sign('sha256', data, { key: rsa.privateKey, ...PSS, saltLength: 20 }),
+  'PS256 with a short salt': (data) =>
+    sign('sha256', data, { key: rsa.privateKey, ...PSS, saltLength: 20 }),
   'RS256 of SHA-512': (data) => sign('sha512', data, rsa.privateKey),
   ES256: (data) => sign('sha256', data, { key: ec.privateKey, dsaEncoding: 'ieee-p1363' }),
   'ES256 as DER': (data) => sign('sha256', data, ec.privateKey),
@@ -153,7 +163,12 @@ describe('A signature', () => {
   });
 
   test.each([
-    ['of another key', publicOf(generateKeyPairSync('ec', { namedCurve: 'P-256' })), 'ES256', 'ES256'],
+    [
+      'of another key',
+      publicOf(generateKeyPairSync('ec', { namedCurve: 'P-256' })),
+      'ES256',
+      'ES256',
+    ],
     ['of another key of Edwards', publicOf(generateKeyPairSync('ed25519')), 'EdDSA', 'EdDSA'],
     ['of another algorithm of the key', RSA, 'RS256', 'PS256'],
     ['of the other one', RSA, 'PS256', 'RS256'],
@@ -166,10 +181,13 @@ describe('A signature', () => {
     expect(isSigned(jwk, alg, how)).toBe(false);
   });
 
-  test.each(['none', 'HS256', 'es256', 'toString', undefined, ['ES256']])('by %j is not taken', (alg) => {
-    expect(() => getAlgorithm({ header: { alg } } as Partial<Jws> as Jws)).toThrow(
-      'its alg is not accepted here',
-    );
-    expect(() => isSigned(EC, alg, 'ES256')).toThrow('its alg is not accepted here');
-  });
+  test.each(['none', 'HS256', 'es256', 'toString', undefined, ['ES256']])(
+    'by %j is not taken',
+    (alg) => {
+      expect(() => getAlgorithm({ header: { alg } } as Partial<Jws> as Jws)).toThrow(
+        'its alg is not accepted here',
+      );
+      expect(() => isSigned(EC, alg, 'ES256')).toThrow('its alg is not accepted here');
+    },
+  );
 });

@@ -63,7 +63,8 @@ export function readPublicKey(value: unknown): PublicKey | null {
   const form = getForm(jwk);
   if (form === null || !isForVerifying(jwk)) return null;
   const { alg, kid } = jwk;
-  const algorithms = alg === undefined ? form.algorithms : form.algorithms.filter((each) => each === alg);
+  const algorithms =
+    alg === undefined ? form.algorithms : form.algorithms.filter((each) => each === alg);
   if (algorithms.length === 0) return null;
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KID)) {
     throw new JwkError(`has a kid that is not a string of at most ${LONGEST_KID} characters`);
@@ -152,7 +153,11 @@ const VERIFY: Readonly<Record<VerifiedAlgorithm, Verify>> = {
     verify(
       'sha256',
       signed,
-      { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+      {
+        key,
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+      },
       signature,
     ),
   ES256: (key, { signed, signature }) =>

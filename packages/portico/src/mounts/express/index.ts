@@ -22,7 +22,10 @@ export type { Mountable } from '../fetch/dispatch.ts';
  * some documents outside of it. If you mount the middleware below a path, these documents are
  * missing.
  */
-export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
+export function portico(
+  server: AuthorizationServer,
+  ...more: readonly Mountable[]
+): RequestHandler {
   const mounted = new MountedEndpoints([server, ...more]);
   return (req, res, next) => {
     const target = req.originalUrl;

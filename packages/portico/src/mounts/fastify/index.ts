@@ -1,7 +1,19 @@
 /** Portico in a Fastify 5 application. */
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RouteOptions,
+} from 'fastify';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
-import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
+import {
+  answerTo,
+  headersOnly,
+  incomingOf,
+  requestFrom,
+  requestIdOfIncoming,
+} from '../node/mount.ts';
 import {
   BearerError,
   bearerErrorResponse,
@@ -23,7 +35,9 @@ const requests = new Note<FastifyRequest>('fastify request');
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
-  const paths = new Set([server, ...more].flatMap(({ endpoints }) => endpoints.map(({ path }) => path)));
+  const paths = new Set(
+    [server, ...more].flatMap(({ endpoints }) => endpoints.map(({ path }) => path)),
+  );
   return async (fastify: FastifyInstance): Promise<void> => {
     if (fastify.prefix !== '') {
       throw new Error(
@@ -44,7 +58,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           const endpoint = mounted.dispatch(request.method, target);
           if (endpoint === null) return reply.callNotFound();
           requests.set(raw, request);
-          const asked = { incoming: raw, outgoing: reply.raw, target, parsed: request.body ?? undefined };
+          const asked = {
+            incoming: raw,
+            outgoing: reply.raw,
+            target,
+            parsed: request.body ?? undefined,
+          };
           const response =
             'refuse' in endpoint
               ? endpoint.refuse(requestIdOfIncoming(raw))
@@ -57,7 +76,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       } catch (error) {
         // With ignoreTrailingSlash, the path without the trailing slash already exists and is the
         // same route.
-        if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
+        if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE')
+          throw error;
       }
     }
   };

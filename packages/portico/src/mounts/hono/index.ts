@@ -19,7 +19,10 @@ export type { Mountable } from '../fetch/index.ts';
  * applications. Host methods receive Hono's context. The response includes the endpoint's cookies
  * and all cookies that are set on the context.
  */
-export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): MiddlewareHandler {
+export function portico(
+  server: AuthorizationServer,
+  ...more: readonly Mountable[]
+): MiddlewareHandler {
   const handle = createHandler(server, ...more);
   return async (c, next) => {
     const response = await handle(readRequest(c), c);
@@ -64,7 +67,11 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
-    const found = await server.lookUpToken(c.req.header('Authorization') ?? null, () => c.req.raw, c);
+    const found = await server.lookUpToken(
+      c.req.header('Authorization') ?? null,
+      () => c.req.raw,
+      c,
+    );
     if ('failure' in found) return answer(c, found.failure);
     await found.run(next).catch((error: unknown) => {
       if (!(c.error instanceof BearerError)) throw error;
@@ -73,7 +80,9 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
     // An error handler does not remove headers that were set for the body that it replaces.
-    const stale = hasTakenBody(c.res, c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
+    const stale = hasTakenBody(c.res, c.error)
+      ? OF_THE_BODY.filter((name) => name !== 'content-type')
+      : [];
     for (const name of ['content-length', ...stale]) c.header(name, undefined);
   };
 }
@@ -147,6 +156,7 @@ async function readBytes(req: Context['req']): Promise<Uint8Array> {
   if (kept === undefined) throw new BodyTakenError('c.req.raw', 'c.req');
   if (kept !== 'formData') return new Uint8Array(await req.arrayBuffer());
   const form = new URLSearchParams();
-  for (const [name, value] of await req.formData()) if (typeof value === 'string') form.append(name, value);
+  for (const [name, value] of await req.formData())
+    if (typeof value === 'string') form.append(name, value);
   return new TextEncoder().encode(form.toString());
 }

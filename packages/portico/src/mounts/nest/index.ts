@@ -39,7 +39,9 @@ export interface PorticoOptions {
 
 /** Options for `forRootAsync`: a factory with the application's own providers injected. */
 export interface PorticoAsyncOptions
-  extends Pick<ModuleMetadata, 'imports'>, Pick<FactoryProvider<PorticoOptions>, 'inject' | 'useFactory'> {}
+  extends
+    Pick<ModuleMetadata, 'imports'>,
+    Pick<FactoryProvider<PorticoOptions>, 'inject' | 'useFactory'> {}
 
 const OPTIONS = Symbol('portico/nest: options');
 
@@ -63,7 +65,11 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
    * Creates the module with a server from the application's own providers. None of them may be
    * request-scoped.
    */
-  static forRootAsync({ imports = [], inject = [], useFactory }: PorticoAsyncOptions): DynamicModule {
+  static forRootAsync({
+    imports = [],
+    inject = [],
+    useFactory,
+  }: PorticoAsyncOptions): DynamicModule {
     return {
       module: PorticoModule,
       global: true,
@@ -89,7 +95,8 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     if (type === 'express') adapter?.getInstance<Express>().use(expressPortico(server, ...more));
     else if (type === 'fastify')
       await adapter?.getInstance<FastifyInstance>().register(fastifyPortico(server, ...more));
-    else if (type !== '') throw new Error(`portico/nest works with Express and Fastify, not with '${type}'`);
+    else if (type !== '')
+      throw new Error(`portico/nest works with Express and Fastify, not with '${type}'`);
   }
   /** Called by Nest. */
   async onApplicationShutdown(): Promise<void> {

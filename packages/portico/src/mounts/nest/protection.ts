@@ -38,7 +38,9 @@ type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
 /** Runs code in which `token()` works. */
 type Run = <T>(work: () => T) => T;
 /** The token that was looked up for a request, and the API that it was looked up for. */
-const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>('nest: runs with token()');
+const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
+  'nest: runs with token()',
+);
 
 /** Thrown if a token look-up fails. The response explains why. */
 class FailedLookUp extends Error {
@@ -85,7 +87,9 @@ export class PorticoGuard implements CanActivate {
   /** Called by Nest. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (context.getType() !== 'http')
-      throw new Error(`@RequireScope() protects handlers of HTTP requests, not of '${context.getType()}'`);
+      throw new Error(
+        `@RequireScope() protects handlers of HTTP requests, not of '${context.getType()}'`,
+      );
     const request = context.switchToHttp().getRequest<PlatformRequest>();
     const places = [context.getHandler(), context.getClass()];
     const api = this.#at(this.#reflector.getAllAndOverride<string | undefined>(RESOURCE, places));

@@ -91,8 +91,16 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
     return answer ?? new Response(null, { status: 404 });
   }
 
-  function withToken(request: Request, work: () => Promise<Response>, resource?: string): Promise<Response>;
-  function withToken<T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
+  function withToken(
+    request: Request,
+    work: () => Promise<Response>,
+    resource?: string,
+  ): Promise<Response>;
+  function withToken<T>(
+    headers: Headers,
+    work: () => T | Promise<T>,
+    resource?: string,
+  ): Promise<T>;
   async function withToken(
     from: Request | Headers,
     work: () => unknown,

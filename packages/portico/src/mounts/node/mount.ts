@@ -36,7 +36,10 @@ export interface Incoming {
  * `X-Forwarded-…` headers. If the host's parser has read the body, it is serialized again. The
  * request aborts when the caller disconnects.
  */
-export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
+export function requestFrom(
+  { incoming, outgoing, target, parsed }: Incoming,
+  origin: string,
+): Request {
   const method = incoming.method ?? 'GET';
   const headers = copyHeaders(incoming);
   const left = new AbortController();
@@ -134,7 +137,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
  */
 function taken(): ReadableStream {
   return new ReadableStream({
-    start: (controller) => controller.error(new BodyTakenError('the request', "the request's body")),
+    start: (controller) =>
+      controller.error(new BodyTakenError('the request', "the request's body")),
   });
 }
 
@@ -200,12 +204,19 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
     for (const [key, each] of Object.entries(value))
       addFields(form, name === '' ? key : `${name}[${key}]`, each);
   } else if (name !== '') {
-    form.append(name, typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value));
+    form.append(
+      name,
+      typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value),
+    );
   }
 }
 
 /** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
-export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
+export async function send(
+  response: Response,
+  outgoing: ServerResponse,
+  head: boolean,
+): Promise<void> {
   outgoing.statusCode = response.status;
   // Remove only headers that are set: if an unset Transfer-Encoding is removed, Node closes the
   // connection after the response.

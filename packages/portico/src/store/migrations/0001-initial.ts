@@ -9,7 +9,8 @@ export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
   async up(schema) {
     const room = getDialect(schema).roomForUpdates('oauth_families');
-    for (const statement of [...tables(schema), ...indexes(schema), ...room]) await schema.change(statement);
+    for (const statement of [...tables(schema), ...indexes(schema), ...room])
+      await schema.change(statement);
     await insertLockedRows(schema);
   },
 };

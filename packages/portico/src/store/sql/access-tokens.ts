@@ -1,6 +1,13 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import type { AccessToken, DeadToken, Death, FurtherGrants, NewAccessToken, OfferedToken } from '../grant.ts';
+import type {
+  AccessToken,
+  DeadToken,
+  Death,
+  FurtherGrants,
+  NewAccessToken,
+  OfferedToken,
+} from '../grant.ts';
 import type { Admits } from './clients.ts';
 import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
@@ -37,7 +44,11 @@ export class AccessTokenRecords {
    * Revokes only this access token of the client. Returns the token if this call revoked it,
    * otherwise null.
    */
-  async revokeAccessToken(token: OfferedToken, clientId: string, now: number): Promise<AccessToken | null> {
+  async revokeAccessToken(
+    token: OfferedToken,
+    clientId: string,
+    now: number,
+  ): Promise<AccessToken | null> {
     // Read the token first, because its data is gone after the DELETE. MySQL cannot return deleted
     // rows. The owner never changes.
     const before = await this.findAccessToken(token, now);
@@ -67,7 +78,8 @@ export class AccessTokenRecords {
     const owner = { clientId: row.client_id, familyId: row.family_id };
     const none = (dead: Death): DeadToken => ({ dead, ...owner });
     if (row.expires_at <= now) return none('expired');
-    if (row.living_client_scope === null || !this.#admits(row.client_id)) return none('client revoked');
+    if (row.living_client_scope === null || !this.#admits(row.client_id))
+      return none('client revoked');
     const has = words(row.client_grants ?? '');
     const [begins, holder] =
       row.family_id === null

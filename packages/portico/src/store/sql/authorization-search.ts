@@ -50,7 +50,8 @@ export class AuthorizationSearch {
     );
     const shown = rows.slice(0, limit);
     const clients = await this.#clientsOf(shown);
-    const more = rows.length > limit ? (shown.at(-1)?.id ?? null) : bounds.isAll ? null : bounds.lowest;
+    const more =
+      rows.length > limit ? (shown.at(-1)?.id ?? null) : bounds.isAll ? null : bounds.lowest;
     return { items: shown.map((row) => toHeld(row, clients)), next: more };
   }
 
@@ -66,7 +67,11 @@ export class AuthorizationSearch {
       living.parameters,
     );
     const [{ seen, living: lives, people } = { seen: 0, living: 0, people: 0 }] = rows;
-    return { authorizations: Number(lives ?? 0), people: Number(people), isAll: Number(seen) < limit };
+    return {
+      authorizations: Number(lives ?? 0),
+      people: Number(people),
+      isAll: Number(seen) < limit,
+    };
   }
 
   /** Returns the lowest id of the rows to read, and whether there are more rows below it. */

@@ -54,7 +54,9 @@ export class AuthorizationRecords {
    * signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
-    const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_families WHERE ${HAS_OPENID} LIMIT 1`);
+    const { rows } = await this.#database.execute(
+      `SELECT 1 FROM oauth_families WHERE ${HAS_OPENID} LIMIT 1`,
+    );
     return rows.length > 0;
   }
 
@@ -76,7 +78,10 @@ export class AuthorizationRecords {
    * Returns the person's living authorizations for clients that are not revoked, oldest first.
    * Includes clients that are currently not admitted.
    */
-  async listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]> {
+  async listAuthorizations(
+    person: PersonReference,
+    now: number,
+  ): Promise<readonly Authorization[]> {
     const { rows } = await this.#database.execute<AuthorizationRow>(
       `SELECT ${AUTHORIZATION_COLUMNS}
         FROM oauth_families f
@@ -90,7 +95,8 @@ export class AuthorizationRecords {
 
   /** Resolves when the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
-    const ofPerson = 'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
+    const ofPerson =
+      'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
     return confirmRevocation(this.#database, 'oauth_families', ofPerson, [provider, id, clientId]);
   }
 
@@ -139,7 +145,11 @@ export class AuthorizationRecords {
     person: PersonReference,
     limit: number,
   ): Promise<{ readonly removed: number; readonly more: boolean }> {
-    return removeFamilies(this.#database, conditionOfPerson(person, getDialect(this.#database)), limit);
+    return removeFamilies(
+      this.#database,
+      conditionOfPerson(person, getDialect(this.#database)),
+      limit,
+    );
   }
 
   /** Returns false after it is durable that there was nothing to revoke. */

@@ -1,5 +1,11 @@
 import type { SqlParameter } from '@portico/sql';
-import type { ApplicationType, Client, ClientKeys, RegisteredBy, SigningAlgorithm } from '../client.ts';
+import type {
+  ApplicationType,
+  Client,
+  ClientKeys,
+  RegisteredBy,
+  SigningAlgorithm,
+} from '../client.ts';
 import { words } from './statements.ts';
 
 /**
@@ -48,7 +54,9 @@ export function keyValues({
   dpopBoundAccessTokens: isBound,
 }: Client): readonly SqlParameter[] {
   const ofKeys =
-    keys === null ? [null, null, null, null] : ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri];
+    keys === null
+      ? [null, null, null, null]
+      : ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri];
   return [...ofKeys, pushesRequests ? 1 : null, isBound ? 1 : null];
 }
 

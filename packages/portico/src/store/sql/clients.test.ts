@@ -31,7 +31,8 @@ let numbers = 0;
 const name = (what: string) => `${what}-${(numbers += 1)}`;
 
 /** On the store of these tests. */
-const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
+const losing = (loses: Losing, meantime?: () => Promise<void>) =>
+  losingStore(database, loses, meantime);
 
 const clientNamed = (id: string, changes: Partial<Client> = {}) => storedClient(id, NOW, changes);
 
@@ -96,7 +97,9 @@ describe('a client', () => {
 
   test('with a method that this release does not know has no usable keys', async () => {
     const client = await newClient({ keys: UNLIKE.keys });
-    await set('oauth_clients', ['client_id', client.id], { token_endpoint_auth_method: 'of later' });
+    await set('oauth_clients', ['client_id', client.id], {
+      token_endpoint_auth_method: 'of later',
+    });
     const keys = { jwks: null, jwksUri: null, algorithm: null };
     expect(await store.clients.findClient(client.id)).toEqual({ ...client, keys });
   });
@@ -107,7 +110,10 @@ describe('a client', () => {
     const ended = await newClient({ revokedAt: NOW + 5 });
     const strict = new Store(database, (id) => id === taken.id);
     expect(await strict.clients.findClient(taken.id)).toEqual(taken);
-    expect(await strict.clients.findClient(refused.id)).toEqual({ ...refused, revokedAt: refused.createdAt });
+    expect(await strict.clients.findClient(refused.id)).toEqual({
+      ...refused,
+      revokedAt: refused.createdAt,
+    });
     expect(await strict.clients.findClient(ended.id)).toEqual(ended);
     expect(await strict.clients.listClients()).toContainEqual(refused);
   });
@@ -203,12 +209,14 @@ describe('a client that is inserted if it is new', () => {
       losing('before it took effect').clients.insertClientUnless(one, titled(title)),
     ).rejects.toThrow(AWAY);
     expect(await store.clients.findClient(one.id)).toBeNull();
-    expect(await losing('after it took effect').clients.insertClientUnless(one, titled(title))).toBeNull();
+    expect(
+      await losing('after it took effect').clients.insertClientUnless(one, titled(title)),
+    ).toBeNull();
     expect(await store.clients.findClient(one.id)).toEqual(one);
     const other = clientNamed(name('client'), { name: title });
-    expect(await losing('after it took effect').clients.insertClientUnless(other, titled(title))).toEqual(
-      one,
-    );
+    expect(
+      await losing('after it took effect').clients.insertClientUnless(other, titled(title)),
+    ).toEqual(one);
   });
 });
 
@@ -222,7 +230,8 @@ describe('many clients at once', () => {
     const existing = clientNamed(there, { name: 'There before' });
     await store.clients.insertClient(existing);
     expect(await store.clients.insertClients(clients)).toBe(there);
-    const found = async () => Promise.all(ids.map(async (id) => (await store.clients.findClient(id))?.name));
+    const found = async () =>
+      Promise.all(ids.map(async (id) => (await store.clients.findClient(id))?.name));
     expect(await found()).toEqual([undefined, 'There before', undefined]);
     await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [there]);
     expect(await store.clients.insertClients(clients)).toBeNull();
@@ -235,7 +244,9 @@ describe('many clients at once', () => {
     await emptied('oauth_clients');
     const clients = [clientNamed(name('client')), clientNamed(name('client'))];
     const [first = clientNamed('')] = clients;
-    await expect(losing('before it took effect').clients.insertClients(clients)).rejects.toThrow(AWAY);
+    await expect(losing('before it took effect').clients.insertClients(clients)).rejects.toThrow(
+      AWAY,
+    );
     expect(await store.clients.findClient(first.id)).toBeNull();
     const taken = losing('before it took effect', () =>
       store.clients.insertClient(clientNamed(first.id, { name: 'Another' })),
@@ -293,7 +304,9 @@ describe('a client that is changed', () => {
   test('gets the new values of all fields that may change, and of no others', async () => {
     const read = await newClient();
     const changed = { ...read, ...UNLIKE, siteUri: 'https://client.example/', logoHash: 'a logo' };
-    expect(await store.clients.updateClient(read, { ...changed, public: true, profile: 'fapi2' })).toBe(true);
+    expect(
+      await store.clients.updateClient(read, { ...changed, public: true, profile: 'fapi2' }),
+    ).toBe(true);
     expect(await store.clients.findClient(read.id)).toEqual(changed);
     expect(await store.clients.updateClient(changed, read)).toBe(true);
     expect(await store.clients.findClient(read.id)).toEqual(read);
@@ -332,7 +345,9 @@ describe('a client that is changed', () => {
     }
     const ended = await newClient({ revokedAt: NOW });
     expect(await store.clients.updateClient(ended, { ...ended, name: 'Another' })).toBe(false);
-    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(
+      false,
+    );
     const earlier = await newClient();
     await set('oauth_clients', ['client_id', earlier.id], { registered_by: null });
     expect(await store.clients.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
@@ -341,7 +356,9 @@ describe('a client that is changed', () => {
   test('with a lost commit, is changed if the commit took effect, and otherwise not', async () => {
     const read = await newClient();
     const changed = { ...read, name: 'Another' };
-    await expect(losing('before it took effect').clients.updateClient(read, changed)).rejects.toThrow(AWAY);
+    await expect(
+      losing('before it took effect').clients.updateClient(read, changed),
+    ).rejects.toThrow(AWAY);
     expect(await store.clients.findClient(read.id)).toEqual(read);
     expect(await losing('after it took effect').clients.updateClient(read, changed)).toBe(true);
     expect(await losing('after it took effect').clients.updateClient(read, changed)).toBe(false);
@@ -379,7 +396,10 @@ describe('a client with a document', () => {
     });
     const again = () => store.documentClients.keepDocumentClient(client, NOW);
     expect(await writesOf(again)).toEqual([expect.stringMatching(/^UPDATE/)]);
-    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW });
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client,
+      freshUntil: NOW,
+    });
     const operators = await newClient();
     expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
       client: operators,
@@ -439,7 +459,13 @@ describe('a client with a document', () => {
     });
   const waiting = (secretHash: string, parameters: readonly (readonly string[])[]) =>
     store.waitingRequests.keepWaitingRequest(
-      { secretHash, network: '', parameters: JSON.stringify(parameters), bytes: 1, expiresAt: NOW + HOUR },
+      {
+        secretHash,
+        network: '',
+        parameters: JSON.stringify(parameters),
+        bytes: 1,
+        expiresAt: NOW + HOUR,
+      },
       null,
       NOW,
     );
@@ -488,7 +514,9 @@ describe('a client with a document', () => {
       expires_at: NOW + HOUR,
     });
     expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
-    expect(await store.waitingRequests.findWaitingRequest(`waits ${client.id}`, NOW)).not.toBeNull();
+    expect(
+      await store.waitingRequests.findWaitingRequest(`waits ${client.id}`, NOW),
+    ).not.toBeNull();
     await store.clients.revokeClient(client.id, NOW);
     expect(await store.documentClients.unblockDocumentClient(client.id, NOW + 10)).toBe(true);
     const state = async (id: string) => ({
@@ -506,7 +534,10 @@ describe('a client with a document', () => {
         )
       ).map((row) => row.revoked_at),
       tokens: (
-        await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens WHERE client_id = ? ORDER BY id', id)
+        await rowsOf<{ id: string }>(
+          'SELECT id FROM oauth_access_tokens WHERE client_id = ? ORDER BY id',
+          id,
+        )
       ).map((row) => row.id),
     });
     expect(await state(client.id)).toEqual({
@@ -546,7 +577,9 @@ describe('a client with a document', () => {
       await writesOf(() => store.documentClients.unblockDocumentClient(client.id, NOW));
       const removals = watched.writes.filter(({ begins }) => begins.startsWith('DELETE'));
       expect(removals.map(({ values }) => values)).toEqual(count === 500 ? [500] : [500, 1]);
-      expect(await rowsOf('SELECT 1 FROM oauth_access_tokens WHERE client_id = ?', client.id)).toEqual([]);
+      expect(
+        await rowsOf('SELECT 1 FROM oauth_access_tokens WHERE client_id = ?', client.id),
+      ).toEqual([]);
     }
   });
 
@@ -554,15 +587,15 @@ describe('a client with a document', () => {
     watched.meanwhile = null;
     const client = documentClient();
     await store.documentClients.keepDocumentClient(client, NOW + HOUR);
-    expect(await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW)).toBe(
-      false,
-    );
+    expect(
+      await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW),
+    ).toBe(false);
     await store.clients.revokeClient(client.id, NOW);
     const lost = losing('before it took effect');
     await expect(lost.documentClients.unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
-    expect(await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW)).toBe(
-      true,
-    );
+    expect(
+      await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW),
+    ).toBe(true);
     await store.clients.revokeClient(client.id, NOW);
     const another = documentClient();
     await store.documentClients.keepDocumentClient(another, NOW);
@@ -611,16 +644,20 @@ describe('a client that registers itself', () => {
     const operators = await newClient();
     await set('oauth_clients', ['client_id', operators.id], { registration_hash: 'not asked' });
     expect(await store.registrations.findRegistrationHash(operators.id)).toBeNull();
-    expect(await rowsOf('SELECT registered_from FROM oauth_clients WHERE client_id = ?', client.id)).toEqual([
-      { registered_from: network },
-    ]);
+    expect(
+      await rowsOf('SELECT registered_from FROM oauth_clients WHERE client_id = ?', client.id),
+    ).toEqual([{ registered_from: network }]);
   });
 
   test('is refused without a write if its network has registered too many, until the oldest is out of the period', async () => {
     const network = name('network');
     for (const createdAt of [NOW, NOW + 5])
       expect(
-        await store.registrations.registerClient(registrationOf({ network }, { createdAt }), limits, NOW + 5),
+        await store.registrations.registerClient(
+          registrationOf({ network }, { createdAt }),
+          limits,
+          NOW + 5,
+        ),
       ).toBeNull();
     const next = registrationOf({ network }, { createdAt: NOW + HOUR });
     const before = watched.transactions;
@@ -661,7 +698,8 @@ describe('a client that registers itself', () => {
       registrationOf({}, { createdAt: NOW }),
       registrationOf({}, { createdAt: NOW + 1 }),
     ];
-    for (const each of [used, next, oldest]) await store.registrations.registerClient(each, limits, NOW);
+    for (const each of [used, next, oldest])
+      await store.registrations.registerClient(each, limits, NOW);
     await store.clients.noteClientUse(used.client.id, NOW);
     const newcomer = registrationOf({}, { createdAt: NOW + HOUR });
     const before = watched.transactions;
@@ -704,7 +742,9 @@ describe('a client that registers itself', () => {
       },
       () => true,
     );
-    expect(await racing.registrations.registerClient(newcomer, { ...limits, unused: 1 }, NOW)).toBeNull();
+    expect(
+      await racing.registrations.registerClient(newcomer, { ...limits, unused: 1 }, NOW),
+    ).toBeNull();
     expect(await store.clients.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
   });
 
@@ -719,24 +759,36 @@ describe('a client that registers itself', () => {
     expect(await use(NOW + HOUR)).toEqual({ reason: 'token' });
     expect(await use(NOW, 'unknown')).toEqual({ reason: 'token' });
     expect(await use(NOW + HOUR - 1)).toBeNull();
-    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 1 });
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({
+      ...token,
+      usesLeft: 1,
+    });
     expect(await use(NOW)).toBeNull();
     const refused = registrationOf({ initialTokenHash: hash });
-    expect(await store.registrations.registerClient(refused, none, NOW)).toEqual({ reason: 'token' });
+    expect(await store.registrations.registerClient(refused, none, NOW)).toEqual({
+      reason: 'token',
+    });
     expect(await store.clients.findClient(refused.client.id)).toBeNull();
-    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 0 });
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({
+      ...token,
+      usesLeft: 0,
+    });
   });
 
   test('with a lost commit, is registered if the commit took effect, and otherwise not', async () => {
     const registration = registrationOf();
     const lost = losing('before it took effect');
-    await expect(lost.registrations.registerClient(registration, limits, NOW)).rejects.toThrow(AWAY);
+    await expect(lost.registrations.registerClient(registration, limits, NOW)).rejects.toThrow(
+      AWAY,
+    );
     expect(
       await losing('after it took effect').registrations.registerClient(registration, limits, NOW),
     ).toBeNull();
     expect(await store.clients.findClient(registration.client.id)).toEqual(registration.client);
     const unknown = registrationOf({ initialTokenHash: 'unknown' });
-    expect(await losing('after it took effect').registrations.registerClient(unknown, limits, NOW)).toEqual({
+    expect(
+      await losing('after it took effect').registrations.registerClient(unknown, limits, NOW),
+    ).toEqual({
       reason: 'token',
     });
   });
@@ -747,16 +799,23 @@ describe('a client that registers itself', () => {
     await store.registrations.registerClient(registration, limits, NOW);
     const changed = { ...client, ...UNLIKE, applicationType: 'native' } as const;
     expect(
-      await store.registrations.updateRegistration({ ...changed, public: true, createdAt: 0 }, tokenHash),
+      await store.registrations.updateRegistration(
+        { ...changed, public: true, createdAt: 0 },
+        tokenHash,
+      ),
     ).toBe(true);
     expect(await store.clients.findClient(client.id)).toEqual(changed);
     expect(await store.registrations.updateRegistration(client, 'another')).toBe(false);
     await store.clients.noteClientUse(client.id, NOW);
     expect(await store.registrations.updateRegistration(client, tokenHash)).toBe(false);
-    expect(await store.registrations.updateRegistration({ ...changed, name: 'A third' }, tokenHash)).toBe(
-      true,
-    );
-    expect(await store.clients.findClient(client.id)).toEqual({ ...changed, name: 'A third', usedAt: NOW });
+    expect(
+      await store.registrations.updateRegistration({ ...changed, name: 'A third' }, tokenHash),
+    ).toBe(true);
+    expect(await store.clients.findClient(client.id)).toEqual({
+      ...changed,
+      name: 'A third',
+      usedAt: NOW,
+    });
     await store.clients.revokeClient(client.id, NOW);
     expect(await store.registrations.updateRegistration(changed, tokenHash)).toBe(false);
   });
@@ -776,7 +835,10 @@ describe('a client that registers itself', () => {
     expect(await store.initialAccessTokens.deleteInitialAccessToken('one at a time')).toBe(false);
     expect(await store.initialAccessTokens.deleteInitialAccessToken('unknown')).toBe(false);
     expect(await store.initialAccessTokens.deleteInitialAccessToken(second.token.id)).toBe(true);
-    expect(await store.initialAccessTokens.listInitialAccessTokens()).toEqual([first.token, third.token]);
+    expect(await store.initialAccessTokens.listInitialAccessTokens()).toEqual([
+      first.token,
+      third.token,
+    ]);
     expect(await store.registrations.registerClient(registrationOf(), limits, NOW)).toBeNull();
   });
 
@@ -784,12 +846,25 @@ describe('a client that registers itself', () => {
 
   test('is removed if it was never used or has not been used for long; others stay', async () => {
     await emptied('oauth_clients');
-    const registered = async (usedAt: number | null, createdAt: number, changes: Partial<Client> = {}) => {
-      const client = await newClient({ registeredBy: 'registration', usedAt, createdAt, ...changes });
+    const registered = async (
+      usedAt: number | null,
+      createdAt: number,
+      changes: Partial<Client> = {},
+    ) => {
+      const client = await newClient({
+        registeredBy: 'registration',
+        usedAt,
+        createdAt,
+        ...changes,
+      });
       return client.id;
     };
     const documented = async (freshUntil: number, changes: Partial<Client> = {}) => {
-      const client = clientNamed(name('document'), { registeredBy: 'document', createdAt: 0, ...changes });
+      const client = clientNamed(name('document'), {
+        registeredBy: 'document',
+        createdAt: 0,
+        ...changes,
+      });
       await store.documentClients.keepDocumentClient({ ...client, revokedAt: null }, freshUntil);
       if (client.revokedAt !== null) await store.clients.revokeClient(client.id, client.revokedAt);
       return client.id;
@@ -810,7 +885,9 @@ describe('a client that registers itself', () => {
     ];
     const before = { ...NEVER, neverUsedBefore: NOW, unusedBefore: NOW + HOUR };
     const ids = async () => (await store.clients.listClients()).map(({ id }) => id).toSorted();
-    expect(await store.expired.pruneRegistrations({ ...NEVER, unusedBefore: NOW + HOUR }, 10)).toEqual({
+    expect(
+      await store.expired.pruneRegistrations({ ...NEVER, unusedBefore: NOW + HOUR }, 10),
+    ).toEqual({
       clients: 1,
       more: true,
     });
@@ -848,7 +925,9 @@ describe('a client that registers itself', () => {
       more: true,
     });
     expect(await store.initialAccessTokens.findInitialAccessToken(ended.hash)).toBeNull();
-    expect(await store.initialAccessTokens.findInitialAccessToken(lasting.hash)).toEqual(lasting.token);
+    expect(await store.initialAccessTokens.findInitialAccessToken(lasting.hash)).toEqual(
+      lasting.token,
+    );
     expect(await store.expired.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
       clients: 0,
       more: false,
@@ -905,10 +984,18 @@ describe('a request that a person was shown', () => {
     const request = requestOf();
     expect(await store.consentRequests.insertConsentRequest(request)).toBe(true);
     expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
-    expect(await store.consentRequests.insertConsentRequest({ ...request, state: 'another' })).toBe(false);
+    expect(await store.consentRequests.insertConsentRequest({ ...request, state: 'another' })).toBe(
+      false,
+    );
     expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
     expect(await store.consentRequests.findConsentRequest('unknown')).toBeNull();
-    const none = requestOf({ state: null, nonce: null, audience: null, thumbprint: null, outcome: 'denied' });
+    const none = requestOf({
+      state: null,
+      nonce: null,
+      audience: null,
+      thumbprint: null,
+      outcome: 'denied',
+    });
     const asked = { ...none.asked, scopes: [] };
     await store.consentRequests.insertConsentRequest({ ...none, asked, scopes: [] });
     expect(await store.consentRequests.findConsentRequest(none.idHash)).toEqual({
@@ -920,13 +1007,17 @@ describe('a request that a person was shown', () => {
 
   test('that cannot be stored is an error, not an existing id', async () => {
     const request = requestOf({ browserHash: null as never });
-    await expect(store.consentRequests.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
+    await expect(store.consentRequests.insertConsentRequest(request)).rejects.toThrow(
+      /browser_hash/,
+    );
   });
 
   test('can be shown again with other scopes, unless it has changed, been answered or expired', async () => {
     const request = requestOf();
     await store.consentRequests.insertConsentRequest(request);
-    expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(false);
+    expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(
+      false,
+    );
     expect(
       await store.consentRequests.presentConsentRequest(
         { ...request, asked: { ...request.asked, scopes: ['openid'] } },
@@ -935,17 +1026,26 @@ describe('a request that a person was shown', () => {
       ),
     ).toBe(false);
     expect(
-      await store.consentRequests.presentConsentRequest(request, ['openid', 'more'], NOW + HOUR - 1),
+      await store.consentRequests.presentConsentRequest(
+        request,
+        ['openid', 'more'],
+        NOW + HOUR - 1,
+      ),
     ).toBe(true);
     const asked = { ...request.asked, scopes: ['openid', 'more'] };
-    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({ ...request, asked });
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({
+      ...request,
+      asked,
+    });
     await store.consentRequests.voidConsentRequest(request.idHash);
     expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({
       ...request,
       asked,
       outcome: 'void',
     });
-    expect(await store.consentRequests.presentConsentRequest({ ...request, asked }, [], NOW)).toBe(false);
+    expect(await store.consentRequests.presentConsentRequest({ ...request, asked }, [], NOW)).toBe(
+      false,
+    );
     const denied = requestOf({ outcome: 'denied' });
     await store.consentRequests.insertConsentRequest(denied);
     await store.consentRequests.voidConsentRequest(denied.idHash);
@@ -962,7 +1062,8 @@ describe('a request that waits for sign-in', () => {
     bytes,
     expiresAt,
   });
-  const fresh = () => database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");
+  const fresh = () =>
+    database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");
   const waits = async ({ secretHash }: { readonly secretHash: string }, now = NOW) =>
     (await store.waitingRequests.findWaitingRequest(secretHash, now)) !== null;
 
@@ -973,7 +1074,9 @@ describe('a request that waits for sign-in', () => {
     expect(await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR - 1)).toBe(
       request.parameters,
     );
-    expect(await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    expect(
+      await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR),
+    ).toBeNull();
     expect(await store.waitingRequests.findWaitingRequest('budget', NOW)).toBeNull();
     await store.waitingRequests.endWaitingRequest(request.secretHash);
     await store.waitingRequests.endWaitingRequest('budget');
@@ -988,7 +1091,9 @@ describe('a request that waits for sign-in', () => {
     const pushed = Array.from({ length: 3 }, () => waiting('a', 10_000));
     for (const each of pushed)
       expect(await store.waitingRequests.keepWaitingRequest(each, null, NOW)).toBe(true);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 400), budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 400), budget, NOW)).toBe(
+      true,
+    );
     for (let count = 0; count < 2; count += 1)
       for (const network of ['b', 'c', 'd'])
         await store.waitingRequests.keepWaitingRequest(waiting(network, 150), budget, NOW);
@@ -997,12 +1102,20 @@ describe('a request that waits for sign-in', () => {
 
   test("uses its network's share to the byte, and is refused without a write beyond it", async () => {
     await fresh();
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(
+      true,
+    );
     const before = watched.transactions;
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 101), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 101), budget, NOW)).toBe(
+      false,
+    );
     expect(watched.transactions).toBe(before);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('b', 401), budget, NOW)).toBe(false);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('b', 401), budget, NOW)).toBe(
+      false,
+    );
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(
+      true,
+    );
   });
 
   test('counts until it expires, and is then removed', async () => {
@@ -1010,9 +1123,15 @@ describe('a request that waits for sign-in', () => {
     const [soon, later] = [waiting('a', 200, NOW + 1), waiting('a', 200, NOW + 2)];
     for (const each of [soon, later])
       expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW)).toBe(false);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW + 1)).toBe(true);
-    const left = await rowsOf<{ secret_hash: string }>('SELECT secret_hash FROM oauth_waiting_requests');
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW)).toBe(
+      false,
+    );
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW + 1)).toBe(
+      true,
+    );
+    const left = await rowsOf<{ secret_hash: string }>(
+      'SELECT secret_hash FROM oauth_waiting_requests',
+    );
     const hashes = left.map((row) => row.secret_hash);
     expect(hashes).toContain(later.secretHash);
     expect(hashes).not.toContain(soon.secretHash);
@@ -1031,14 +1150,18 @@ describe('a request that waits for sign-in', () => {
     // Has no bytes, and is the oldest: it makes no room.
     const pushed = waiting('a', 400, NOW + 5);
     await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(
+      true,
+    );
     expect(await Promise.all([oldest, next, third, pushed].map((each) => waits(each)))).toEqual([
       false,
       false,
       true,
       true,
     ]);
-    expect(await store.waitingRequests.keepWaitingRequest(waiting('e', 301), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('e', 301), budget, NOW)).toBe(
+      false,
+    );
     await fresh();
   });
 
@@ -1046,7 +1169,9 @@ describe('a request that waits for sign-in', () => {
     await fresh();
     const request = waiting('a', 100);
     const lost = losing('before it took effect');
-    await expect(lost.waitingRequests.keepWaitingRequest(request, budget, NOW)).rejects.toThrow(AWAY);
+    await expect(lost.waitingRequests.keepWaitingRequest(request, budget, NOW)).rejects.toThrow(
+      AWAY,
+    );
     expect(await waits(request)).toBe(false);
     expect(
       await losing('after it took effect').waitingRequests.keepWaitingRequest(request, budget, NOW),
@@ -1064,7 +1189,10 @@ describe('the cookie key', () => {
     expect(await store.cookieKeys.cookieKey(600, 'first', 599)).toBe('first');
     expect(await writesOf(() => store.cookieKeys.cookieKey(600, 'second', 600))).toEqual([]);
     expect(await store.cookieKeys.cookieKey(600, 'second', 600)).toBe('first');
-    watched.meanwhile = { before: /^INSERT/, act: () => store.cookieKeys.cookieKey(601, 'theirs', 600) };
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.cookieKeys.cookieKey(601, 'theirs', 600),
+    };
     expect(await store.cookieKeys.cookieKey(601, 'ours', 600)).toBe('theirs');
     expect(await store.cookieKeys.findCookieKey(600)).toBe('first');
     expect(await store.cookieKeys.cookieKey(602, 'third', 601)).toBe('third');
@@ -1076,7 +1204,9 @@ describe('the cookie key', () => {
   test('that was removed before use is an error', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
-    await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow('could not be stored');
+    await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow(
+      'could not be stored',
+    );
   });
 });
 
@@ -1096,12 +1226,19 @@ describe('the subject of a person', () => {
     expect(await store.subjects.hasSubject(ada)).toBe(true);
     expect(await store.subjects.findPersonOfSubject(first)).toEqual(ada);
     expect(await store.subjects.findPersonOfSubject(second)).toBeNull();
-    for (const other of [grace, { ...ada, provider: 'others' }, { ...ada, id: ada.id.toUpperCase() }]) {
+    for (const other of [
+      grace,
+      { ...ada, provider: 'others' },
+      { ...ada, id: ada.id.toUpperCase() },
+    ]) {
       expect(await store.subjects.findSubject(other)).toBeNull();
       expect(await store.subjects.hasSubject(other)).toBe(false);
       expect(await store.subjects.forgetSubject(other)).toBe(false);
     }
-    watched.meanwhile = { before: /^INSERT/, act: () => store.subjects.assignSubject(grace, second) };
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.subjects.assignSubject(grace, second),
+    };
     expect(await store.subjects.assignSubject(grace, name('subject'))).toBe(second);
     expect(await store.subjects.forgetSubject(ada)).toBe(true);
     expect(await store.subjects.findSubject(ada)).toBeNull();
@@ -1124,7 +1261,10 @@ describe('the subject of a person', () => {
       () => true,
     );
     expect(await erasing.subjects.assignSubject(ada, subject)).toBe(subject);
-    watched.meanwhile = { before: /^INSERT/, act: () => store.subjects.assignSubject(ada, subject) };
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.subjects.assignSubject(ada, subject),
+    };
     await expect(erasing.subjects.assignSubject(ada, name('subject'))).rejects.toThrow(
       'could not be assigned',
     );
@@ -1139,10 +1279,10 @@ describe('the subject of a person', () => {
     expect(await store.subjects.insertSubject(ada, second)).toBe(false);
     expect(await store.subjects.insertSubject(grace, first)).toBe(false);
     expect(await store.subjects.insertSubject(grace, second)).toBe(true);
-    expect([await store.subjects.findSubject(ada), await store.subjects.findSubject(grace)]).toEqual([
-      first,
-      second,
-    ]);
+    expect([
+      await store.subjects.findSubject(ada),
+      await store.subjects.findSubject(grace),
+    ]).toEqual([first, second]);
   });
 });
 
@@ -1198,7 +1338,9 @@ describe('with a database collation that ignores case or accents', () => {
       expect(await one.clients.findClient('some-client')).toBeNull();
       expect(await one.documentClients.findDocumentClient('some-client')).toBeNull();
       const misspelt = { ...client, id: 'some-client' };
-      expect(await one.clients.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(false);
+      expect(await one.clients.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(
+        false,
+      );
       const person = { provider: 'accounts', id: 'Ada' };
       await one.subjects.assignSubject(person, 'Subject');
       expect(await one.subjects.findPersonOfSubject('Subject')).toEqual(person);

@@ -1,4 +1,10 @@
-import { type Database, getDialect, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
+import {
+  type Database,
+  getDialect,
+  insertIfNone,
+  type SqlConnection,
+  type SqlParameter,
+} from '@portico/sql';
 import type { Client, ClientLogo } from '../client.ts';
 import type { FurtherGrants } from '../grant.ts';
 import {
@@ -50,7 +56,9 @@ export class ClientRecords {
     return this.#database.transaction(
       (connection) =>
         inTurn(connection, client, async () => {
-          const existing = (await listClients(connection)).find((each) => each.id !== TURN && isThere(each));
+          const existing = (await listClients(connection)).find(
+            (each) => each.id !== TURN && isThere(each),
+          );
           if (existing === undefined) await insertWithLogo(connection, client, logo);
           return existing ?? null;
         }),
@@ -58,7 +66,9 @@ export class ClientRecords {
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
-          inTurn(connection, client, () => exists(connection, 'oauth_clients', 'client_id', client.id)),
+          inTurn(connection, client, () =>
+            exists(connection, 'oauth_clients', 'client_id', client.id),
+          ),
         ),
     );
   }
@@ -104,7 +114,8 @@ export class ClientRecords {
     replaced: string | null = null,
     expiresAt: number | null = null,
   ): Promise<boolean> {
-    const [isReplaced, replacing] = replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
+    const [isReplaced, replacing] =
+      replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
     const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
     // MySQL assigns from left to right, so copy the current secret before it is replaced.
     const rotate = (committed?: () => Promise<boolean>) =>
@@ -113,7 +124,15 @@ export class ClientRecords {
             previous_secret_expires_at = CASE WHEN secret_expires_at < ? THEN secret_expires_at ELSE ? END,
             secret_hash = ?, secret_expires_at = ?
           WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL AND secret_hash <> ?${isReplaced}`,
-        [previousExpiresAt, previousExpiresAt, secretHash, expiresAt, clientId, secretHash, ...replacing],
+        [
+          previousExpiresAt,
+          previousExpiresAt,
+          secretHash,
+          expiresAt,
+          clientId,
+          secretHash,
+          ...replacing,
+        ],
         committed,
       );
     // If the rotation was lost, no one has the new secret. Another rotation would then end the
@@ -134,7 +153,8 @@ export class ClientRecords {
     return this.#database.transaction(
       async (connection) => {
         const current = await claimClient(connection, read.id);
-        if (current === null || current.revokedAt !== null || !saysTheSame(current, read)) return false;
+        if (current === null || current.revokedAt !== null || !saysTheSame(current, read))
+          return false;
         await connection.execute(UPDATE_CLIENT, updateValues(changed));
         if (logo !== undefined) await replaceLogo(connection, read.id, logo);
         return true;
@@ -197,7 +217,10 @@ export class ClientRecords {
 
   /** Records when a client was last used. */
   async noteClientUse(clientId: string, now: number): Promise<void> {
-    await this.#database.execute('UPDATE oauth_clients SET used_at = ? WHERE client_id = ?', [now, clientId]);
+    await this.#database.execute('UPDATE oauth_clients SET used_at = ? WHERE client_id = ?', [
+      now,
+      clientId,
+    ]);
   }
 }
 
@@ -226,8 +249,12 @@ async function insertWithLogo(
 }
 
 /** Inserts all of these clients or none. If one id already exists, returns it. */
-async function insertAll(connection: SqlConnection, clients: readonly Client[]): Promise<string | null> {
-  for (const { id } of clients) if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
+async function insertAll(
+  connection: SqlConnection,
+  clients: readonly Client[],
+): Promise<string | null> {
+  for (const { id } of clients)
+    if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
   for (const client of clients) await insertClient(connection, client);
   return null;
 }
@@ -281,7 +308,11 @@ async function claimClient(connection: SqlConnection, id: string): Promise<Clien
 const TURN = 'one at a time';
 
 /** Runs the work in turn. The turn's row copies this client's values. */
-async function inTurn<T>(connection: SqlConnection, client: Client, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(
+  connection: SqlConnection,
+  client: Client,
+  work: () => Promise<T>,
+): Promise<T> {
   await insertClient(connection, { ...client, id: TURN });
   const result = await work();
   await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);

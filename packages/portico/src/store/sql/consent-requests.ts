@@ -32,7 +32,8 @@ export class ConsentRequestRecords {
       await insert;
       return true;
     } catch (error) {
-      if (await exists(this.#database, 'oauth_consent_requests', 'id_hash', request.idHash)) return false;
+      if (await exists(this.#database, 'oauth_consent_requests', 'id_hash', request.idHash))
+        return false;
       throw error;
     }
   }
@@ -177,7 +178,16 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = 
  */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
-  const { shownName, uiLocales, direct: pushed, responseMode, choices, further, details, answer } = request;
+  const {
+    shownName,
+    uiLocales,
+    direct: pushed,
+    responseMode,
+    choices,
+    further,
+    details,
+    answer,
+  } = request;
   return JSON.stringify({
     redirectUri,
     scopes,
@@ -247,7 +257,10 @@ function toConsentRequest(row: ConsentRequestRow): ConsentRequest {
     browserHash: row.browser_hash,
     clientId: row.client_id,
     audience: row.audience,
-    asked: { person: { provider: row.user_provider, id: row.user_id }, scopes: words(row.asked_scope) },
+    asked: {
+      person: { provider: row.user_provider, id: row.user_id },
+      scopes: words(row.asked_scope),
+    },
     outcome: row.outcome as ConsentOutcome | null,
     expiresAt: row.expires_at,
   };

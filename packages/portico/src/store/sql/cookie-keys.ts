@@ -15,10 +15,12 @@ export class CookieKeyRecords {
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);
     if (known !== null) return known;
-    await insertIfNone(this.#database, 'oauth_cookie_keys (period, key_text) VALUES (?, ?)', '(period)', [
-      period,
-      candidate,
-    ]);
+    await insertIfNone(
+      this.#database,
+      'oauth_cookie_keys (period, key_text) VALUES (?, ?)',
+      '(period)',
+      [period, candidate],
+    );
     await this.#database.execute('DELETE FROM oauth_cookie_keys WHERE period < ?', [oldest]);
     const key = await this.findCookieKey(period);
     if (key === null) throw new Error('The key for cookies could not be stored');

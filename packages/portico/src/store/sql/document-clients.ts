@@ -26,11 +26,13 @@ export class DocumentClientRecords {
    * is fresh.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
-    const { rows } = await this.#database.execute<ClientRow & { document_fresh_until: number | null }>(FIND, [
-      url,
-    ]);
+    const { rows } = await this.#database.execute<
+      ClientRow & { document_fresh_until: number | null }
+    >(FIND, [url]);
     const row = rows.find((found) => found.client_id === url);
-    return row === undefined ? null : { client: toClient(row), freshUntil: row.document_fresh_until ?? 0 };
+    return row === undefined
+      ? null
+      : { client: toClient(row), freshUntil: row.document_fresh_until ?? 0 };
   }
 
   /**
@@ -38,7 +40,10 @@ export class DocumentClientRecords {
    * If the client was revoked, or was unblocked after the document was read, changes nothing and
    * returns `revoked`.
    */
-  async keepDocumentClient(client: Client, freshUntil: number): Promise<'new' | 'known' | 'revoked'> {
+  async keepDocumentClient(
+    client: Client,
+    freshUntil: number,
+  ): Promise<'new' | 'known' | 'revoked'> {
     if (await this.#update(client, freshUntil)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
@@ -128,7 +133,9 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
  * Waits for every other writer of the client's row, then returns whether the client is not blocked.
  */
 async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
-  await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [url]);
+  await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [
+    url,
+  ]);
   const { rows } = await connection.execute(
     'SELECT 1 FROM oauth_clients WHERE client_id = ? AND revoked_at IS NULL',
     [url],
@@ -140,7 +147,11 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
  * Reads the keys without locks, so that writes can use them: no index contains the client, and
  * other clients' rows must not block this.
  */
-async function getKeys(connection: SqlConnection, select: string, url: string): Promise<readonly string[]> {
+async function getKeys(
+  connection: SqlConnection,
+  select: string,
+  url: string,
+): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string }>(select, [url]);
   return rows.map(({ found }) => found);
 }

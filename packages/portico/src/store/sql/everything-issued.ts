@@ -16,7 +16,10 @@ export class EverythingIssued {
   }
 
   /** Returns the highest authorization id and access token id. Null for an empty table. */
-  async newestIds(): Promise<{ readonly family: string | null; readonly accessToken: string | null }> {
+  async newestIds(): Promise<{
+    readonly family: string | null;
+    readonly accessToken: string | null;
+  }> {
     return {
       family: await this.#newestId('oauth_families'),
       accessToken: await this.#newestId('oauth_access_tokens'),
@@ -28,7 +31,12 @@ export class EverythingIssued {
    * the living ones. Returns how many, and the last id that it read. The id is null if there are no
    * more and all revocations are durable.
    */
-  async revokeFamilies(after: string, newestId: string, now: number, limit: number): Promise<EndedBatch> {
+  async revokeFamilies(
+    after: string,
+    newestId: string,
+    now: number,
+    limit: number,
+  ): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
       `SELECT id, revoked_at FROM oauth_families WHERE id > ? AND id <= ? ORDER BY id LIMIT ${limit}`,
       [after, newestId],
@@ -43,7 +51,8 @@ export class EverythingIssued {
             [now, ...living],
           );
     // An earlier run may have revoked some on a primary before its standbys had the change.
-    if (last === null) await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
+    if (last === null)
+      await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
@@ -60,7 +69,9 @@ export class EverythingIssued {
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     // A row with an empty hash is not a token. It prevents a token from being issued late
     // (ACCESS_TOKEN_BLOCKER).
-    const own = rows.filter((row) => row.family_id === null && row.secret_hash !== '').map((row) => row.id);
+    const own = rows
+      .filter((row) => row.family_id === null && row.secret_hash !== '')
+      .map((row) => row.id);
     const table = ['oauth_access_tokens', 'id'] as const;
     const ended = await removeKeys(this.#database, table, own, ['family_id', 'IS NULL', []]);
     return { ended, last };

@@ -28,13 +28,30 @@ export class ExpiredRecords {
   async prune(
     expiredBefore: number,
     limit: number,
-  ): Promise<{ readonly families: number; readonly consentRequests: number; readonly more: boolean }> {
+  ): Promise<{
+    readonly families: number;
+    readonly consentRequests: number;
+    readonly more: boolean;
+  }> {
     const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
-    const families = await removeFamilies(this.#database, ['prune_after', '< ?', [expiredBefore]], limit);
+    const families = await removeFamilies(
+      this.#database,
+      ['prune_after', '< ?', [expiredBefore]],
+      limit,
+    );
     const consentRequests =
       (await removeWhere(this.#database, ['oauth_consent_requests', 'id_hash'], expired, limit)) +
-      (await removeWhere(this.#database, ['oauth_waiting_requests', 'secret_hash'], expired, limit));
-    return { families: families.removed, consentRequests, more: families.more || consentRequests > 0 };
+      (await removeWhere(
+        this.#database,
+        ['oauth_waiting_requests', 'secret_hash'],
+        expired,
+        limit,
+      ));
+    return {
+      families: families.removed,
+      consentRequests,
+      more: families.more || consentRequests > 0,
+    };
   }
 
   /**
@@ -52,7 +69,11 @@ export class ExpiredRecords {
     );
     const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
     const table = ['oauth_access_tokens', 'id'] as const;
-    const removed = await removeKeys(this.#database, table, expired, ['expires_at', '< ?', [expiredBefore]]);
+    const removed = await removeKeys(this.#database, table, expired, [
+      'expires_at',
+      '< ?',
+      [expiredBefore],
+    ]);
     return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
   }
 
@@ -87,7 +108,11 @@ export class ExpiredRecords {
   }
 
   async #forgetNetworks(uncountedBefore: number, limit: number): Promise<number> {
-    const registered: Condition = ['registered_from', 'IS NOT NULL AND created_at < ?', [uncountedBefore]];
+    const registered: Condition = [
+      'registered_from',
+      'IS NOT NULL AND created_at < ?',
+      [uncountedBefore],
+    ];
     const uncounted = await keysWhere(this.#database, CLIENTS, registered, limit);
     if (uncounted.length > 0) {
       const forget = `UPDATE oauth_clients SET registered_from = NULL WHERE client_id IN (${placeholders(uncounted)})`;

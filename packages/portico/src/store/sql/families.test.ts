@@ -28,7 +28,8 @@ const NOW = 1_795_240_016_123;
 const HOUR = 3_600_000;
 const ADA = { provider: 'accounts', id: 'ada' };
 const EITHER: readonly Losing[] = ['after it took effect', 'before it took effect'];
-const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
+const losing = (loses: Losing, meantime?: () => Promise<void>) =>
+  losingStore(database, loses, meantime);
 
 type Row = Readonly<Record<string, string | number | null>>;
 
@@ -42,7 +43,11 @@ const FAMILY: Family = {
   thumbprint: 'a key',
   isBoundLate: false,
 };
-const PARAMETERS = { redirectUri: 'https://client.example/cb', codeChallenge: 'challenge', nonce: 'once' };
+const PARAMETERS = {
+  redirectUri: 'https://client.example/cb',
+  codeChallenge: 'challenge',
+  nonce: 'once',
+};
 
 /** As a person's consent leaves it. */
 const ALLOWED: Row = {
@@ -84,12 +89,20 @@ const inUse = (changes: Row = {}) => family({ ...IN_USE, ...changes });
 const families = () => rowsOf<Row>('SELECT * FROM oauth_families ORDER BY id');
 const revokedAt = async () => (await families()).map((row) => row['revoked_at']);
 const accessTokens = async () =>
-  (await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens ORDER BY id')).map(({ id }) => id);
+  (await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens ORDER BY id')).map(
+    ({ id }) => id,
+  );
 
 const CODE: StoredGrant = { hash: 'code', family: FAMILY, used: false, expiresAt: NOW + 60 };
 const TOKEN: StoredGrant = { ...CODE, hash: 'current', expiresAt: NOW + HOUR };
 const TOKENS: NewTokens = {
-  accessToken: { id: 'a', hash: 'secret', scopes: ['openid'], expiresAt: NOW + HOUR, thumbprint: 'k' },
+  accessToken: {
+    id: 'a',
+    hash: 'secret',
+    scopes: ['openid'],
+    expiresAt: NOW + HOUR,
+    thumbprint: 'k',
+  },
   refreshToken: { hash: 'next', markHash: 'mark', expiresAt: NOW + 600 * HOUR, thumbprint: 'k' },
 };
 const WITHOUT: NewTokens = { ...TOKENS, refreshToken: null };
@@ -139,7 +152,10 @@ describe('a person’s answer', () => {
     outcome: null,
     expiresAt: NOW + 1,
   };
-  const NEW = { family: FAMILY, code: { hash: 'code', expiresAt: NOW + 60, parameters: PARAMETERS } };
+  const NEW = {
+    family: FAMILY,
+    code: { hash: 'code', expiresAt: NOW + 60, parameters: PARAMETERS },
+  };
   const ask = (changes: Row = {}) =>
     insert('oauth_consent_requests', {
       id_hash: 'asked',
@@ -154,7 +170,9 @@ describe('a person’s answer', () => {
     });
   const outcome = async () =>
     (
-      await rowsOf<{ outcome: string | null }>('SELECT outcome FROM oauth_consent_requests ORDER BY id_hash')
+      await rowsOf<{ outcome: string | null }>(
+        'SELECT outcome FROM oauth_consent_requests ORDER BY id_hash',
+      )
     ).map((row) => row.outcome);
 
   test('that allows is stored with all that was allowed, once', async () => {
@@ -221,10 +239,14 @@ describe('a person’s answer', () => {
     expect(await outcome()).toEqual([null]);
     expect(await store.authorizations.listAuthorizations(ADA, NOW)).toEqual([]);
     expect(await revokedAt()).toEqual([NOW]);
-    await expect(store.consentRequests.answerConsent(ASKED, NEW, YES)).rejects.toThrow('oauth_families.id');
+    await expect(store.consentRequests.answerConsent(ASKED, NEW, YES)).rejects.toThrow(
+      'oauth_families.id',
+    );
     expect(await outcome()).toEqual([null]);
     await emptied('oauth_families');
-    expect(await losing('after it took effect').consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
+    expect(
+      await losing('after it took effect').consentRequests.answerConsent(ASKED, NEW, YES),
+    ).toBe(true);
     expect([await outcome(), await families()]).toEqual([['allowed'], [ALLOWED]]);
   });
 });
@@ -274,7 +296,13 @@ describe('a code', () => {
     await family();
     await inUse({ id: 'g' });
     expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: true });
-    const spent = { ...ALLOWED, ...ISSUED, code_spent_at: NOW, code_parameters: null, refresh_generation: 1 };
+    const spent = {
+      ...ALLOWED,
+      ...ISSUED,
+      code_spent_at: NOW,
+      code_parameters: null,
+      refresh_generation: 1,
+    };
     const other = { ...ALLOWED, ...IN_USE, id: 'g' };
     expect(await families()).toEqual([spent, other]);
     expect(await rowsOf('SELECT * FROM oauth_access_tokens')).toEqual([
@@ -298,8 +326,14 @@ describe('a code', () => {
 
   test('of an ended authorization gives nothing', async () => {
     await family({ revoked_at: NOW - 1 });
-    expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: false, refusal: 'revoked' });
-    expect([await families(), await accessTokens()]).toEqual([[{ ...ALLOWED, revoked_at: NOW - 1 }], []]);
+    expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({
+      issued: false,
+      refusal: 'revoked',
+    });
+    expect([await families(), await accessTokens()]).toEqual([
+      [{ ...ALLOWED, revoked_at: NOW - 1 }],
+      [],
+    ]);
   });
 
   test('that was spent early ends what it gave when its client uses it again', async () => {
@@ -393,7 +427,8 @@ describe.each([
   ],
   [
     'a refresh token whose answer is kept',
-    (of: Store, tokens: NewTokens) => of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
+    (of: Store, tokens: NewTokens) =>
+      of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
     IN_USE,
   ],
 ])('the lost use of %s', (_, use, before: Row) => {
@@ -409,7 +444,11 @@ describe.each([
   async function unsettled(when: Losing, tokens = TOKENS): Promise<Unsettled> {
     await family(before);
     const outcome = (await use(losing(when, away), tokens)) as Unsettled;
-    expect(outcome).toEqual({ issued: null, error: new Error('It stays away'), settle: outcome.settle });
+    expect(outcome).toEqual({
+      issued: null,
+      error: new Error('It stays away'),
+      settle: outcome.settle,
+    });
     return outcome;
   }
 
@@ -477,11 +516,13 @@ describe('an authorization', () => {
     expect(confirmed).toEqual([]);
     expect(await other.authorizations.revokeFamily('f', NOW + 1)).toBe(false);
     expect(confirmed).toEqual([1]);
-    expect(await other.authorizations.revokeReplayed({ ...TOKEN, hash: 'before' }, NOW + 1)).toBe(false);
-    expect(confirmed).toEqual([1, 1]);
-    expect(await other.authorizations.revokeReplayed({ ...TOKEN, family: { ...FAMILY, id: 'g' } }, NOW)).toBe(
+    expect(await other.authorizations.revokeReplayed({ ...TOKEN, hash: 'before' }, NOW + 1)).toBe(
       false,
     );
+    expect(confirmed).toEqual([1, 1]);
+    expect(
+      await other.authorizations.revokeReplayed({ ...TOKEN, family: { ...FAMILY, id: 'g' } }, NOW),
+    ).toBe(false);
     expect(confirmed).toEqual([1, 1, 1]);
     expect(await revokedAt()).toEqual([NOW, null]);
   });
@@ -545,7 +586,9 @@ describe('an authorization', () => {
 describe('old authorizations', () => {
   const prune = (limit: number) => removeFamilies(database, ['prune_after', '< ?', [NOW]], limit);
   const ids = async (table: string, key: string) =>
-    (await rowsOf<{ id: string }>(`SELECT ${key} AS id FROM ${table} ORDER BY ${key}`)).map(({ id }) => id);
+    (await rowsOf<{ id: string }>(`SELECT ${key} AS id FROM ${table} ORDER BY ${key}`)).map(
+      ({ id }) => id,
+    );
   const left = () => ids('oauth_families', 'id');
 
   test('are removed in batches, the oldest first', async () => {

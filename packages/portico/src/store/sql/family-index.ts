@@ -57,5 +57,9 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];
-  return ['user_id', '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?', [id, id, ABOVE_ALL, provider]];
+  return [
+    'user_id',
+    '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?',
+    [id, id, ABOVE_ALL, provider],
+  ];
 }

@@ -94,7 +94,10 @@ export interface GrantRow extends FamilyRow {
 /**
  * Returns the row that a code or refresh token refers to. The caller must check that it matches.
  */
-export async function findGrantRow(database: Database, { id }: OfferedToken): Promise<GrantRow | undefined> {
+export async function findGrantRow(
+  database: Database,
+  { id }: OfferedToken,
+): Promise<GrantRow | undefined> {
   const { rows } = await database.execute<GrantRow>(FIND_GRANT, [id]);
   return rows[0];
 }
@@ -200,7 +203,10 @@ export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refre
  */
 const PRUNING_SLACK = 60;
 
-export function refreshState({ accessToken, refreshToken }: NewTokens, now: number): readonly SqlParameter[] {
+export function refreshState(
+  { accessToken, refreshToken }: NewTokens,
+  now: number,
+): readonly SqlParameter[] {
   const expiresAt = Math.max(now, accessToken.expiresAt, refreshToken?.expiresAt ?? 0);
   const pruneAfter = expiresAt + Math.ceil((expiresAt - now) / PRUNING_SLACK);
   return [

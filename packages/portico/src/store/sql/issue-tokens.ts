@@ -50,7 +50,8 @@ export async function issueTokens(
     return wasIssued;
   };
   try {
-    if (await claimThenInsert(database, statements, { claim, insert, tookEffect })) return { issued: true };
+    if (await claimThenInsert(database, statements, { claim, insert, tookEffect }))
+      return { issued: true };
   } catch (error) {
     if (!isUnsettled) throw error;
     const inUse = refreshToken?.hash ?? null;

@@ -22,7 +22,11 @@ export class NewAuthorizations {
    * Claims the row with these values and begins the authorization, both or neither. Returns false
    * if there was no row to claim.
    */
-  begin(claim: readonly SqlParameter[], { family, code }: NewAuthorization, now: number): Promise<boolean> {
+  begin(
+    claim: readonly SqlParameter[],
+    { family, code }: NewAuthorization,
+    now: number,
+  ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     return claimThenInsert(this.#database, this.#statements, {
       claim,

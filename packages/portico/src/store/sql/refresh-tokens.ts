@@ -9,7 +9,13 @@ import type {
 } from '../grant.ts';
 import type { AuthorizationRecords } from './authorizations.ts';
 import type { ClaimAndInsert } from './claim.ts';
-import { findGrantRow, hasMark, refreshState, SET_REFRESH_STATE, toRefreshToken } from './family-rows.ts';
+import {
+  findGrantRow,
+  hasMark,
+  refreshState,
+  SET_REFRESH_STATE,
+  toRefreshToken,
+} from './family-rows.ts';
 import { issueTokens, usingGrant, type GrantUse } from './issue-tokens.ts';
 
 /** Reads and writes each authorization's current refresh token, in columns of `oauth_families`. */
@@ -54,7 +60,8 @@ export class RefreshTokenRecords {
         ? {
             statements: this.#use,
             claim: [...state, id, token.hash],
-            otherwise: async () => ((await this.#authorizations.revokeFamily(id, now)) ? 'used' : 'revoked'),
+            otherwise: async () =>
+              (await this.#authorizations.revokeFamily(id, now)) ? 'used' : 'revoked',
           }
         : {
             statements: this.#useAndKeep,
@@ -69,10 +76,14 @@ export class RefreshTokenRecords {
    * if there is no stored response or the family is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
-    const statement = getDialect(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
+    const statement = getDialect(this.#database).readsAreForGood
+      ? READ_ANSWER
+      : READ_ANSWER_BY_WRITING;
     const { rows } = await this.#database.execute<AnswerRow>(statement, [familyId]);
     const [row] = rows;
-    return row === undefined || row.refresh_answer === null ? null : toKeptAnswer(row, row.refresh_answer);
+    return row === undefined || row.refresh_answer === null
+      ? null
+      : toKeptAnswer(row, row.refresh_answer);
   }
 }
 

@@ -1,5 +1,10 @@
 import type { Database, SqlConnection } from '@portico/sql';
-import type { Client, NewRegistration, RegistrationLimits, RegistrationRefusal } from '../client.ts';
+import type {
+  Client,
+  NewRegistration,
+  RegistrationLimits,
+  RegistrationRefusal,
+} from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 import { keyValues, SET_KEYS } from './client-rows.ts';
 import { insertClient } from './clients.ts';
@@ -119,7 +124,10 @@ async function register(
   const { client, tokenHash, network, initialTokenHash } = registration;
   const refusal = await getRefusal(connection, registration, limits, now);
   if (refusal !== null && !('oldest' in refusal)) return refusal;
-  if (initialTokenHash !== null && !(await spendInitialAccessToken(connection, initialTokenHash, now)))
+  if (
+    initialTokenHash !== null &&
+    !(await spendInitialAccessToken(connection, initialTokenHash, now))
+  )
     return { reason: 'token' };
   if (refusal !== null) {
     // If the client is used right now, it stays, and there is one more client than the limit.

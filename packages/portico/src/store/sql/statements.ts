@@ -45,7 +45,11 @@ export async function confirmRevocation(
 }
 
 /** A condition on a row, such as `['expires_at', '< ?', [now]]`. */
-export type Condition = readonly [column: string, test: string, parameters: readonly SqlParameter[]];
+export type Condition = readonly [
+  column: string,
+  test: string,
+  parameters: readonly SqlParameter[],
+];
 
 /**
  * Returns the keys of at most `limit` rows that meet the condition, in the order of its column.
@@ -75,7 +79,12 @@ export async function removeWhere(
   condition: Condition,
   limit: number,
 ): Promise<number> {
-  return removeKeys(connection, from, await keysWhere(connection, from, condition, limit), condition);
+  return removeKeys(
+    connection,
+    from,
+    await keysWhere(connection, from, condition, limit),
+    condition,
+  );
 }
 
 /** Removes the rows with these keys that still meet the condition. */

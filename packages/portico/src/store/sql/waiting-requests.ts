@@ -79,9 +79,10 @@ async function keepWaiting(
 ): Promise<boolean> {
   // Claim the row that every caller writes first, so that no other request is added between the
   // count and the insert.
-  await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
-    BUDGET_ROW,
-  ]);
+  await connection.execute(
+    'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
+    [BUDGET_ROW],
+  );
   await removeWhere(connection, TABLE, ['expires_at', '<= ?', [now]], REMOVED_AT_ONCE);
   const { rows } = await connection.execute<{ network: string; held: number | string }>(
     `SELECT network, SUM(byte_count) AS held FROM oauth_waiting_requests WHERE ${COUNTED} GROUP BY network`,

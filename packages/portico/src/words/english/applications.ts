@@ -17,7 +17,8 @@ export const APPLICATIONS = {
     'It can do nothing at the moment, because you have none of the permissions that it asked for.',
   'applications.remove': 'Remove access',
   'applications.remove_of': 'of {client}',
-  'applications.removed_all': 'Access removed: none of these applications can act for you any more.',
+  'applications.removed_all':
+    'Access removed: none of these applications can act for you any more.',
   'applications.remove_all': 'Remove all',
   'applications.confirm_page': 'Remove all access?',
   'applications.confirm_title': 'Remove the access of all applications?',

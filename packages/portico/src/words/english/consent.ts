@@ -22,7 +22,8 @@ export const CONSENT = {
   },
   'consent.leave_out': 'Uncheck what you do not want to allow.',
   'consent.addable': 'You can also allow',
-  'consent.lasts': 'Access lasts until you remove it, or until the application has not used it for {time}.',
+  'consent.lasts':
+    'Access lasts until you remove it, or until the application has not used it for {time}.',
   'consent.lasts_once': 'Access lasts {time} at most.',
   'consent.take_back': 'You can remove it at any time:',
   'consent.new_tab': '(opens in a new tab)',

@@ -12,7 +12,8 @@ export const ERROR = {
   'error.unavailable.title': 'Please try again in a moment',
   'error.unavailable.message': 'This site cannot answer now. Wait a moment, then try again.',
   'error.refused.title': 'Request refused',
-  'error.refused.message': 'This request was not accepted. Go back, reload the page, and try again.',
+  'error.refused.message':
+    'This request was not accepted. Go back, reload the page, and try again.',
   'error.failed.title': 'Something went wrong',
   'error.failed.message':
     'This is our fault, and it was recorded. If it happens again, send us the request id below.',
@@ -61,7 +62,8 @@ export const ERROR = {
   'error.answer_not_accepted.message':
     'It did not come from the page that asked, or another person has signed in since. Go back to the application and start again.',
   'error.not_signed_in.title': 'You are not signed in',
-  'error.not_signed_in.message': 'Your answer was not accepted. Go back to the application and start again.',
+  'error.not_signed_in.message':
+    'Your answer was not accepted. Go back to the application and start again.',
   'error.not_clear.title': 'This request is not clear',
   'error.not_clear.message':
     'It is a question and an answer at the same time. Go back to the application and start again.',

@@ -18,5 +18,6 @@ export const SIGN_IN = {
     other:
       'There were too many failed attempts to sign in. Your password was not checked: please try again in {count} seconds.',
   },
-  'sign_in.overloaded': 'Too many people are signing in right now. Please try again in a few seconds.',
+  'sign_in.overloaded':
+    'Too many people are signing in right now. Please try again in a few seconds.',
 } as const;

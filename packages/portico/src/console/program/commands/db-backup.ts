@@ -20,7 +20,9 @@ export const addDbBackup: AddCommands = (program, context) => {
       const { copying } = getDialect(database);
       const statement =
         'advice' in copying
-          ? context.fail(`This command copies only SQLite databases. For this database: ${copying.advice}`)
+          ? context.fail(
+              `This command copies only SQLite databases. For this database: ${copying.advice}`,
+            )
           : copying.statement;
       const target = path.resolve(file);
       if (existsSync(target))
@@ -54,12 +56,18 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
     const made = await open(target, 'wx', 0o600);
     await made.close();
   } catch (error) {
-    context.fail(`${named} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    context.fail(
+      `${named} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 /** Copies the database, and waits until the copy is on disk. The engine does not wait for that. */
-async function copy(context: ConsoleContext, write: () => Promise<unknown>, target: string): Promise<void> {
+async function copy(
+  context: ConsoleContext,
+  write: () => Promise<unknown>,
+  target: string,
+): Promise<void> {
   await context.progress('Copying the database', write);
   await toDisk(target);
 }

@@ -10,7 +10,10 @@ export const addDbMigrate: AddCommands = (program, context) => {
     .command('db:migrate')
     .description('apply the schema (up), or show which steps are applied (status)')
     .addArgument(new Argument('<action>').choices(['up', 'status']))
-    .option('--print', 'with up: only print the SQL of the missing steps, for another migration tool')
+    .option(
+      '--print',
+      'with up: only print the SQL of the missing steps, for another migration tool',
+    )
     .option('--json', 'print only JSON to standard output')
     .action(async (action: 'up' | 'status', options: { json?: boolean; print?: boolean }) => {
       if (options.print === true && (action !== 'up' || options.json === true))

@@ -54,8 +54,16 @@ export class Meters {
       'Duration of requests to endpoints',
       REQUEST_BUCKETS,
     );
-    this.#grants = seconds('portico.grant.duration', 'Duration of token requests by grant', REQUEST_BUCKETS);
-    this.#operations = seconds('db.client.operation.duration', 'Duration of store operations', STORE_BUCKETS);
+    this.#grants = seconds(
+      'portico.grant.duration',
+      'Duration of token requests by grant',
+      REQUEST_BUCKETS,
+    );
+    this.#operations = seconds(
+      'db.client.operation.duration',
+      'Duration of store operations',
+      STORE_BUCKETS,
+    );
     const tokens = counter('portico.tokens.issued', 'Tokens issued', '{token}');
     this.tokenIssued = countingTwo(tokens, GRANT_TYPE, TOKEN_KIND);
     const refusals = counter('portico.refusals', 'Requests refused', '{request}');
@@ -64,9 +72,16 @@ export class Meters {
     this.replayed = counting(counter('portico.replays', usedAgain, '{replay}'), REPLAYED);
     const throttled = counter('portico.requests.throttled', 'Requests answered 429', '{request}');
     this.#throttled = counting(throttled, ENDPOINT);
-    const unavailable = counter('portico.requests.unavailable', 'Requests answered 503', '{request}');
+    const unavailable = counter(
+      'portico.requests.unavailable',
+      'Requests answered 503',
+      '{request}',
+    );
     this.#unavailable = counting(unavailable, ENDPOINT);
-    this.removed = counting(counter('portico.store.rows.removed', 'Expired rows removed', '{row}'), ROWS);
+    this.removed = counting(
+      counter('portico.store.rows.removed', 'Expired rows removed', '{row}'),
+      ROWS,
+    );
   }
 
   /** Records a finished task and its duration in seconds. */
@@ -99,7 +114,9 @@ export class Meters {
  * Returns a function for the attributes of a grant or a store operation, by failure reason. An
  * empty reason means success.
  */
-function taskAttributes(task: MeasuredGrant | MeasuredStoreOperation): (failure: string) => Attributes {
+function taskAttributes(
+  task: MeasuredGrant | MeasuredStoreOperation,
+): (failure: string) => Attributes {
   const fixed = fixedAttributes(task);
   return once((failure) => (failure === '' ? fixed : { ...fixed, [ERROR_TYPE]: failure }));
 }
@@ -107,7 +124,9 @@ function taskAttributes(task: MeasuredGrant | MeasuredStoreOperation): (failure:
 /**
  * Returns a function for the attributes of an endpoint's responses, by method, scheme and status.
  */
-function endpointAttributes(task: MeasuredEndpoint): (request: Request | null, status: number) => Attributes {
+function endpointAttributes(
+  task: MeasuredEndpoint,
+): (request: Request | null, status: number) => Attributes {
   const fixed = fixedAttributes(task);
   const byMethod = once((method: string) =>
     once((scheme: string) =>
@@ -116,7 +135,11 @@ function endpointAttributes(task: MeasuredEndpoint): (request: Request | null, s
         [REQUEST_METHOD]: method,
         [SCHEME]: scheme,
         ...(status > 0 ? { [STATUS_CODE]: status } : {}),
-        ...(status >= 500 ? { [ERROR_TYPE]: String(status) } : status === 0 ? { [ERROR_TYPE]: 'fault' } : {}),
+        ...(status >= 500
+          ? { [ERROR_TYPE]: String(status) }
+          : status === 0
+            ? { [ERROR_TYPE]: 'fault' }
+            : {}),
       })),
     ),
   );

@@ -51,13 +51,18 @@ function observeConnections(meter: Meter, server: ObservedServer): void {
   const updown = (name: string, description: string, unit: string) =>
     meter.createObservableUpDownCounter(name, { description, unit });
   const count = updown('db.client.connection.count', 'Connections to the database', '{connection}');
-  const waiting = updown('db.client.connection.pending_requests', 'Who waits for a connection', '{request}');
+  const waiting = updown(
+    'db.client.connection.pending_requests',
+    'Who waits for a connection',
+    '{request}',
+  );
   const most = updown('db.client.connection.max', 'Connections at most', '{connection}');
   count.addCallback((result) => {
     const connections = server.connections();
     if (connections === null) return;
     result.observe(connections.used, { ...pool, [CONNECTION_STATE]: 'used' });
-    if (connections.idle !== null) result.observe(connections.idle, { ...pool, [CONNECTION_STATE]: 'idle' });
+    if (connections.idle !== null)
+      result.observe(connections.idle, { ...pool, [CONNECTION_STATE]: 'idle' });
   });
   waiting.addCallback((result) => {
     const connections = server.connections();

@@ -30,12 +30,15 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   let made: Meters | null = null;
   // Look up the global provider only at the first measurement, because it may be registered late.
   const meters = () =>
-    isMetered ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE))) : null;
+    isMetered
+      ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
+      : null;
   // The global span provider may be registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {
-    begin: (task, request) => new OngoingTask(meters, task, request, spans?.start(task, request) ?? null),
+    begin: (task, request) =>
+      new OngoingTask(meters, task, request, spans?.start(task, request) ?? null),
     answered: (endpoint, status) => meters()?.answered(endpoint, status),
     tokenIssued: (grantType, kind) => meters()?.tokenIssued(grantType, kind),
     refused: (endpoint, reason) => meters()?.refused(endpoint, reason),
