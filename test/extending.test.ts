@@ -161,6 +161,13 @@ describe('a feature of the application', () => {
     }));
     expect(() => start({}, features)).toThrow('a server has one of them');
   });
+
+  test('cannot measure a server, because the feature telemetry does', () => {
+    const measuring = (() => ({})) as never;
+    expect(() => start({}, [{ name: 'own', measuring }])).toThrow(
+      'oauth_server:telemetry: is done by the feature own, too (measuring); a server has one of them',
+    );
+  });
 });
 
 describe('a feature of the application is refused', () => {

@@ -103,7 +103,7 @@ export interface Feature<Config = OAuthServerConfig> {
   /**
    * Measures a server for the application's `telemetry`. Called only if the application has one,
    * before the server's parts are created. `log` works once the server has started. `errorCodes`
-   * are the error codes of all features. The first feature that has this measures.
+   * are the error codes of all features. Only one feature may have this.
    */
   measuring?(
     telemetry: Telemetry,

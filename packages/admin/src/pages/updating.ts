@@ -30,12 +30,15 @@ const OF_CHANGES: FieldHints = {
     'If you remove one, its tokens stop working until you add it again. To end them permanently, revoke the access.',
 };
 
+/** The values that the form shows and changes. */
+type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
+
 /**
  * Returns the fields with the application's values. After a rejected form, returns them with the
  * submitted values.
  */
 export function updateFields(
-  known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
+  known: EditedFields,
   { parts: { scopes, server } }: Asked,
   refused: Refused | undefined,
   hints: FieldHints = OF_CHANGES,
@@ -102,7 +105,7 @@ function linesIn(form: Parameters): readonly string[] {
 /** Returns how the form's values differ from the application's current values. */
 export function changesIn(
   form: Parameters,
-  known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
+  known: EditedFields,
   { parts: { scopes, server } }: Asked,
 ): ClientChanges {
   const name = form.get('name') ?? '';

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@portico/sql';
 import { ENDPOINT_TABLE, type EndpointDescription } from '../endpoints/table.ts';
 import { isCheck } from '../authorization/checks.ts';
 import type { RequestCheck, RequestReading } from '../authorization/request-check.ts';
@@ -39,6 +40,21 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
     }
     for (const { path } of endpoints) paths.add(path);
   }
+}
+
+/**
+ * Returns the feature that has this member, or null. Throws a ConfigurationError if two features
+ * have it.
+ */
+export function findOnly<Adds extends object>(
+  features: readonly (readonly [feature: Feature, adds: Adds])[],
+  member: keyof Adds & string,
+): Adds | null {
+  const [first, second] = features.filter(([, adds]) => adds[member] !== undefined);
+  if (first === undefined) return null;
+  if (second === undefined) return first[1];
+  const message = `is done by the feature ${second[0].name}, too (${member}); a server has one of them`;
+  throw new ConfigurationError([{ key: `oauth_server:${first[0].name}`, message }]);
 }
 
 /** A client's grants are kept in one text, separated by spaces. */

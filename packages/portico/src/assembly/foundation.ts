@@ -29,6 +29,7 @@ import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { buildSigningKeys } from '../keys/signers.ts';
 import type { Measuring } from '../measuring.ts';
+import { findOnly } from './feature-conflicts.ts';
 import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
 import { migrationsWith } from './migrations.ts';
@@ -174,12 +175,11 @@ function buildMeasuring(
   features: readonly Feature[],
   log: () => CompleteHost['log'],
 ): Measuring | null {
-  if (telemetry === undefined) return null;
-  const errorCodes = features.flatMap((feature) => feature.errorCodes ?? []);
-  const found = features.flatMap(
-    (feature) => feature.measuring?.(telemetry, database, log, errorCodes) ?? [],
-  );
-  return found[0] ?? null;
+  const all = features.map((feature): readonly [Feature, Feature] => [feature, feature]);
+  const feature = findOnly(all, 'measuring');
+  if (telemetry === undefined || feature === null) return null;
+  const errorCodes = features.flatMap((each) => each.errorCodes ?? []);
+  return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
 /** Whether any authorization includes ID tokens, so that a server without keys needs one. */

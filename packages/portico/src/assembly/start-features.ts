@@ -1,4 +1,3 @@
-import { ConfigurationError } from '@portico/sql';
 import { NO_AUDIT_SINK, type AuditSink } from '../auditing/server-audit.ts';
 import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { ResponseModes } from '../authorization/response-modes.ts';
@@ -18,6 +17,7 @@ import {
   collectReading,
   requireOwnEndpoints,
   collectResponseModes,
+  findOnly,
   type Started,
 } from './feature-conflicts.ts';
 import type { PasswordHasher } from '../defaults/password-hasher.ts';
@@ -158,12 +158,8 @@ function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
 ): NonNullable<Contribution[Name]> | null {
-  const [first, second] = started.filter((each) => each[name] !== undefined);
-  if (first !== undefined && second !== undefined) {
-    const message = `is done by the feature ${second.feature.name}, too (${name}); a server has one of them`;
-    throw new ConfigurationError([{ key: `oauth_server:${first.feature.name}`, message }]);
-  }
-  return first?.[name] ?? null;
+  const all = started.map((each): readonly [Feature, Contribution] => [each.feature, each]);
+  return findOnly(all, name)?.[name] ?? null;
 }
 
 /** Returns all values that features add to each list. */

@@ -90,7 +90,7 @@ const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'scope',
     BOTH,
-    async (asked, by, found) => ({ scopes: await grantableScopes(asked, by, found) }),
+    async (asked, by, found) => ({ scopes: await grantableScopes(asked, by, found.audience) }),
   ],
 ];
 
@@ -131,7 +131,7 @@ function getKey(parameters: Parameters, name: string | null): string | null {
 export async function grantableScopes(
   { parameters, client }: Pick<RequestToCheck, 'parameters' | 'client'>,
   { server, additions }: CheckContext,
-  { audience }: Pick<Findings, 'audience'>,
+  audience: string | null,
 ): Promise<readonly string[]> {
   const { resources } = server;
   const isDropped = additions.droppedScopes.of(client, audience);

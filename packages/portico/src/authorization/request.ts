@@ -127,7 +127,7 @@ export class RequestChecks {
     const audience = requireResource(parameters, server.resources);
     return {
       audience,
-      scopes: await grantableScopes({ parameters, client }, { server, additions }, { audience }),
+      scopes: await grantableScopes({ parameters, client }, { server, additions }, audience),
     };
   }
 
@@ -174,7 +174,7 @@ export class RequestChecks {
 function readFurther(
   parameters: Parameters,
   names: readonly string[],
-): Pick<AuthorizationRequest, 'further'> {
+): { readonly further?: Readonly<Record<string, string>> } {
   const sent = names.flatMap((name) => {
     const value = parameters.get(name);
     return value === undefined ? [] : [[name, value] as const];

@@ -25,7 +25,7 @@ export function responseTo(
 
 /** Returns the response parameters, including `iss` (RFC 9207). */
 export function responseParameters(
-  { state, result }: Pick<AuthorizationResponse, 'state' | 'result'>,
+  { state, result }: Omit<AuthorizationResponse, 'client'>,
   issuer: string,
 ): Readonly<Record<string, string>> {
   const outcome =

@@ -139,15 +139,19 @@ export interface DocumentClient {
   readonly freshUntil: number;
 }
 
-/** A client that registers itself (RFC 7591). */
-export interface NewRegistration {
-  readonly client: Client;
-  /** SHA-256 of the registration access token, which later identifies the client. */
-  readonly tokenHash: string;
+/** Where a registration comes from. */
+export interface RegistrationOrigin {
   /** The network that the registration came from. Empty if unknown. */
   readonly network: string;
   /** SHA-256 of the initial access token, or null. */
   readonly initialTokenHash: string | null;
+}
+
+/** A client that registers itself (RFC 7591). */
+export interface NewRegistration extends RegistrationOrigin {
+  readonly client: Client;
+  /** SHA-256 of the registration access token, which later identifies the client. */
+  readonly tokenHash: string;
 }
 
 /** How many clients may register themselves. */

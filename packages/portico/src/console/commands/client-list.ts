@@ -11,10 +11,6 @@ import { clientMetadata } from './client-metadata.ts';
 import { readPage, type PageOptions } from './list-options.ts';
 import { orFail } from './or-fail.ts';
 
-interface Options extends PageOptions {
-  readonly json?: boolean;
-}
-
 export const addClientList: AddCommands = (program, context) => {
   program
     .command('oauth:client:list')
@@ -25,7 +21,7 @@ export const addClientList: AddCommands = (program, context) => {
     )
     .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output: a list, or { items, next } for a page')
-    .action(async ({ json, ...page }: Options) => {
+    .action(async ({ json, ...page }: PageOptions & { readonly json?: boolean }) => {
       const server = await openServer(context);
       if (page.limit !== undefined || page.after !== undefined) {
         return printPage(

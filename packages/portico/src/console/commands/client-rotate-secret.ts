@@ -3,7 +3,7 @@ import type { AddCommands, ConsoleContext } from '../../application/contracts.ts
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';
 
-interface Options {
+interface AskedRotation {
   readonly overlap?: string;
   readonly now?: boolean;
   readonly json?: boolean;
@@ -23,7 +23,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
       'end all earlier secrets now; the application fails until it has the new secret',
     )
     .option('--json', 'print only JSON to standard output')
-    .action(async (clientId: string, options: Options) => {
+    .action(async (clientId: string, options: AskedRotation) => {
       if (options.now === true && options.overlap !== undefined)
         context.fail('Use either --overlap or --now, not both');
       const overlap = readOverlap(context, options);
@@ -54,7 +54,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
     });
 };
 
-function readOverlap(context: ConsoleContext, { now, overlap }: Options): number | undefined {
+function readOverlap(context: ConsoleContext, { now, overlap }: AskedRotation): number | undefined {
   if (now === true) return 0;
   return overlap === undefined ? undefined : readSpan(context, '--overlap', overlap);
 }

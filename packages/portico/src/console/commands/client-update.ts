@@ -67,7 +67,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
     )
     .option(
       '--jwks <file or URL>',
-      'its its new public keys (RFC 7517): a file, or the https URL where it publishes them',
+      'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
     )
     .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
     .option('--site <url>', 'its website (https), which the consent screen shows')

@@ -22,7 +22,7 @@ import { COUNTED } from '../../store/client-expiry.ts';
 import type {
   Client,
   ClientMetadata,
-  NewRegistration,
+  RegistrationOrigin,
   RegistrationLimits,
   RegistrationRefusal,
 } from '../../store/client.ts';
@@ -218,9 +218,7 @@ export class Registrations {
   }
 
   /** Hashes slowly, so only for a client that would be registered now. */
-  async #createSecret(
-    origin: Pick<NewRegistration, 'network' | 'initialTokenHash'>,
-  ): Promise<GivenSecret> {
+  async #createSecret(origin: RegistrationOrigin): Promise<GivenSecret> {
     const now = this.#server.clock();
     const refusal = await this.#server.store.registrations.findRefusal(origin, this.#limits, now);
     if (refusal !== null) throw refused(refusal, now);

@@ -3,6 +3,7 @@ import type {
   ApplicationType,
   Client,
   ClientKeys,
+  ClientLook,
   RegisteredBy,
   SigningAlgorithm,
 } from '../client.ts';
@@ -122,7 +123,7 @@ export function toClient(row: ClientRow): Client {
 export function getLook({
   client_uri: siteUri,
   logo_hash: logoHash,
-}: Pick<ClientRow, 'client_uri' | 'logo_hash'>): Pick<Client, 'siteUri' | 'logoHash'> {
+}: Pick<ClientRow, 'client_uri' | 'logo_hash'>): ClientLook {
   return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 

@@ -2,6 +2,7 @@ import type { Database, SqlConnection } from '@portico/sql';
 import type {
   Client,
   NewRegistration,
+  RegistrationOrigin,
   RegistrationLimits,
   RegistrationRefusal,
 } from '../client.ts';
@@ -48,7 +49,7 @@ export class RegistrationRecords {
    * registered.
    */
   async findRefusal(
-    registration: Pick<NewRegistration, 'network' | 'initialTokenHash'>,
+    registration: RegistrationOrigin,
     limits: RegistrationLimits,
     now: number,
   ): Promise<RegistrationRefusal | null> {
@@ -147,7 +148,7 @@ async function register(
 /** Returns why no other client may register now, or which unused client must be removed first. */
 async function getRefusal(
   connection: SqlConnection,
-  { network, initialTokenHash }: Pick<NewRegistration, 'network' | 'initialTokenHash'>,
+  { network, initialTokenHash }: RegistrationOrigin,
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
