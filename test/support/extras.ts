@@ -11,6 +11,8 @@ export const EXTRAS = {
   chromium: { program: 'chromium', package: 'chromium' },
   nginx: { program: 'nginx', package: 'nginx-light' },
   caddy: { program: 'caddy', package: 'caddy' },
+  /** Apache, with what it needs to let people sign in. */
+  apache: { program: 'apache2', package: 'libapache2-mod-auth-openidc' },
   systemd: { program: 'systemd-analyze', package: 'systemd' },
   prometheus: { program: 'prometheus', package: 'prometheus' },
   softhsm: { program: 'softhsm2-util', package: 'softhsm2' },

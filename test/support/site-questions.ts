@@ -33,6 +33,9 @@ export const QUESTIONS: readonly Question[] = [
   ['what does pkce mean', 'concepts/glossary'],
   ['create a client on the command line', 'console', 'getting-started', 'connecting-clients'],
   ['where is .env loaded', 'application-file', 'configuration'],
+  ['log in to gitlab with our accounts', 'connecting/gitlab'],
+  ['asp.net core correlation failed', 'connecting/aspnet'],
+  ['cursor asks for a client id', 'connecting/cursor', 'connecting/vs-code', 'connecting/'],
 ];
 
 /** The ranking was not made with these. */

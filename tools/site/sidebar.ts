@@ -105,6 +105,20 @@ export const TOPICS: readonly Topic[] = [
     ],
   },
   {
+    title: 'Products',
+    pages: [
+      'docs/connecting/products.md',
+      'docs/connecting/oauth2-proxy.md',
+      'docs/connecting/mod-auth-openidc.md',
+      'docs/connecting/grafana.md',
+      'docs/connecting/gitlab.md',
+      'docs/connecting/nextcloud.md',
+      'docs/connecting/aspnet.md',
+      'docs/connecting/mozilla-django-oidc.md',
+      'docs/connecting/authjs.md',
+    ],
+  },
+  {
     title: 'Deploy',
     pages: [
       'docs/deploy/*.md',
@@ -176,6 +190,7 @@ export const SHORT_TITLES: Readonly<Record<string, string>> = {
   'docs/mounting/jwt.md': 'A login that is a JWT',
   'docs/mounting/node.md': 'node:http',
   'docs/connecting/README.md': 'All hosts',
+  'docs/connecting/products.md': 'All products',
   'docs/mounting/README.md': 'Choose your framework',
   'tools/bench/RESULTS.md': 'Benchmarks',
   'tools/bench/README.md': 'How it is measured',

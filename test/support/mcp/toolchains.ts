@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once as event } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from '../console.ts';
 
@@ -38,6 +38,13 @@ export async function goClient(): Promise<readonly string[]> {
   return [file];
 }
 
+/** What docs/connecting/oauth2-proxy.md is about. */
+export async function oauth2Proxy(): Promise<readonly string[]> {
+  const file = path.join(BUILT, 'oauth2-proxy');
+  await run('oauth2-proxy', 'go', 'build', '-o', file, 'github.com/oauth2-proxy/oauth2-proxy/v7');
+  return [file];
+}
+
 export async function rustClient(): Promise<readonly string[]> {
   const target = path.join(BUILT, 'rust');
   await run('rust', 'cargo', 'build', '--locked', '--quiet', '--target-dir', target);
@@ -67,6 +74,21 @@ export async function pythonClient(): Promise<readonly string[]> {
 
 export async function authlibClient(): Promise<readonly string[]> {
   return [await pythonOf('authlib'), path.join(SOURCES, 'authlib', 'client.py')];
+}
+
+/** An application as docs/connecting/mozilla-django-oidc.md describes it. */
+export async function djangoApplication(): Promise<readonly string[]> {
+  return [await pythonOf('django'), path.join(SOURCES, 'django', 'app.py')];
+}
+
+/** An application as docs/connecting/authjs.md describes it. */
+export async function authjsApplication(): Promise<readonly string[]> {
+  const folder = path.join(BUILT, 'authjs');
+  await mkdir(BUILT, { recursive: true });
+  await cp(path.join(SOURCES, 'authjs'), folder, { recursive: true });
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  await run('authjs', 'npm', 'ci', '--prefix', folder, ...options);
+  return [process.execPath, path.join(folder, 'server.mjs')];
 }
 
 /** Maven has no lock file; a release names the versions with which it was published. */
