@@ -2,9 +2,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ConfigMap } from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from './support/free-port.ts';
-import { INSTALLED_PRODUCTS, RunningProduct } from './support/installed-products.ts';
+import {
+  INSTALLED_PRODUCTS,
+  RunningProduct,
+  type InstalledProduct,
+} from './support/installed-products.ts';
 import { ADA, startPortal, type RunningPortal } from './support/portal.ts';
 import { ProductPage } from './support/product-page.ts';
 import { startServer } from './support/reverse-proxy.ts';
@@ -15,10 +20,12 @@ import { createVisitor } from './support/visitor.ts';
  * mod-auth-openidc.md, mozilla-django-oidc.md and authjs.md of docs/connecting.
  */
 
+/** What every product knows about Ada who is in. */
+const KNOWN = { email: ADA };
 /** Of Ada; her `sub` is another one at each server. */
 const CLAIMS = {
   sub: expect.stringMatching(/^[\w-]{8,}$/) as unknown,
-  email: 'ada@example.com',
+  email: ADA,
   name: 'Ada Lovelace',
 };
 
@@ -30,57 +37,95 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-products-'));
   behind = await startServer(({ headers }, response) => response.end(JSON.stringify(headers)));
 });
-afterEach(async () => {
+/** Ends what a test started. */
+async function end(): Promise<void> {
   await running?.stop();
   await portal?.close();
-});
+  [running, portal] = [null, null];
+}
+afterEach(end);
 afterAll(async () => {
   await behind.close();
   await rm(folder, { recursive: true });
 });
 
-describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
+/** A server and a product with the settings of its page, each with these changes. */
+async function start(
+  product: InstalledProduct,
+  change: (settings: string) => string,
+  changes: ConfigMap = {},
+) {
+  await end();
   const page = new ProductPage(product.page);
+  const oauth_server = { ...(await page.serverSettings()), ...changes };
+  const server = await startPortal({ config: { oauth_server } });
+  portal = server;
+  const port = await freePort();
+  const client = await page.register(server, `http://localhost:${port}`);
+  const settings = change(page.code(product.language, server, client));
+  const place = {
+    port,
+    folder: await mkdtemp(path.join(folder, `${product.page}-`)),
+    behind: behind.url,
+  };
+  const started = await RunningProduct.start(product, settings, place);
+  running = started;
+  const browser = createVisitor(started.origin);
+  return {
+    log: () => readFile(path.join(server.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8'),
+    knows: () => started.knows(browser),
+    signIn: async () => started.signIn(browser, await server.signedIn(ADA)),
+  };
+}
 
-  /** The product with the settings of its page, changed in this way, and a person's browsers. */
-  async function start(change: (settings: string) => string = (settings) => settings) {
-    portal = await startPortal({ config: { oauth_server: await page.serverSettings() } });
-    const port = await freePort();
-    const client = await page.register(portal, `http://localhost:${port}`);
-    const settings = change(page.code(product.language, portal, client));
-    const own = await mkdtemp(path.join(folder, `${product.page}-`));
-    running = await RunningProduct.start(product, settings, {
-      port,
-      folder: own,
-      behind: behind.url,
-    });
-    return {
-      log: path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'),
-      running,
-      browser: createVisitor(running.origin),
-      atServer: await portal.signedIn(ADA),
-    };
-  }
+/** Replaces a setting that the page has. */
+const replacing =
+  ([setting, other]: readonly [string, string]) =>
+  (settings: string) => {
+    expect(settings).toContain(setting);
+    return settings.replace(setting, other);
+  };
 
+describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
   test('lets a person in with the settings of its page, and knows their claims', async () => {
-    const { browser, atServer, ...started } = await start();
-    expect(await started.running.knows(browser)).not.toHaveProperty('email', expect.any(String));
-    const arrived = await started.running.signIn(browser, atServer);
+    const { knows, signIn } = await start(product, (settings) => settings);
+    expect(await knows()).not.toMatchObject(KNOWN);
+    const arrived = await signIn();
     expect(arrived.status, await arrived.clone().text()).toBeLessThan(400);
     const told = Object.keys(product.names).map((claim) => [claim, CLAIMS[claim as 'sub']]);
-    expect(await started.running.knows(browser)).toEqual(Object.fromEntries(told));
+    expect(await knows()).toEqual(Object.fromEntries(told));
   });
 
   test('without its setting for PKCE lets no one in, and the page quotes the log line', async () => {
-    const [setting, off] = product.pkce;
-    const { browser, atServer, ...started } = await start((settings) => {
-      expect(settings).toContain(setting);
-      return settings.replace(setting, off);
-    });
-    await started.running.signIn(browser, atServer);
-    expect(await started.running.knows(browser)).not.toHaveProperty('email', expect.any(String));
-    const [line = 'none'] =
-      /no code_challenge was sent/.exec(await readFile(started.log, 'utf8')) ?? [];
-    expect(page.text).toContain(line);
+    const { knows, signIn, log } = await start(product, replacing(product.pkce));
+    await signIn();
+    expect(await knows()).not.toMatchObject(KNOWN);
+    const quoted = 'no code_challenge was sent';
+    expect(await log()).toContain(quoted);
+    expect(new ProductPage(product.page).text).toContain(quoted);
+  });
+
+  test('that also requests an unknown scope lets people in only where the server ignores it', async () => {
+    const wider = replacing(product.scopes);
+    const refused = await start(product, wider);
+    await refused.signIn();
+    expect(await refused.knows()).not.toMatchObject(KNOWN);
+    expect(await refused.log()).toContain('groups');
+    const ignored = await start(product, wider, { unknown_scopes: 'ignore' });
+    await ignored.signIn();
+    expect(await ignored.knows()).toMatchObject(KNOWN);
   });
 });
+
+test.each(INSTALLED_PRODUCTS.filter(({ formPost }) => formPost !== undefined))(
+  '$name, set to form_post, lets people in only where the server offers that',
+  async (product) => {
+    const change = (settings: string) => `${settings}\n${product.formPost}\n`;
+    const refused = await start(product, change);
+    await refused.signIn();
+    expect(await refused.knows()).not.toMatchObject(KNOWN);
+    const posted = await start(product, change, { form_post: true });
+    await posted.signIn();
+    expect(await posted.knows()).toMatchObject(KNOWN);
+  },
+);

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { once as event } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { programOf, type ExtraName } from './extras.ts';
-import { authjsApplication, djangoApplication, oauth2Proxy } from './mcp/toolchains.ts';
-import { locationOf, isRedirect, type Visitor } from './visitor.ts';
+import { authjsApplication, djangoApplication, oauth2Proxy, once } from './mcp/toolchains.ts';
+import { formOf, isRedirect, locationOf, type Visitor } from './visitor.ts';
 
 /** Where a product runs, and what is behind it. */
 interface Place {
@@ -25,6 +25,10 @@ export interface InstalledProduct {
   readonly language: string;
   /** What the page says about PKCE, and a value that turns it off. */
   readonly pkce: readonly [setting: string, off: string];
+  /** A setting, and one that also requests the scope `groups`. */
+  readonly scopes: readonly [setting: string, wider: string];
+  /** What makes it request `form_post`, if it can. */
+  readonly formPost?: string;
   /** What the person opens, and where the product says who they are. */
   readonly opens: string;
   readonly tells: string;
@@ -41,10 +45,11 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
     page: 'oauth2-proxy',
     language: 'toml',
     pkce: ['code_challenge_method = "S256"', ''],
+    scopes: ['openid profile email', 'openid profile email groups'],
     opens: '/oauth2/start?rd=/',
     tells: '/',
     names: { sub: 'x-forwarded-user', email: 'x-forwarded-email' },
-    install: oauth2Proxy,
+    install: once(oauth2Proxy),
     async configure(settings, { port, folder, behind }) {
       const file = path.join(folder, 'oauth2-proxy.cfg');
       const own = [`http_address = "127.0.0.1:${port}"`, 'cookie_secure = false'];
@@ -58,6 +63,8 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
     page: 'mod-auth-openidc',
     language: 'apache',
     pkce: ['OIDCPKCEMethod S256', ''],
+    scopes: ['openid profile email', 'openid profile email groups'],
+    formPost: 'OIDCResponseMode form_post',
     opens: '/',
     tells: '/',
     names: { sub: 'oidc_claim_sub', email: 'oidc_claim_email', name: 'oidc_claim_name' },
@@ -93,10 +100,11 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
     page: 'mozilla-django-oidc',
     language: 'python',
     pkce: ['OIDC_USE_PKCE = True', 'OIDC_USE_PKCE = False'],
+    scopes: ['openid profile email', 'openid profile email groups'],
     opens: '/',
     tells: '/profile',
     names: { email: 'email' },
-    install: djangoApplication,
+    install: once(djangoApplication),
     async configure(settings, { port, folder }) {
       const file = path.join(folder, 'settings.py');
       await writeFile(file, settings);
@@ -108,10 +116,14 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
     page: 'authjs',
     language: 'js',
     pkce: ["'pkce', ", ''],
+    scopes: [
+      "type: 'oidc',",
+      "type: 'oidc', authorization: { params: { scope: 'openid profile email groups' } },",
+    ],
     opens: '/auth/signin',
     tells: '/auth/session',
     names: { email: 'email', name: 'name' },
-    install: authjsApplication,
+    install: once(authjsApplication),
     async configure(settings, { port, folder }) {
       const file = path.join(folder, 'providers.mjs');
       await writeFile(file, settings);
@@ -158,7 +170,10 @@ export class RunningProduct {
     const sent = isRedirect(opened) ? opened : await browser.submit(opened);
     const page = await atServer.visit(locationOf(sent).href);
     const answer = isRedirect(page) ? page : await atServer.submit(page, { decision: 'allow' });
-    return browser.visit(locationOf(answer).href);
+    if (isRedirect(answer)) return browser.visit(locationOf(answer).href);
+    const { action, fields } = formOf(await answer.text());
+    const posted = await browser.post(action, fields);
+    return isRedirect(posted) ? browser.visit(locationOf(posted).href) : posted;
   }
 
   /** What the product knows about the person in this browser, by the names of the claims. */
@@ -176,7 +191,7 @@ export class RunningProduct {
 
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null) return;
-    const closed = once(this.#child, 'close');
+    const closed = event(this.#child, 'close');
     this.#child.kill('SIGTERM');
     await closed;
   }

@@ -8,7 +8,7 @@ const IGNORED = new Set(
   (
     'a about after an and any anyone are as at be been but by can cannot could did do ' +
     'does doing each every for from get gets getting had has have how i if in instead ' +
-    'into is it its just keep keeps let like make makes me mean my need needs no not now ' +
+    'into is it its js just keep keeps let like make makes me mean my need needs no not now ' +
     'of off on one or our own please possible put should so some someone something still ' +
     'that the their them then there these they this those to too up us use used using ' +
     'want was we were what when where which who why will with work works would you your ' +

@@ -9,16 +9,24 @@ const [, , file = '', port = ''] = process.argv;
 const { providers } = await import(pathToFileURL(file).href);
 const config = { providers, basePath: '/auth', secret: 'only-for-the-tests', trustHost: true };
 
-createServer(async (incoming, outgoing) => {
-  const { method = 'GET', url = '/' } = incoming;
-  if (!url.startsWith('/auth/')) return outgoing.end('The home page');
+async function answer({ method = 'GET', url = '/', headers }, body) {
+  if (!url.startsWith('/auth/')) return new Response('The home page');
   const hasBody = method !== 'GET' && method !== 'HEAD';
   const request = new Request(new URL(url, `http://localhost:${port}`), {
     method,
-    headers: Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
-    ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
+    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    ...(hasBody ? { body, duplex: 'half' } : {}),
   });
-  const response = await Auth(request, config);
+  return Auth(request, config);
+}
+
+async function reply(incoming, outgoing) {
+  const response = await answer(incoming, Readable.toWeb(incoming));
   outgoing.writeHead(response.status, [...response.headers].flat());
   outgoing.end(Buffer.from(await response.arrayBuffer()));
-}).listen(Number(port), '127.0.0.1');
+}
+
+createServer((incoming, outgoing) => void reply(incoming, outgoing)).listen(
+  Number(port),
+  '127.0.0.1',
+);
