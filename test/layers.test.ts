@@ -82,6 +82,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'quoting',
     'examination',
     'keys/',
+    'outbox/',
     'store/',
     'errors',
     'form-token',

@@ -115,6 +115,7 @@ test('without its store and its keys a server reports what it still knows', asyn
     signingKeys: () => Promise.reject(away),
     authorizations: () => Promise.reject(away),
     clients: () => Promise.reject(away),
+    outbox: () => Promise.reject(away),
   };
   other.telemetry.observe(gone);
   const told = (await other.series()).map(({ metric, attributes, value }) => [

@@ -44,6 +44,8 @@ const COUNTS = {
    * first.
    */
   updateRounds: { short: 2, long: 10, longest: 200 },
+  /** Messages in the outbox that are delivered while processes are killed. */
+  outboxMessages: { short: 400, long: 2000, longest: 10_000 },
   /**
    * How often a server process is killed under load. If it answers before it commits, the first
    * finds it.

@@ -48,6 +48,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/extension-points.md',
       'docs/own-grant.md',
       'docs/own-tables.md',
+      'docs/own-messages.md',
       'examples/README.md',
       'docs/mounting/*.md',
     ],

@@ -16,6 +16,7 @@ import type { BindingOffer } from './http/challenges.ts';
 import type { CompleteHost } from './host.ts';
 import type { Measuring } from './measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
 import type { ResourceNeeds } from './resource/protected-resource.ts';
 import type { Client } from './store/client.ts';
@@ -126,6 +127,8 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * `telemetry`.
    */
   readonly measuring: Measuring | null;
+  /** Delivers messages of features to other systems, at least once. */
+  readonly outbox: Outbox;
   /** What the doctor examines for each feature. */
   readonly examinations: readonly Examination[];
   /** Encrypts values that browsers or clients store for the server. */

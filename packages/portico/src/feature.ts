@@ -25,6 +25,7 @@ import type { ConfigSchema, OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { GrantType } from './grants/grant-types.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
+import type { Deliver } from './outbox/message.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { Measuring, Telemetry } from './measuring.ts';
 import type { MetadataValues } from './metadata.ts';
@@ -75,6 +76,11 @@ export interface Feature<Config = OAuthServerConfig> {
    * `oauth_server_device_0001_codes`. A released migration never changes.
    */
   migrations?(config: Config): readonly Migration[];
+  /**
+   * Whether the feature sends messages through the outbox (`Server.outbox`). Where one does, the
+   * store has the tables of the outbox.
+   */
+  sendsMessages?(config: Config): boolean;
   /** The feature's error codes, in addition to the core's. */
   readonly errorCodes?: readonly string[];
   /** Returns the `Authorization` schemes for its tokens. */
@@ -242,6 +248,8 @@ export interface Contribution {
   readonly resource?: PublishedResource;
   /** Receives audit events in addition to the host. At most one feature can provide this. */
   readonly auditSink?: AuditSink;
+  /** Delivers the feature's messages from the outbox, by their kind. */
+  readonly deliveries?: Readonly<Record<string, Deliver>>;
   /** The feature's rows that expire and are then removed. */
   readonly expiring?: ExpiringRows;
   /** Whether the feature accepts single-use values, such as a signed statement. */

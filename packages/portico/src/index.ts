@@ -24,6 +24,16 @@ export {
   type OAuthServerConfiguration,
 } from './configuration.ts';
 export type { BrandingInput } from './configuration.ts';
+export type { Outbox } from './outbox/outbox.ts';
+export type {
+  Deliver,
+  DeliveryResult,
+  ListedMessage,
+  NewMessage,
+  OutboxCounts,
+  OutboxFilter,
+  OutboxMessage,
+} from './outbox/message.ts';
 export {
   defineFeature,
   type ConfigOf,

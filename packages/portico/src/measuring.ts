@@ -4,6 +4,8 @@
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 import type { KeyRing } from './keys/key-ring.ts';
+import type { OutboxCounts } from './outbox/message.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { CountedRows } from './store/sql/counting.ts';
 import type { Store } from './store/store.ts';
 
@@ -115,6 +117,8 @@ export interface ObservedServer {
   authorizations(after: string, limit: number): Promise<CountedRows>;
   /** Reads the first `limit` clients after this id and counts those that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
+  /** Counts the messages in the outbox. Null if no feature sends messages. */
+  outbox(): Promise<OutboxCounts | null>;
 }
 
 /** Measures what one server does, and reports it to the application's `Telemetry`. */
@@ -140,5 +144,5 @@ export interface Measuring {
   /** Like `refused`, but with a status as the reason, if there is no error. */
   refusedWith(endpoint: string, status: number): void;
   /** Like `Telemetry.observe`. Called when the server is complete. `clock` is in milliseconds. */
-  observe(keys: KeyRing, clock: () => number): void;
+  observe(keys: KeyRing, clock: () => number, outbox: Outbox): void;
 }

@@ -142,7 +142,11 @@ export function oauthServer<Context = unknown>({
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);
-      application.middleware((request, next) => server.withToken(request, next));
+      application.middleware((request, next) => {
+        server.outbox.start();
+        return server.withToken(request, next);
+      });
+      application.onClose(() => server.outbox.stop());
       const endpoints = server.config.routes ? server.endpoints : [];
       for (const { name, path, methods, handle } of endpoints)
         application.route({ name, path, methods, handler: (_, request) => handle(request) });

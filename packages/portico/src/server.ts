@@ -11,6 +11,7 @@ import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring.ts';
 import type { FetchJsonOptions } from './http/outbound/fetch-json.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
@@ -72,6 +73,8 @@ export interface Server {
   readonly pruning: Pruning;
   /** Tracks single-use values across all processes. */
   readonly singleUses: SingleUses;
+  /** Delivers messages to other systems, at least once. */
+  readonly outbox: Outbox;
   /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */

@@ -185,6 +185,7 @@ export class StartedApplication implements Application {
   protected readonly middlewares: Middleware[] = [];
   protected phase: Phase = 'plugins';
   readonly #routes = new Map<string, Route>();
+  readonly #closing: (() => Promise<void>)[] = [];
 
   /** `views` are the framework's built-in views. They override the shared ones. */
   constructor(
@@ -335,7 +336,12 @@ export class StartedApplication implements Application {
     );
   }
 
+  onClose(work: () => Promise<void>): void {
+    this.#closing.push(work);
+  }
+
   async close(): Promise<void> {
+    for (const work of this.#closing) await work();
     await this.database.close();
     await this.log.close();
   }

@@ -185,6 +185,8 @@ export interface Application {
    * unknown. Throws outside a request.
    */
   clientAddress(): string | null;
+  /** Runs this work when the application closes, before it closes the store and the log. */
+  onClose(work: () => Promise<void>): void;
   /** Waits at most ten seconds for running requests. Then closes the store and the log. */
   close(): Promise<void>;
   /**

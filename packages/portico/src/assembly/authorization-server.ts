@@ -67,7 +67,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     binding: contributions.binding?.offer ?? null,
     runFrom: server.audit.record === null ? null : runFrom,
   };
-  server.measuring?.observe(server.keys, server.clock);
+  server.measuring?.observe(server.keys, server.clock, server.outbox);
   const shared: Parts = {
     clients,
     clientSource: contributions.clientSource,
@@ -103,6 +103,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     audit: server.audit,
     binding: answering.binding,
     measuring: server.measuring,
+    outbox: server.outbox,
     examinations: contributions.examinations(shared),
     sealing: new Sealing(server),
     clock: server.clock,

@@ -3,6 +3,8 @@ import { ENDPOINT_TABLE, type EndpointDescription } from '../endpoints/table.ts'
 import { isCheck } from '../authorization/checks.ts';
 import type { RequestCheck, RequestReading } from '../authorization/request-check.ts';
 import { QUERY } from '../authorization/response-modes.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import type { Deliver } from '../outbox/message.ts';
 import type { Contribution, Feature } from '../feature.ts';
 import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
 import type { SendingMode } from '../replies/sending.ts';
@@ -120,6 +122,32 @@ export function collectReading(started: readonly Started[]): RequestReading {
     checks,
     parameters: [...new Set(started.flatMap((each) => each.requestParameters ?? []))],
   };
+}
+
+/**
+ * What delivers each kind of message. Throws for a kind that two features deliver, and for a feature
+ * that does not say that it sends messages: the store might lack the tables.
+ */
+export function collectDeliveries(
+  started: readonly Started[],
+  config: OAuthServerConfig,
+): Readonly<Record<string, Deliver>> {
+  const found: Record<string, Deliver> = {};
+  for (const { feature, deliveries = {} } of started) {
+    const kinds = Object.entries(deliveries);
+    if (kinds.length > 0 && feature.sendsMessages?.(config) !== true)
+      throw new Error(
+        `The feature ${feature.name} delivers messages; let its sendsMessages return true`,
+      );
+    for (const [kind, deliver] of kinds) {
+      if (Object.hasOwn(found, kind))
+        throw new Error(
+          `The feature ${feature.name} delivers ${kind}, which another feature delivers`,
+        );
+      found[kind] = deliver;
+    }
+  }
+  return found;
 }
 
 /** All members of the metadata that features add. Throws for one that another feature adds. */

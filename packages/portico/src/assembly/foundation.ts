@@ -32,7 +32,8 @@ import type { Measuring } from '../measuring.ts';
 import { findOnly } from './feature-conflicts.ts';
 import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
-import { migrationsWith } from './migrations.ts';
+import { migrationsWith, sendsMessages } from './migrations.ts';
+import { Outbox } from '../outbox/outbox.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
@@ -150,6 +151,14 @@ export function layFoundation(options: ServerParts): Foundation {
     audit,
     pruning,
     singleUses: new SingleUses(store.singleUses, pruning),
+    outbox: new Outbox({
+      database,
+      isOn: sendsMessages(features, config),
+      deliveries: () => contributions.deliveries,
+      clock,
+      random,
+      log,
+    }),
     sealer,
     fetching: { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock },
     paths: browserPaths(mounting),

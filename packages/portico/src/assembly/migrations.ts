@@ -3,6 +3,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
+import { outboxMigrations } from '../store/migrations/outbox.ts';
 import { withProfile } from './feature-profiles.ts';
 
 /**
@@ -18,10 +19,17 @@ export function migrationsWith(
   own: readonly Feature[] = [],
 ): readonly Migration[] {
   const features = featuresWith(own);
+  const complete = withProfile(features, config);
   return [
     ...oauthServerMigrations,
-    ...migrationsOfFeatures(features, withProfile(features, config)),
+    ...migrationsOfFeatures(features, complete),
+    ...(sendsMessages(features, complete) ? outboxMigrations : []),
   ];
+}
+
+/** Whether a feature with this configuration uses the outbox. */
+export function sendsMessages(features: readonly Feature[], config: OAuthServerConfig): boolean {
+  return features.some((feature) => feature.sendsMessages?.(config) === true);
 }
 
 /** Returns the features' migrations. Throws if a name does not belong to its feature. */

@@ -12,6 +12,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
 import {
+  collectDeliveries,
   collectGrantTypes,
   collectMetadata,
   collectReading,
@@ -30,6 +31,9 @@ import type { PublishedResource } from '../resource/protected-resource.ts';
 import type { MetadataValues } from '../metadata.ts';
 import type { SendingMode } from '../replies/sending.ts';
 import type { MakesTokenMembers } from '../resource/token-accessor.ts';
+import { examineOutbox } from '../outbox/examination.ts';
+import type { Deliver } from '../outbox/message.ts';
+import { oldMessages } from '../outbox/old-messages.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
@@ -67,6 +71,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature uses single-use values. */
   readonly usesOnce: boolean;
+  /** Delivers each kind of message in the outbox. */
+  readonly deliveries: Readonly<Record<string, Deliver>>;
   readonly plainEndpoints: readonly Endpoint[];
   /** Returns the members that the features add to the server. */
   readonly members: (parts: Parts) => FeatureMembers;
@@ -99,6 +105,7 @@ export function collectCatalogs(features: readonly Feature[]): Catalogs {
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);
+  const { outbox } = server;
   const started = features.flatMap((feature): readonly Started[] => {
     const contribution = feature.start?.(server, server.config);
     return contribution === undefined ? [] : [{ ...contribution, feature }];
@@ -132,9 +139,13 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     describe: collectDescriptions(all(started, 'describe')),
     tokenMembers: all(started, 'tokenMembers'),
     metadataValues: collectValues(all(started, 'metadataValues')),
-    expiring: all(started, 'expiring'),
+    deliveries: collectDeliveries(started, server.config),
+    expiring: [...all(started, 'expiring'), ...(outbox.isOn ? [oldMessages(outbox)] : [])],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
-    examinations: (parts) => all(started, 'examination').map((examine) => examine(parts)),
+    examinations: (parts) => [
+      ...all(started, 'examination').map((examine) => examine(parts)),
+      ...(outbox.isOn ? [examineOutbox(outbox)] : []),
+    ],
     plainEndpoints: started.flatMap(({ plainEndpoints = [] }) => plainEndpoints),
     members: (parts) =>
       Object.assign(

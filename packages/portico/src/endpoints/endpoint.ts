@@ -83,7 +83,8 @@ export class AnsweringEndpoint implements Endpoint {
 
   readonly handle = (request: Request, context?: unknown): Promise<Response> => {
     const { server, runFrom } = this.#by;
-    const { measuring } = server;
+    const { measuring, outbox } = server;
+    outbox.start();
     const answer = () => this.#answer(request);
     const work =
       measuring === null ? answer : () => measuring.endpoint(this.#task, request, answer);

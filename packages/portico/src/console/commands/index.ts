@@ -14,6 +14,7 @@ import { addKeysPrune } from './keys-prune.ts';
 import { addPersonErase } from './person-erase.ts';
 import { addPersonRevoke } from './person-revoke.ts';
 import { addKeysRotate } from './keys-rotate.ts';
+import { addOutbox } from './outbox.ts';
 import { addPrune } from './prune.ts';
 import { addRestored } from './restored.ts';
 import { addServerDoctor } from './server-doctor.ts';
@@ -39,6 +40,7 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addKeysRotate(choices),
   addKeysPrune,
   addPrune,
+  addOutbox,
 ];
 
 /**

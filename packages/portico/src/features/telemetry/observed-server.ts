@@ -1,5 +1,6 @@
 import type { Database, DatabaseConnections } from '@portico/sql';
 import type { ObservedServer } from '../../measuring.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import { countRows } from '../../store/sql/counting.ts';
 
@@ -14,10 +15,12 @@ export function observedServer(
   database: Database,
   keys: KeyRing,
   clock: () => number,
+  outbox: Outbox,
 ): ObservedServer {
   const figures: Database & Figures = database;
   return {
     retries: () => figures.retries ?? null,
+    outbox: () => outbox.counts(),
     connections: () => figures.connections?.() ?? null,
     async signingKeys() {
       const now = clock();

@@ -1,4 +1,5 @@
 import type { Database, Log } from '@portico/sql';
+import type { Outbox } from '../../outbox/outbox.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type {
   MeasuredEndpoint,
@@ -88,8 +89,9 @@ export class TelemetryGuard implements Measuring {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
 
-  observe(keys: KeyRing, clock: () => number): void {
-    this.#tell(() => this.#telemetry.observe(observedServer(this.#database, keys, clock)));
+  observe(keys: KeyRing, clock: () => number, outbox: Outbox): void {
+    const observed = observedServer(this.#database, keys, clock, outbox);
+    this.#tell(() => this.#telemetry.observe(observed));
   }
 
   refused(endpoint: string, error: Error): void {

@@ -25,6 +25,7 @@ export const GRANT_TYPE = 'portico.grant_type';
 export const TOKEN_KIND = 'portico.token_kind';
 export const REASON = 'portico.reason';
 export const REPLAYED = 'portico.replayed';
+export const OUTBOX_STATE = 'portico.outbox.state';
 export const RETRIED = 'portico.retried';
 export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';

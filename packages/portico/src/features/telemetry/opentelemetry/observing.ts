@@ -1,6 +1,6 @@
 import type { Meter } from '@opentelemetry/api';
 import type { ObservedServer } from '../../../measuring.ts';
-import { ALGORITHM, CONNECTION_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
+import { ALGORITHM, CONNECTION_STATE, OUTBOX_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
 import { Census, inTime } from './census.ts';
 
 /** Registers values that are read only when metrics are collected. */
@@ -16,6 +16,7 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   );
   const clients = new Census((after, limit) => server.clients(after, limit));
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
+  observeOutbox(gauge('portico.outbox.messages', 'Messages in the outbox', '{message}'), server);
   gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
     // Report no age if there are no keys, or if they cannot be read.
     const keys = await inTime(
@@ -23,6 +24,20 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
       [],
     );
     for (const { algorithm, age } of keys) result.observe(age, { [ALGORITHM]: algorithm });
+  });
+}
+
+function observeOutbox(
+  gauge: ReturnType<Meter['createObservableGauge']>,
+  server: ObservedServer,
+): void {
+  gauge.addCallback(async (result) => {
+    const counts = await inTime(
+      server.outbox().catch(() => null),
+      null,
+    );
+    for (const [state, count] of Object.entries(counts ?? {}))
+      result.observe(count, { [OUTBOX_STATE]: state });
   });
 }
 

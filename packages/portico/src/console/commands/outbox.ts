@@ -1,0 +1,119 @@
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { ListedMessage } from '../../outbox/message.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
+import { quotedPublic } from '../../quoting.ts';
+import { openServer } from '../open-server.ts';
+import { readPage, type PageOptions } from './list-options.ts';
+import { orFail } from './or-fail.ts';
+
+interface ListOptions extends PageOptions {
+  readonly receiver?: string;
+  readonly undelivered?: boolean;
+  readonly json?: boolean;
+}
+
+interface Selected {
+  readonly id?: string;
+  readonly receiver?: string;
+  readonly undelivered?: boolean;
+  readonly all?: boolean;
+}
+
+const addOutboxList: AddCommands = (program, context) => {
+  program
+    .command('oauth:outbox')
+    .description('list messages to other systems that wait or could not be delivered, newest first')
+    .option('--receiver <receiver>', 'only messages for this receiver, such as a client_id')
+    .option('--undelivered', 'only messages that are not tried again by themselves')
+    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
+    .option('--after <id>', 'show the next page: the id of the last message of the previous one')
+    .option('--json', 'print only JSON to standard output')
+    .action(async ({ receiver, undelivered = false, json, ...page }: ListOptions) => {
+      const { outbox } = await openServer(context);
+      const filter = {
+        ...(receiver === undefined ? {} : { receiver }),
+        ...(undelivered ? { state: 'undelivered' as const } : {}),
+      };
+      const messages = await orFail(context, outbox.list(filter, readPage(page)));
+      const counts = await outbox.counts();
+      if (json === true) return context.printJson({ items: messages.map(asJson), counts });
+      if (counts === null) return context.note('No feature that sends messages is on.');
+      for (const message of messages) context.print(describe(message));
+      const { waiting, undelivered: lost, dropped } = counts;
+      context.note(`${waiting} wait, ${lost} could not be delivered, ${dropped} were dropped.`);
+    });
+};
+
+const addOutboxRetry: AddCommands = (program, context) => {
+  program
+    .command('oauth:outbox:retry')
+    .description('deliver messages again that could not be delivered; they wait for a day')
+    .argument('[id]', 'the id of one message, as oauth:outbox prints it')
+    .option('--receiver <receiver>', 'all messages for this receiver')
+    .option('--all', 'all messages')
+    .action(async (id: string | undefined, options: Selected) => {
+      const outbox = await open(context);
+      const selection = select(context, id, options);
+      const count = await outbox.retry(selection);
+      if (id !== undefined && count === 0)
+        return context.fail(`There is no undelivered message ${quotedPublic(id)}`);
+      context.print(`${count} messages wait again; what waits already is tried now.`);
+    });
+};
+
+const addOutboxDiscard: AddCommands = (program, context) => {
+  program
+    .command('oauth:outbox:discard')
+    .description('remove messages without delivering them')
+    .argument('[id]', 'the id of one message, as oauth:outbox prints it')
+    .option('--receiver <receiver>', 'all messages for this receiver, also those that wait')
+    .option('--undelivered', 'all messages that are not tried again by themselves')
+    .action(async (id: string | undefined, { undelivered = false, ...options }: Selected) => {
+      const outbox = await open(context);
+      const selection = select(context, id, { ...options, all: undelivered });
+      const state = undelivered ? { state: 'undelivered' as const } : {};
+      const count = await outbox.discard({ ...selection, ...state });
+      if (id !== undefined && count === 0)
+        return context.fail(`There is no message ${quotedPublic(id)}`);
+      context.print(`${count} messages are removed.`);
+    });
+};
+
+/** Adds the commands for the outbox. */
+export const addOutbox: AddCommands = (program, context) => {
+  for (const add of [addOutboxList, addOutboxRetry, addOutboxDiscard]) add(program, context);
+};
+
+async function open(context: ConsoleContext): Promise<Outbox> {
+  const { outbox } = await openServer(context);
+  return outbox.isOn ? outbox : context.fail('No feature that sends messages is on');
+}
+
+/** An operator must say which messages are meant: a command without words changes nothing. */
+function select(
+  context: ConsoleContext,
+  id: string | undefined,
+  { receiver, all = false }: Selected,
+): { readonly id?: string; readonly receiver?: string } {
+  if (id !== undefined && (receiver !== undefined || all))
+    return context.fail('Name either the id of one message or an option, not both');
+  if (id !== undefined) return { id };
+  if (receiver !== undefined) return { receiver };
+  return all ? {} : context.fail('Name the id of a message, or an option; see --help');
+}
+
+function describe(message: ListedMessage): string {
+  const { id, kind, receiver, state, attempts, reason, createdAt } = message;
+  const why = reason === null ? '' : `: ${reason}`;
+  const times = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  const since = new Date(createdAt).toISOString();
+  return `${id}  ${kind} for ${quotedPublic(receiver)}  ${state} since ${since}, ${times}${why}`;
+}
+
+function asJson({ createdAt, expiresAt, ...message }: ListedMessage) {
+  return {
+    ...message,
+    created_at: Math.floor(createdAt / 1000),
+    expires_at: Math.floor(expiresAt / 1000),
+  };
+}

@@ -1,0 +1,201 @@
+import { orderedIdentifier } from '../crypto.ts';
+import type { OutboxMessages, QueuedMessage } from '../store/sql/outbox-messages.ts';
+import type { Lease, OutboxReceivers } from '../store/sql/outbox-receivers.ts';
+import { backoff } from './backoff.ts';
+import type { Deliver, DeliveryResult } from './message.ts';
+import type { OutboxSurroundings } from './outbox.ts';
+
+/** All in milliseconds. */
+const TIMES = {
+  /** How often a process looks for messages that another one added. */
+  look: 500,
+  /** How long it waits after the store has failed. */
+  pause: 5000,
+  /** How long a process may deliver to one receiver, unless it renews the lease. */
+  lease: 60_000,
+  /** The shortest rest of a lease in which an attempt may begin. */
+  rest: 30_000,
+  /** How long one attempt may take. */
+  attempt: 10_000,
+  /** After this time, other receivers have their turn. */
+  turn: 5000,
+  /** A receiver that takes longer shares its place with other slow ones. */
+  slow: 1000,
+} as const;
+/** How many receivers a process delivers to at once. Slow and failing ones get half of them. */
+const AT_ONCE = { all: 8, troubled: 4 } as const;
+/** How many messages are read at once. */
+const PAGE = 50;
+const LONGEST_REASON = 200;
+
+/** Delivers the messages in the outbox, as one of any number of processes. */
+export class Deliveries {
+  readonly #around: OutboxSurroundings;
+  readonly #receivers: OutboxReceivers;
+  readonly #messages: OutboxMessages;
+  readonly #running = new Map<string, { isTroubled: boolean; done: Promise<void> }>();
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  #isStarted = false;
+  #isWanted = false;
+  #isStopped = false;
+  #hasFailed = false;
+
+  constructor(around: OutboxSurroundings, receivers: OutboxReceivers, messages: OutboxMessages) {
+    this.#around = around;
+    this.#receivers = receivers;
+    this.#messages = messages;
+  }
+
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.wake();
+  }
+
+  wake(): void {
+    this.#isWanted = true;
+    // A console command ends soon, so it leaves deliveries to the processes that answer requests.
+    if (!this.#isStarted || this.#isStopped || this.#looking !== null) return;
+    this.#looking = this.#look().finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#looking;
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+
+  /** Looks until nothing is due, and then again after a while. Never rejects. */
+  async #look(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    try {
+      while (this.#isWanted && !this.#isStopped) {
+        this.#isWanted = false;
+        await this.#begin(false, AT_ONCE.all - this.#running.size);
+        await this.#begin(true, Math.min(AT_ONCE.all - this.#running.size, this.#troubledPlaces()));
+      }
+      this.#hasFailed = false;
+    } catch (exception) {
+      this.#say(exception);
+    }
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => this.wake(), this.#hasFailed ? TIMES.pause : TIMES.look);
+    // A process that has nothing else to do may end.
+    this.#timer.unref();
+  }
+
+  #troubledPlaces(): number {
+    const troubled = [...this.#running.values()].filter(({ isTroubled }) => isTroubled);
+    return AT_ONCE.troubled - troubled.length;
+  }
+
+  /** Begins deliveries to at most this many receivers. */
+  async #begin(isTroubled: boolean, places: number): Promise<void> {
+    const kinds = Object.keys(this.#around.deliveries());
+    if (places <= 0 || kinds.length === 0) return;
+    const now = this.#around.clock();
+    for (const due of await this.#receivers.due(kinds, isTroubled, now, places)) {
+      const lease: Lease = { ...due, holder: orderedIdentifier(now) };
+      if (!(await this.#receivers.claim(lease, now, now + TIMES.lease))) continue;
+      const done = this.#turn(lease).then(() => {
+        this.#running.delete(lease.holder);
+        this.wake();
+      });
+      this.#running.set(lease.holder, { isTroubled, done });
+    }
+  }
+
+  /** Delivers to one receiver. If the store fails, the lease ends by itself. Never rejects. */
+  async #turn(lease: Lease): Promise<void> {
+    try {
+      await this.#deliverAll(lease);
+    } catch (exception) {
+      this.#say(exception);
+    }
+  }
+
+  async #deliverAll(lease: Lease): Promise<void> {
+    const { clock } = this.#around;
+    const begun = clock();
+    let until = begun + TIMES.lease;
+    let isTroubled = false;
+    for (;;) {
+      const page = await this.#messages.next(lease.id, PAGE);
+      for (const message of page) {
+        const now = clock();
+        if (until - now < TIMES.rest) {
+          if (!(await this.#receivers.renew(lease, now, now + TIMES.lease))) return;
+          until = now + TIMES.lease;
+        }
+        if (!(await this.#deliver(lease, message))) return;
+        isTroubled ||= clock() - now > TIMES.slow;
+        if (clock() - begun > TIMES.turn || this.#isStopped)
+          return this.#receivers.release(lease, { dueAt: clock(), isTroubled });
+      }
+      if (page.length < PAGE) return this.#receivers.release(lease, { dueAt: clock(), isTroubled });
+    }
+  }
+
+  /** Delivers one message. Returns false if the turn is over, because the receiver fails. */
+  async #deliver(lease: Lease, message: QueuedMessage): Promise<boolean> {
+    const { clock, random } = this.#around;
+    if (message.expiresAt <= clock()) {
+      const reason = message.reason ?? 'no attempt was made';
+      await this.#messages.setAside(lease.id, message.id, `expired: ${reason}`, clock());
+      return true;
+    }
+    const result = await this.#attempt(lease.kind, message);
+    if (result.outcome === 'failed') {
+      const dueAt = clock() + backoff(lease.failures + 1, random());
+      await this.#receivers.fail(lease, message.id, shortened(result.reason), dueAt);
+      return false;
+    }
+    if (result.outcome === 'refused')
+      await this.#messages.setAside(lease.id, message.id, shortened(result.reason), clock());
+    else await this.#messages.removeDelivered(lease.id, message.id);
+    return true;
+  }
+
+  async #attempt(kind: string, message: QueuedMessage): Promise<DeliveryResult> {
+    const { deliveries, log } = this.#around;
+    const deliver = deliveries()[kind] as Deliver;
+    const { id, receiver, payload, createdAt, attempts } = message;
+    const signal = AbortSignal.timeout(TIMES.attempt);
+    try {
+      return await Promise.race([
+        deliver({ id, receiver, payload, createdAt, attempts }, signal),
+        aborted(signal),
+      ]);
+    } catch (exception) {
+      log.error('A message of the kind {kind} for {receiver} could not be delivered: {exception}', {
+        kind,
+        receiver,
+        exception,
+      });
+      return { outcome: 'failed', reason: 'the delivery failed on this side; see the log' };
+    }
+  }
+
+  /** Logs the first of a row of failures. */
+  #say(exception: unknown): void {
+    if (!this.#hasFailed && !this.#isStopped)
+      this.#around.log.warning('The outbox cannot use the store: {exception}', { exception });
+    this.#hasFailed = true;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<DeliveryResult> {
+  return new Promise((resolve) => {
+    const late = () => resolve({ outcome: 'failed', reason: 'it took longer than ten seconds' });
+    signal.addEventListener('abort', late, { once: true });
+  });
+}
+
+/** What is stored has no control characters, and a length. */
+function shortened(reason: string): string {
+  return reason.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, LONGEST_REASON);
+}

@@ -1,0 +1,190 @@
+import { getDialect, type Database, type SqlConnection } from '@portico/sql';
+import { orderedIdentifier, tokenHash } from '../../crypto.ts';
+import { insertInto, placeholders } from './statements.ts';
+
+/** Sorts behind every time: nothing is due. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+/** How long a receiver without messages is kept, in milliseconds. */
+const KEPT = 30 * 86_400_000;
+
+/** A receiver that this process may deliver to, until its lease ends. */
+export interface Lease {
+  readonly id: string;
+  readonly kind: string;
+  /** Names this lease. */
+  readonly holder: string;
+  /** How many attempts have failed in a row. */
+  readonly failures: number;
+}
+
+/** How a turn of deliveries ended. */
+export interface TurnEnd {
+  /** When the next delivery may begin, in milliseconds since 1970. */
+  readonly dueAt: number;
+  readonly isTroubled: boolean;
+}
+
+/** A row to be added. */
+export interface AddedMessage {
+  readonly kind: string;
+  readonly receiver: string;
+  readonly payload: string;
+  readonly expiresAt: number;
+  readonly pruneAfter: number;
+}
+
+interface DueRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly failures: number;
+}
+
+/** The receivers in the outbox: who delivers to them, and when. */
+export class OutboxReceivers {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Adds a message in the caller's transaction. Writes the receiver's row first, so that its
+   * messages are numbered in the order in which they are committed. Returns false, and counts the
+   * message as dropped, if the receiver has `most` messages waiting.
+   */
+  async add(
+    connection: SqlConnection,
+    { kind, receiver, payload, expiresAt, pruneAfter }: AddedMessage,
+    most: number,
+    now: number,
+  ): Promise<boolean> {
+    const id = tokenHash(JSON.stringify([kind, receiver]));
+    if (!(await this.#count(connection, id, most, now))) {
+      const row = `oauth_outbox_receivers (${RECEIVER}) VALUES (?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?)`;
+      const statement = getDialect(this.#database).insertIfNone(row, '(id)');
+      await connection.execute(statement, [id, kind, receiver, NEVER, now]);
+      if (!(await this.#count(connection, id, most, now))) {
+        await connection.execute(DROP, [now, id]);
+        return false;
+      }
+    }
+    const { rows } = await connection.execute<{ number: number }>(
+      'SELECT last_number AS number FROM oauth_outbox_receivers WHERE id = ?',
+      [id],
+    );
+    const number = rows[0]?.number ?? 0;
+    const values = [orderedIdentifier(now), id, kind, receiver, number, payload];
+    await connection.execute(MESSAGE, [...values, 0, now, expiresAt, pruneAfter]);
+    return true;
+  }
+
+  async #count(connection: SqlConnection, id: string, most: number, now: number): Promise<boolean> {
+    return (await connection.execute(COUNT, [now, now, id, most])).affected === 1;
+  }
+
+  /** Returns receivers of these kinds to whom a delivery is due, longest due first. */
+  async due(
+    kinds: readonly string[],
+    isTroubled: boolean,
+    now: number,
+    limit: number,
+  ): Promise<readonly DueRow[]> {
+    const { rows } = await this.#database.execute<DueRow>(
+      `SELECT id, kind, failures FROM oauth_outbox_receivers
+      WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
+      ORDER BY is_troubled, due_at LIMIT ${limit}`,
+      [isTroubled ? 1 : 0, now, ...kinds],
+    );
+    return rows;
+  }
+
+  /**
+   * Claims a receiver until this time. Returns false if another process was faster. The lease
+   * moves `due_at`, so that nobody else can claim the receiver before it ends.
+   */
+  async claim({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ? AND due_at <= ?',
+      [holder, until, id, now],
+    );
+    return affected === 1;
+  }
+
+  /** Extends a lease. Returns false if it has ended. */
+  async renew({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      'UPDATE oauth_outbox_receivers SET due_at = ? WHERE id = ? AND holder = ? AND due_at > ?',
+      [until, id, holder, now],
+    );
+    return affected === 1;
+  }
+
+  /** Ends a lease after deliveries. */
+  async release({ id, holder }: Lease, { dueAt, isTroubled }: TurnEnd): Promise<void> {
+    await this.#database.execute(RELEASE, [dueAt, isTroubled ? 1 : 0, id, holder]);
+  }
+
+  /** Ends a lease after a failed attempt. */
+  async fail({ id, holder }: Lease, message: string, reason: string, dueAt: number): Promise<void> {
+    await this.#database.transaction(async (connection) => {
+      await connection.execute(
+        'UPDATE oauth_outbox_messages SET attempts = attempts + 1, reason = ? WHERE id = ?',
+        [reason, message],
+      );
+      await connection.execute(FAIL, [dueAt, reason, id, holder]);
+    });
+  }
+
+  /** Makes deliveries due now, although the last attempt failed. */
+  async hurry(receiver: string | null, now: number): Promise<void> {
+    const which = receiver === null ? '' : ' AND receiver = ?';
+    await this.#database.execute(
+      `UPDATE oauth_outbox_receivers SET due_at = ? WHERE waiting > 0 AND holder IS NULL${which}`,
+      receiver === null ? [now] : [now, receiver],
+    );
+  }
+
+  /** Sets the number of dropped messages back to zero, once an operator has seen it. */
+  async forgetDropped(receiver: string | null): Promise<void> {
+    const which = receiver === null ? '' : ' AND receiver = ?';
+    await this.#database.execute(
+      `UPDATE oauth_outbox_receivers SET dropped = 0 WHERE dropped > 0${which}`,
+      receiver === null ? [] : [receiver],
+    );
+  }
+
+  /** Removes receivers that have had no message for a month. */
+  async removeIdle(now: number, limit: number): Promise<number> {
+    const { rows } = await this.#database.execute<{ id: string }>(
+      `SELECT id FROM oauth_outbox_receivers WHERE used_at < ? ORDER BY used_at LIMIT ${limit}`,
+      [now - KEPT],
+    );
+    if (rows.length === 0) return 0;
+    const { affected } = await this.#database.execute(
+      `DELETE FROM oauth_outbox_receivers WHERE id IN (${placeholders(rows)})
+      AND used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL`,
+      [...rows.map(({ id }) => id), now - KEPT],
+    );
+    return affected;
+  }
+}
+
+const RECEIVER =
+  'id, kind, receiver, last_number, waiting, undelivered, dropped, failures, is_troubled, due_at, used_at';
+const MESSAGE = insertInto(
+  'oauth_outbox_messages',
+  'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
+);
+// MySQL assigns from left to right, so what reads `waiting` comes before what changes it. While a
+// process delivers, only the end of its lease makes something due.
+const COUNT = `UPDATE oauth_outbox_receivers SET
+    due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
+    last_number = last_number + 1, used_at = ?, waiting = waiting + 1
+  WHERE id = ? AND waiting < ?`;
+const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
+const END = `holder = NULL, due_at = CASE WHEN waiting > 0 THEN ? ELSE ${NEVER} END`;
+const RELEASE = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = ?, failures = 0, reason = NULL
+  WHERE id = ? AND holder = ?`;
+const FAIL = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = 1, failures = failures + 1,
+    reason = ?
+  WHERE id = ? AND holder = ?`;

@@ -1,0 +1,243 @@
+// @engines all: the outbox is in the store
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  defineFeature,
+  configurationWith,
+  createAuthorizationServer,
+  migrationsWith,
+} from 'portico';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ROOT, porticoHere } from './support/console.ts';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+import { openSending, startReceiver, type Receiver, type SendingServer } from './support/outbox.ts';
+
+const WEEK = 7 * 86_400_000;
+
+let folder: string;
+let created: TestDatabase;
+let receiver: Receiver;
+let one: SendingServer;
+/** Added to the time. */
+let later = 0;
+const clock = () => Date.now() + later;
+
+beforeEach(async () => {
+  later = 0;
+  folder = mkdtempSync(path.join(tmpdir(), 'portico-outbox-'));
+  created = await createDatabase(folder);
+  receiver = await startReceiver();
+  one = await openSending(created.url, folder, receiver.url, clock);
+});
+afterEach(async () => {
+  await one.close();
+  await receiver.close();
+  await created.drop();
+  rmSync(folder, { recursive: true });
+});
+
+const payloads = (to?: string) =>
+  receiver.received
+    .filter((each) => to === undefined || each.receiver === to)
+    .map(({ payload }) => payload);
+const counts = () => one.server.outbox.counts();
+const untilCounts = (expected: object) =>
+  expect
+    .poll(counts, { timeout: 20_000 })
+    .toEqual({ waiting: 0, undelivered: 0, dropped: 0, ...expected });
+
+async function oauth(...args: readonly string[]) {
+  return porticoHere(args, {
+    cwd: path.join(ROOT, 'test', 'fixtures', 'sending'),
+    env: { DATABASE_URL: created.url, STORAGE_DIR: folder },
+  });
+}
+
+// @shows AS-50.1
+test('a message of a transaction that commits is delivered, and one of another never is', async () => {
+  const { outbox } = one.server;
+  outbox.start();
+  const expiresAt = clock() + WEEK;
+  const message = { kind: 'note', receiver: 'a', payload: 'lost', expiresAt };
+  await expect(
+    one.database.transaction(async (connection) => {
+      await outbox.add(connection, [message]);
+      throw new Error('Changed my mind');
+    }),
+  ).rejects.toThrow('Changed my mind');
+  await one.send('a', 'kept');
+  await receiver.has(1);
+  await untilCounts({ waiting: 0 });
+  expect(payloads()).toEqual(['kept']);
+});
+
+// @shows AS-50.1
+test('a process delivers what others added before it started', async () => {
+  await one.send('a', '1', '2', '3');
+  expect(await counts()).toEqual({ waiting: 3, undelivered: 0, dropped: 0 });
+  const other = await openSending(created.url, folder, receiver.url, clock);
+  other.server.outbox.start();
+  await receiver.has(3);
+  await untilCounts({ waiting: 0 });
+  expect(payloads()).toEqual(['1', '2', '3']);
+  await other.close();
+});
+
+// @shows AS-50.2
+test('each receiver gets its messages in order and one at a time, also from two processes', async () => {
+  const other = await openSending(created.url, folder, receiver.url, clock);
+  for (const { server } of [one, other]) server.outbox.start();
+  const receivers = ['a', 'b', 'c'];
+  const sent = Array.from({ length: 20 }, (_, index) => String(index));
+  await Promise.all(
+    receivers.map(async (to, index) => {
+      for (const payload of sent) await (index % 2 === 0 ? one : other).send(to, payload);
+    }),
+  );
+  await receiver.has(60);
+  await untilCounts({ waiting: 0 });
+  for (const to of receivers) expect(payloads(to)).toEqual(sent);
+  expect(receiver.atOnce).toBe(1);
+  await other.close();
+});
+
+// @shows AS-50.2, AS-50.3
+test('a receiver that fails gets the same message again, later and in order, and stops nobody', async () => {
+  let fails = true;
+  receiver.answers = (got) => (got.receiver === 'down' && fails ? 503 : 200);
+  one.server.outbox.start();
+  await one.send('down', '1', '2');
+  await receiver.has(1);
+  await one.send('up', 'x');
+  await receiver.has(2);
+  await expect
+    .poll(async () =>
+      (await one.server.outbox.list({ receiver: 'down' })).map(({ reason }) => reason),
+    )
+    .toEqual(expect.arrayContaining(['the answer is 503', null]));
+  fails = false;
+  await receiver.has(4);
+  await untilCounts({ waiting: 0 });
+  expect(payloads('down')).toEqual(['1', '1', '2']);
+  const [first, again] = receiver.received.filter(({ payload }) => payload === '1');
+  expect(again?.id).toBe(first?.id);
+  expect((again?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(700);
+});
+
+// @shows AS-50.4
+test('what a receiver refuses waits for an operator, and the next message is delivered', async () => {
+  receiver.answers = ({ payload }) => (payload === 'bad' ? 400 : payload === 'old' ? 410 : 200);
+  one.server.outbox.start();
+  await one.send('a', 'bad', 'old', 'good');
+  await receiver.has(3);
+  await untilCounts({ undelivered: 1 });
+  const [message] = await one.server.outbox.list();
+  expect(message).toMatchObject({ state: 'undelivered', reason: 'the answer is 400' });
+  await one.server.outbox.stop();
+
+  const shown = await oauth('oauth:outbox', '--undelivered');
+  expect(shown.stdout).toContain(`${message?.id}  note for "a"  undelivered since`);
+  expect(shown.stdout).toContain('the answer is 400');
+  expect(shown.stderr).toContain('0 wait, 1 could not be delivered, 0 were dropped.');
+  expect((await oauth('oauth:outbox:retry')).stderr).toContain('Name the id of a message');
+  expect((await oauth('oauth:outbox:retry', 'nothing')).code).toBe(1);
+  expect((await oauth('oauth:outbox:retry', message?.id ?? '')).stdout).toContain('1 messages');
+  expect(await counts()).toEqual({ waiting: 1, undelivered: 0, dropped: 0 });
+  expect((await oauth('oauth:outbox:discard', message?.id ?? '')).stdout).toContain('1 messages');
+  await untilCounts({ waiting: 0 });
+  expect(await one.server.outbox.list()).toEqual([]);
+});
+
+// @shows AS-50.4
+test('a message that an operator tries again is delivered', async () => {
+  receiver.answers = () => 400;
+  one.server.outbox.start();
+  await one.send('a', '1');
+  await untilCounts({ undelivered: 1 });
+  receiver.answers = () => 200;
+  expect(await one.server.outbox.retry({ receiver: 'a' })).toBe(1);
+  await untilCounts({ waiting: 0 });
+  expect(payloads()).toEqual(['1', '1']);
+});
+
+// @shows AS-50.3
+test('a message that expired is not sent, and is removed after a week', async () => {
+  receiver.answers = () => 503;
+  one.server.outbox.start();
+  await one.send('a', '1');
+  await receiver.has(1);
+  later += 2 * 86_400_000;
+  await untilCounts({ undelivered: 1 });
+  const [message] = await one.server.outbox.list();
+  expect(message?.reason).toBe('expired: the answer is 503');
+  const sent = receiver.received.length;
+  await one.server.outbox.retry({ receiver: 'nobody' });
+  expect(await one.server.prune()).toMatchObject({ outboxMessages: 0 });
+  later += WEEK + 1000;
+  expect(await one.server.prune()).toMatchObject({ outboxMessages: 1 });
+  await untilCounts({ undelivered: 0 });
+  expect(receiver.received.length).toBe(sent);
+  later += 31 * 86_400_000;
+  await one.server.prune();
+  const { rows } = await one.database.execute('SELECT id FROM oauth_outbox_receivers');
+  expect(rows).toEqual([]);
+});
+
+// @shows AS-50.5
+test('too many messages for one receiver are dropped and counted, and others are not affected', async () => {
+  await one.send('full', '1');
+  await one.database.execute('UPDATE oauth_outbox_receivers SET waiting = 20000');
+  expect(await one.send('full', '2', '3')).toBe(2);
+  expect(await one.send('other', '1')).toBe(0);
+  expect(await counts()).toEqual({ waiting: 20_001, undelivered: 0, dropped: 2 });
+  const doctor = await oauth('oauth:server:doctor');
+  expect(doctor.stdout).toContain(
+    '0 messages could not be delivered, and 2 were dropped because their receiver had too many; 20001 wait',
+  );
+  await oauth('oauth:outbox:discard', '--receiver', 'full');
+  expect((await counts())?.dropped).toBe(0);
+});
+
+// @shows AS-50.2
+test('a process that ended in the middle of a delivery is replaced once its lease has ended', async () => {
+  const held = Promise.withResolvers<number>();
+  receiver.answers = () => (receiver.received.length === 1 ? held.promise : 200);
+  one.server.outbox.start();
+  await one.send('a', '1', '2');
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const other = await openSending(created.url, folder, receiver.url, () => clock() + 30_000);
+  other.server.outbox.start();
+  await other.send('b', 'x');
+  await receiver.has(2).catch(() => {});
+  expect(payloads()).toEqual(['1', 'x']);
+  later += 31_000;
+  await expect.poll(() => payloads('a'), { timeout: 5000 }).toEqual(['1', '1', '2']);
+  held.resolve(200);
+  await untilCounts({ waiting: 0 });
+  expect(payloads('a')).toEqual(['1', '1', '2']);
+  await other.close();
+});
+
+// @shows AS-50.6
+test('without a feature that sends messages there is no table, and nothing to list', async () => {
+  const config = configurationWith([]).parse({ name: 'App', scopes: {}, key_path: folder });
+  expect(migrationsWith(config).some(({ name }) => name.includes('outbox'))).toBe(false);
+  const silent = defineFeature({
+    name: 'silent',
+    start: () => ({ deliveries: { note: async () => ({ outcome: 'delivered' }) } }),
+  });
+  const options = { publicUrl: 'https://app.example', config, database: one.database };
+  const host = {
+    signedIn: async () => null,
+    loadAccount: async () => null,
+    holdsPermission: async () => false,
+    loginUrl: '/login',
+    log: { debug() {}, info() {}, warning() {}, error() {} },
+  };
+  const { outbox } = createAuthorizationServer({ ...options, host });
+  expect([await outbox.counts(), await outbox.list()]).toEqual([null, []]);
+  expect(() => createAuthorizationServer({ ...options, host, features: [silent] })).toThrow(
+    'The feature silent delivers messages; let its sendsMessages return true',
+  );
+});
