@@ -42,8 +42,8 @@ const payloads = (to?: string) =>
     .filter((each) => to === undefined || each.receiver === to)
     .map(({ payload }) => payload);
 const counts = () => one.server.outbox.counts();
-const untilCounts = (expected: object) =>
-  expect
+const untilCounts = async (expected: object) =>
+  await expect
     .poll(counts, { timeout: 20_000 })
     .toEqual({ waiting: 0, undelivered: 0, dropped: 0, ...expected });
 

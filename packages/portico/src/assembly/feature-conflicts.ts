@@ -125,8 +125,8 @@ export function collectReading(started: readonly Started[]): RequestReading {
 }
 
 /**
- * What delivers each kind of message. Throws for a kind that two features deliver, and for a feature
- * that does not say that it sends messages: the store might lack the tables.
+ * What delivers each kind of message. Throws for a kind that two features deliver, and for a
+ * feature that does not say that it sends messages: the store might lack the tables.
  */
 export function collectDeliveries(
   started: readonly Started[],

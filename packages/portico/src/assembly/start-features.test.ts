@@ -10,7 +10,8 @@ import { startFeatures } from './start-features.ts';
  * this client.
  */
 function issue(offered: readonly ClientDemand[], client: Partial<Client>): void {
-  const server = { demands: offered } satisfies Partial<Server> as unknown as Server;
+  const outbox = { isOn: false };
+  const server = { demands: offered, outbox } as unknown as Server;
   const { issuanceChecks } = startFeatures([], server);
   for (const check of issuanceChecks) void check({ ...NO_DEMANDS, ...client } as Client, [], null);
 }

@@ -18,6 +18,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   'sign-in route': 'docs/troubleshooting.md#people-are-asked-to-sign-in-again-and-again',
   endpoints: 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
   csrf_exempt_routes: 'docs/configuration.md',
+  outbox: 'docs/operating.md#porticooutboxundelivered',
   administration: 'docs/administration.md',
   views: 'docs/troubleshooting.md#a-page-cannot-be-shown',
   'password hasher': 'docs/host-contract.md#members',

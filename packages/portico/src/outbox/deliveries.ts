@@ -3,7 +3,7 @@ import type { OutboxMessages, QueuedMessage } from '../store/sql/outbox-messages
 import type { Lease, OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { backoff } from './backoff.ts';
 import type { Deliver, DeliveryResult } from './message.ts';
-import type { OutboxSurroundings } from './outbox.ts';
+import type { OutboxSurroundings } from './surroundings.ts';
 
 /** All in milliseconds. */
 const TIMES = {
@@ -101,11 +101,7 @@ export class Deliveries {
     for (const due of await this.#receivers.due(kinds, isTroubled, now, places)) {
       const lease: Lease = { ...due, holder: orderedIdentifier(now) };
       if (!(await this.#receivers.claim(lease, now, now + TIMES.lease))) continue;
-      const done = this.#turn(lease).then(() => {
-        this.#running.delete(lease.holder);
-        this.wake();
-      });
-      this.#running.set(lease.holder, { isTroubled, done });
+      this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
     }
   }
 
@@ -116,6 +112,8 @@ export class Deliveries {
     } catch (exception) {
       this.#say(exception);
     }
+    this.#running.delete(lease.holder);
+    this.wake();
   }
 
   async #deliverAll(lease: Lease): Promise<void> {

@@ -17,7 +17,9 @@ export interface NewMessage {
 export interface OutboxMessage {
   /** Its unique id. It is the same at each attempt, so receivers can recognise duplicates. */
   readonly id: string;
+  /** Who receives it. */
   readonly receiver: string;
+  /** What was added. */
   readonly payload: string;
   /** When it was added, in milliseconds since 1970. */
   readonly createdAt: number;
@@ -27,7 +29,7 @@ export interface OutboxMessage {
 
 /**
  * The result of an attempt. `failed` is tried again later. `refused` is not: the message is set
- * aside for an operator. `obsolete` means that nobody waits for the message any more, so it is
+ * aside for an operator. `obsolete` means that no one waits for the message any more, so it is
  * removed. The reason is stored and shown to operators: it must not contain a secret.
  */
 export type DeliveryResult =
@@ -42,8 +44,11 @@ export type Deliver = (message: OutboxMessage, signal: AbortSignal) => Promise<D
 
 /** A message as operators see it. Its payload is not shown. */
 export interface ListedMessage {
+  /** Its unique id. */
   readonly id: string;
+  /** The kind of message. */
   readonly kind: string;
+  /** Who receives it. */
   readonly receiver: string;
   /** `undelivered` is not tried again until an operator says so. */
   readonly state: 'waiting' | 'undelivered';
@@ -59,7 +64,9 @@ export interface ListedMessage {
 
 /** Which messages to list. */
 export interface OutboxFilter {
+  /** Only messages for this receiver, of any kind. */
   readonly receiver?: string;
+  /** Only messages in this state. */
   readonly state?: ListedMessage['state'];
 }
 

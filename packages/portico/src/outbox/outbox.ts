@@ -1,27 +1,15 @@
-import { OutOfRangeError, type Database, type Log, type SqlConnection } from '@portico/sql';
+import { OutOfRangeError, type SqlConnection } from '@portico/sql';
 import { KEPT_UNDELIVERED, OutboxMessages, type OutboxRow } from '../store/sql/outbox-messages.ts';
 import { OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { Deliveries } from './deliveries.ts';
-import type { Deliver, ListedMessage, NewMessage, OutboxCounts, OutboxFilter } from './message.ts';
+import type { OutboxSurroundings } from './surroundings.ts';
+import type { ListedMessage, NewMessage, OutboxCounts, OutboxFilter } from './message.ts';
 
 /** How many messages of one kind may wait for one receiver. */
 const MOST_WAITING = 20_000;
 /** How long a message waits after an operator asked for another attempt, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
-
-/** What the outbox needs of a server. */
-export interface OutboxSurroundings {
-  readonly database: Database;
-  /** Whether any feature sends messages. Otherwise there are no tables. */
-  readonly isOn: boolean;
-  /** Returns what delivers each kind of message. */
-  readonly deliveries: () => Readonly<Record<string, Deliver>>;
-  /** Returns milliseconds since 1970. */
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly log: Log;
-}
 
 /**
  * Messages to other systems that must not be lost. A message is written in the same transaction as
@@ -36,6 +24,7 @@ export class Outbox {
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
 
+  /** Use the server's `outbox`. */
   constructor(around: OutboxSurroundings) {
     this.isOn = around.isOn;
     this.#around = around;
@@ -45,8 +34,8 @@ export class Outbox {
   }
 
   /**
-   * Adds messages in your transaction. They are sent if it commits, and only then. Call it after the
-   * write that claims the row, and call `wake` after the commit. Returns how many messages were
+   * Adds messages in your transaction. They are sent if it commits, and only then. Call it after
+   * the write that claims the row, and call `wake` after the commit. Returns how many messages were
    * dropped, because their receiver already has 20,000 that wait.
    *
    * @example

@@ -56,7 +56,7 @@ const addOutboxRetry: AddCommands = (program, context) => {
       const selection = select(context, id, options);
       const count = await outbox.retry(selection);
       if (id !== undefined && count === 0)
-        return context.fail(`There is no undelivered message ${quotedPublic(id)}`);
+        context.fail(`There is no undelivered message ${quotedPublic(id)}`);
       context.print(`${count} messages wait again; what waits already is tried now.`);
     });
 };
@@ -73,8 +73,7 @@ const addOutboxDiscard: AddCommands = (program, context) => {
       const selection = select(context, id, { ...options, all: undelivered });
       const state = undelivered ? { state: 'undelivered' as const } : {};
       const count = await outbox.discard({ ...selection, ...state });
-      if (id !== undefined && count === 0)
-        return context.fail(`There is no message ${quotedPublic(id)}`);
+      if (id !== undefined && count === 0) context.fail(`There is no message ${quotedPublic(id)}`);
       context.print(`${count} messages are removed.`);
     });
 };

@@ -100,7 +100,7 @@ export class OutboxReceivers {
 
   /**
    * Claims a receiver until this time. Returns false if another process was faster. The lease
-   * moves `due_at`, so that nobody else can claim the receiver before it ends.
+   * moves `due_at`, so that no other process can claim the receiver before it ends.
    */
   async claim({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
