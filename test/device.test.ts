@@ -1,4 +1,5 @@
 // @engines all: the store keeps the requests of devices, and ends them
+import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -162,6 +163,26 @@ describe('a device', () => {
     expect(tokens.scope).toBe('profile email notes:read notes:write');
     const other = await requestCodes(portal, box, { resource: 'https://elsewhere.example' });
     expect(await refusalOf(other)).toEqual([400, 'invalid_target']);
+  });
+
+  // @shows AS-48.1
+  test('waits for a place if its network has many codes, also of several requests at once', async () => {
+    const box = await registerDevice(portal, { public: true });
+    const { rows } = await portal.application.database.execute<{ n: number | string }>(
+      'SELECT COUNT(*) AS n FROM oauth_device_codes WHERE expires_at > ?',
+      [Date.now() + ahead],
+    );
+    for (let count = Number(rows[0]?.n ?? 0); count < 95; count += 1) await begin(portal, box, {});
+    const answers = await Promise.all(Array.from({ length: 25 }, () => requestCodes(portal, box)));
+    const begun = answers.filter(({ status }) => status === 200).length;
+    expect(begun).toBeLessThanOrEqual(5);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(begun + refused.length).toBe(25);
+    expect(refused.every(({ headers }) => headers.get('retry-after') === '60')).toBe(true);
+    // A client with a secret has no such limit.
+    await begin(portal, tv);
+    pass(601);
+    await begin(portal, box);
   });
 
   // @shows AS-48.4
@@ -538,6 +559,41 @@ describe('a device at one of several resources', () => {
     );
     expect(await introspect(several, accessToken)).toMatchObject({ aud: reading });
   });
+});
+
+// @shows AS-48.5
+test.each(['Bearer x', 'DPoP x'])('the page refuses a request with the token %s', async (sent) => {
+  const headers = { Authorization: sent };
+  for (const method of ['GET', 'POST']) {
+    const response = await fetch(`${portal.url}/oauth/device`, {
+      method,
+      headers,
+      redirect: 'manual',
+    });
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+  }
+});
+
+// @shows AS-44.6, AS-48.2
+test('ID tokens of devices say when the person authenticated who allowed it', async () => {
+  const knowing = await startPortal({
+    clock: () => Date.now() + ahead,
+    hostClock: () => Date.now() + ahead,
+    config: { oauth_server: { ...DEVICES.oauth_server, reauthentication: true } },
+  });
+  onTestFinished(() => knowing.close());
+  const box = await registerDevice(knowing);
+  const before = Math.floor((Date.now() + ahead) / 1000);
+  const person = await knowing.signedIn(ADA);
+  const after = Math.floor((Date.now() + ahead) / 1000);
+  pass(100);
+  const begun = await begin(knowing, box);
+  await decide(person, begun);
+  const tokens = await tokensOf(await poll(knowing, box, begun));
+  const { auth_time: time, amr } = decodeJwt(tokens.id_token);
+  expect(time).toBeGreaterThanOrEqual(before);
+  expect(time).toBeLessThanOrEqual(after);
+  expect(amr).toEqual(['pwd']);
 });
 
 // @shows AS-48.1

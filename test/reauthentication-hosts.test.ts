@@ -118,12 +118,17 @@ function comeBack(answered: Response): Promise<Response> {
   });
 }
 
-async function tokensFrom(page: Response): Promise<Tokens> {
+/** Presses the button that allows. */
+async function allow(page: Response): Promise<Response> {
   expect(page.status).toBe(200);
   const { requestId, csrfToken } = (await page.json()) as { requestId: string; csrfToken: string };
   const form = { request_id: requestId, csrf_token: csrfToken, decision: 'allow' };
   const body = new URLSearchParams(form);
-  const allowed = await send('oauth_server_consent', '/oauth/authorize', { method: 'POST', body });
+  return send('oauth_server_consent', '/oauth/authorize', { method: 'POST', body });
+}
+
+async function tokensFrom(page: Response): Promise<Tokens> {
+  const allowed = await allow(page);
   const exchange = new URLSearchParams({
     grant_type: 'authorization_code',
     client_id: client.id,
@@ -251,6 +256,45 @@ describe('authenticatedAt()', () => {
     expect(errorOf(await comeBack(left))).toBe('login_required');
     answer = () => ({ at: new Date(received) });
     expect((await comeBack(left)).status).toBe(200);
+  });
+
+  // @shows AS-44.12
+  test('of an older session that answers is too old, and the person is sent to the page', async () => {
+    const left = await ask({ prompt: 'login' });
+    answer = () => ago(0);
+    const shown = await comeBack(left);
+    clock.advance(1);
+    answer = () => ago(5000);
+    const sent = await allow(shown);
+    const location = new URL(sent.headers.get('location') ?? '', ISSUER);
+    expect([sent.status, location.pathname]).toEqual([303, '/sign-in/again']);
+    expect(location.searchParams.has('code')).toBe(false);
+    // The first answer counts for nothing, but a sign-in after it does.
+    expect(errorOf(await comeBack(sent))).toBe('login_required');
+    answer = () => ago(0);
+    expect((await comeBack(sent)).status).toBe(200);
+  });
+
+  // @shows AS-44.6
+  test('is that of the session that answers, in the ID token', async () => {
+    answer = () => ({ ...ago(1000), acr: 'gold' });
+    const shown = await ask({ scope: 'openid' });
+    answer = () => ago(90_000);
+    const claims = decodeJwt((await tokensFrom(shown)).id_token);
+    expect(claims['auth_time']).toBe(Math.floor((clock.now() - 90_000) / 1000));
+    expect(claims).not.toHaveProperty('acr');
+    expect(claims).not.toHaveProperty('request_received_at');
+  });
+
+  // @shows AS-44.12
+  test('that no longer knows the time sends the person to the page', async () => {
+    const left = await ask({ max_age: '60' });
+    answer = () => ago(0);
+    const shown = await comeBack(left);
+    answer = () => null;
+    expect(new URL((await allow(shown)).headers.get('location') ?? '', ISSUER).pathname).toBe(
+      '/sign-in/again',
+    );
   });
 
   // @shows AS-44.3

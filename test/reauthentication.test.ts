@@ -329,6 +329,43 @@ describe('max_age', () => {
     expect(placeOf(await visitor.visit(locationOf(answer).href))).toBe('login_required');
   });
 
+  // @shows AS-44.2, AS-44.12
+  test('counts when the person allows the request, and not only when it is shown', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const shown = await ask(visitor, { max_age: '60' });
+    clock.advance(61);
+    const sent = await visitor.submit(shown, { decision: 'allow' });
+    expect([sent.status, placeOf(sent)]).toEqual([303, 'again']);
+    const page = await visitor.visit(locationOf(sent).href);
+    // The first page can no longer be answered.
+    expect((await visitor.submit(shown, { decision: 'allow' })).status).toBe(400);
+    const consent = await authenticate(visitor, page);
+    const signedInAt = now();
+    clock.advance(20);
+    expect(decodeJwt((await tokensFrom(visitor, consent)).id_token)).toMatchObject({
+      auth_time: signedInAt,
+      nonce: 'the-nonce',
+    });
+  });
+
+  // @shows AS-44.3, AS-44.12
+  test('that is over when the person allows gives login_required without another sign-in', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const shown = await ask(visitor, { max_age: '60' });
+    clock.advance(61);
+    const sent = await visitor.submit(shown, { decision: 'allow' });
+    const back = locationOf(sent).searchParams.get('return_to') ?? '';
+    expect(placeOf(await visitor.get(back))).toBe('login_required');
+  });
+
+  // @shows AS-44.12
+  test('does not stop a person from denying', async () => {
+    const visitor = await portal.signedIn(ADA);
+    const shown = await ask(visitor, { max_age: '60' });
+    clock.advance(61);
+    expect(placeOf(await visitor.submit(shown, { decision: 'deny' }))).toBe('access_denied');
+  });
+
   // @shows AS-44.2, AS-44.11
   test('does not count the use of the session, only the password', async () => {
     const visitor = await portal.signedIn(ADA);

@@ -31,6 +31,7 @@ import type { Measuring, Telemetry } from './measuring.ts';
 import type { MetadataValues } from './metadata.ts';
 import type { SendingMode } from './replies/sending.ts';
 import type { ClientArrival, Server } from './server.ts';
+import type { Details } from './store/grant.ts';
 import type { ExpiringRows } from './store/pruning.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
 import type { MakesTokenMembers } from './resource/token-accessor.ts';
@@ -278,6 +279,11 @@ export interface Parts {
    * of these endpoints as its audience.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
+  /**
+   * Returns the details for an authorization that this request's person allows on a feature's page.
+   * Undefined for none.
+   */
+  authorizationDetails(request: Request): Promise<Details | undefined>;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
   /** The path of the page where people revoke access. Null if no feature provides it. */

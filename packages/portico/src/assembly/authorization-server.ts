@@ -75,6 +75,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     binding: contributions.binding,
     secrets: clientParts.secrets,
     authenticating: (find, ...paths) => clientParts.authenticating(find, ...paths),
+    authorizationDetails: async (request) => contributions.interaction?.details(request),
     logos: contributions.logos,
     accessPath: contributions.accessPath,
     server: () => assembled,

@@ -19,6 +19,7 @@ import type { AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
+import type { ConfirmedStep, HostPage } from './interaction.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 import {
   addedScopes,
@@ -31,6 +32,11 @@ import {
 /** The question for the consent screen, or the response if there is nothing to ask. */
 export type Presented =
   { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
+
+/** The response to the person's answer, or a page of the host to which they go first. */
+export type Completed =
+  | { readonly response: AuthorizationResponse }
+  | { readonly page: HostPage; readonly pending: ConsentRequest };
 
 /** A request with what the person can choose, and the details for the authorization. */
 type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
@@ -171,25 +177,35 @@ export class Consent {
 
   /**
    * Records this visitor's decision once. If the visitor repeats the same decision within
-   * `code_ttl`, redirects to the client again. Throws a page error if there is no request that the
-   * visitor can answer.
+   * `code_ttl`, redirects to the client again. If the person must do something on a page of the host
+   * first, the request stays open. Throws a page error if there is no request that the visitor can
+   * answer.
    */
   async complete(
     requestId: string,
     visitor: Visitor,
     allow: boolean,
     isChecked: IsChecked,
-  ): Promise<AuthorizationResponse> {
+  ): Promise<Completed> {
     const saved = await this.#requireOwn(requestId, visitor);
     const again = await this.#answerAgain(saved, visitor, allow, isChecked);
-    if (again !== null) return again;
-    const response = await this.#answerFirst(this.#requireOpen(saved), visitor, allow, isChecked);
-    if (response !== null) return response;
+    if (again !== null) return { response: again };
+    const pending = this.#requireOpen(saved);
+    const step = allow ? await this.#confirm(pending, visitor) : { details: undefined };
+    if ('page' in step) return { page: step.page, pending };
+    const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
+    if (response !== null) return { response };
     // The person clicked twice, and the other request recorded the same decision first.
     const answered = await this.#requireOwn(requestId, visitor);
     const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
     if (meanwhile === null) throw await this.#endedMeanwhile(requestId, visitor);
-    return meanwhile;
+    return { response: meanwhile };
+  }
+
+  /** Decides whether the person must go to a page of the host before the answer counts. */
+  async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
+    const { interaction } = this.#additions;
+    return interaction?.confirm(pending, request) ?? { details: pending.details };
   }
 
   /**

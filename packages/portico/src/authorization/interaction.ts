@@ -1,6 +1,6 @@
 import type { OAuthError } from '../errors.ts';
 import type { Details } from '../store/grant.ts';
-import type { AuthorizationRequest } from '../store/requests.ts';
+import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 
 /**
  * Something that a signed-in person may have to do on a page of the host before the consent screen,
@@ -9,6 +9,13 @@ import type { AuthorizationRequest } from '../store/requests.ts';
 export interface Interaction {
   /** Decides what follows, for a request that passed every check. */
   next(asked: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep>;
+  /**
+   * Decides again when the person allows the request: time has passed since the consent screen, and
+   * the browser may have another session. `shown` has the details that `next` returned.
+   */
+  confirm(shown: ConsentRequest, request: Request): Promise<ConfirmedStep>;
+  /** Returns the details for what this person allows now without an authorization request. */
+  details(request: Request): Promise<Details | undefined>;
 }
 
 /** A signed-in person's browser, on the way to the consent screen. */
@@ -22,12 +29,18 @@ export interface InteractionVisit {
 
 /**
  * What follows: a page of the host, from which the browser returns to this path, the error response
- * to the client, or the consent screen. The authorization keeps the details.
+ * to the client, or the consent screen, which keeps the details until the person answers.
  */
-export type InteractionStep =
-  | { readonly page: (returnTo: string) => string }
-  | { readonly refusal: OAuthError }
-  | { readonly details: Details | undefined };
+export type InteractionStep = ConfirmedStep | { readonly refusal: OAuthError };
+
+/**
+ * What follows the person's answer: a page of the host first, and then the consent screen again, or
+ * the code. The authorization keeps the details.
+ */
+export type ConfirmedStep = { readonly page: HostPage } | { readonly details: Details | undefined };
+
+/** Returns the URL of a page of the host, which leads the browser back to this path. */
+export type HostPage = (returnTo: string) => string;
 
 /** When a request came, and whether its browser was sent to a page of the host. */
 export type Received = Pick<InteractionVisit, 'receivedAt' | 'isBack'>;

@@ -1,4 +1,3 @@
-import { isBearerRequest } from '../http/bearer.ts';
 import { throttleLog } from '../http/throttle-log.ts';
 import { noteWish } from '../words/speaking.ts';
 import { page } from '../words/words.ts';
@@ -6,7 +5,8 @@ import type { Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import { Consent } from '../authorization/consent.ts';
 import { notUsable } from '../authorization/direct-requests.ts';
-import type { Received } from '../authorization/interaction.ts';
+import type { HostPage, Received } from '../authorization/interaction.ts';
+import { refuseBearer } from '../authorization/refuse-bearer.ts';
 import { responseTo } from '../authorization/response.ts';
 import { hintsRead, sentHints, type Hint } from '../authorization/sign-in-hints.ts';
 import {
@@ -25,7 +25,7 @@ import type { Clients } from '../clients/clients.ts';
 import type { LastUse } from '../clients/last-use.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { WaitingFor, WithHeaders } from '../authorization/waiting-for.ts';
-import { AuthorizationPageError, OAuthError } from '../errors.ts';
+import { AuthorizationPageError } from '../errors.ts';
 import { redirectReply } from '../replies/pages.ts';
 import {
   createParameters,
@@ -38,8 +38,7 @@ import type { Reply } from '../replies/responses.ts';
 import type { ProtectedResources } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { AuthorizationRequest } from '../store/requests.ts';
-import type { KeyBinding } from '../tokens/key-binding.ts';
+import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts';
 
 /** The consent screen's buttons. `switch` is "Not you?". */
@@ -93,7 +92,7 @@ export class AuthorizeEndpoint {
    * request and redirects to sign-in. The person then comes back with the request's id.
    */
   readonly get = async (request: Request): Promise<Reply> => {
-    refuseBearer(request, this.#additions.binding);
+    refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
     const parameters = queryParameters(request);
     const requestId = returningRequestId(parameters);
     return requestId === null
@@ -106,7 +105,7 @@ export class AuthorizeEndpoint {
    * it as an authorization request (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
-    refuseBearer(request, this.#additions.binding);
+    refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
     const form = await readForm(request);
     const parameters = createParameters(form);
     if (!parameters.has('client_id')) return this.#answer(request, unrepeated(form));
@@ -301,13 +300,38 @@ export class AuthorizeEndpoint {
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // The page showed where both answers lead, so do not ask again.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
-    const response = await this.#consent.complete(
+    const completed = await this.#consent.complete(
       requestId,
       visitor,
       decision === 'allow',
       isChecked,
     );
-    return this.#replies.send(request, response, 303);
+    if ('page' in completed) return this.#sendAgain(completed.page, completed.pending, request);
+    return this.#replies.send(request, completed.response, 303);
+  }
+
+  /**
+   * Sends the person to a page of the host instead of the client, and ends the request. It waits in
+   * the browser under another id, and begins again when the person comes back.
+   */
+  async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
+    const received = { receivedAt: this.#server.clock(), isBack: true };
+    const reply = await this.#sendTo(
+      page,
+      request,
+      { ...this.#sameRequest(pending), received },
+      null,
+    );
+    await this.#consent.end(pending);
+    return { ...reply, status: 303 };
+  }
+
+  /** Returns what waits if a person must begin again with the request that they saw. */
+  #sameRequest(pending: ConsentRequest): RequestToWait {
+    return {
+      sent: sameParameters(pending, this.#additions.binding?.parameter ?? null),
+      direct: pending.direct === true,
+    };
   }
 
   /**
@@ -317,10 +341,7 @@ export class AuthorizeEndpoint {
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;
     const pending = await this.#consent.requirePending(requestId, visitor);
-    const begun = await this.#waiting.begin(visitor.request, {
-      sent: sameParameters(pending, this.#additions.binding?.parameter ?? null),
-      direct: pending.direct === true,
-    });
+    const begun = await this.#waiting.begin(visitor.request, this.#sameRequest(pending));
     const returnTo = this.#returnPath(begun.requestId);
     await this.#consent.end(pending);
     const next = await host.signOut(visitor.request, returnTo);
@@ -339,7 +360,7 @@ export class AuthorizeEndpoint {
 
   /** Stores the request and redirects the browser to a page of the host. */
   async #sendTo(
-    page: (returnTo: string) => string,
+    page: HostPage,
     request: Request,
     waits: RequestToWait,
     client: Client | null,
@@ -390,15 +411,6 @@ function readParameters(sent: SentParameters): Parameters {
 function findClient(checked: CheckedRequest): Client | null {
   if ('client' in checked) return checked.client;
   return 'response' in checked ? checked.response.client : null;
-}
-
-/**
- * Rejects requests with an access token: consent needs a browser session, which they never have.
- */
-function refuseBearer(request: Request, binding: KeyBinding | null): void {
-  if (isBearerRequest(request, binding === null ? [] : [binding.offer.scheme])) {
-    throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
-  }
 }
 
 /** Returns the request id that the browser sends after sign-in, without a client id. */

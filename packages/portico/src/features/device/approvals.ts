@@ -1,7 +1,7 @@
 import type { Visitor } from '../../accounts.ts';
 import { samePerson } from '../../person.ts';
-import type { Clients } from '../../clients/clients.ts';
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
+import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scopes.ts';
@@ -22,12 +22,12 @@ const FETCH_TIME = 60_000;
 /** Finds the requests of devices by their user codes, and records a person's answers. */
 export class Approvals {
   readonly #server: Server;
-  readonly #clients: Clients;
+  readonly #parts: Parts;
   readonly #codes: DeviceCodes;
 
-  constructor(server: Server, clients: Clients, codes: DeviceCodes) {
+  constructor(server: Server, parts: Parts, codes: DeviceCodes) {
     this.#server = server;
-    this.#clients = clients;
+    this.#parts = parts;
     this.#codes = codes;
   }
 
@@ -39,7 +39,7 @@ export class Approvals {
     const { clock, profiles } = this.#server;
     const request = await this.#codes.findByUser(tokenHash(userCode));
     if (request === null || request.outcome !== null || request.expiresAt <= clock()) return null;
-    const client = await this.#clients.find(request.clientId);
+    const client = await this.#parts.clients.find(request.clientId);
     if (client === null || deviceProblem(client, profiles) !== null) return null;
     return { request, client, scopes: await this.#grantable(request, client, visitor) };
   }
@@ -57,13 +57,14 @@ export class Approvals {
     const { clientId, audience } = request;
     const person = visitor.user.reference;
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
+    const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
     // Only the two hashes connect the device code with the authorization. So no one can present
     // the device code, or anything else, as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
-      family: { id, clientId, person, subject, scopes, audience, thumbprint: null },
+      family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },
       code: {
         hash,
         expiresAt: Math.max(request.expiresAt, now + FETCH_TIME),

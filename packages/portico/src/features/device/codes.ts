@@ -65,11 +65,23 @@ export class DeviceCodes {
     }
   }
 
-  /** Whether there is room for another request of this network. */
-  async hasRoom(network: string, budget: DeviceBudget, now: number): Promise<boolean> {
+  /** Whether there is room for this many more requests of this network. */
+  async hasRoom(
+    network: string,
+    budget: DeviceBudget,
+    now: number,
+    more: number,
+  ): Promise<boolean> {
     const own = await this.#count('network = ? AND expires_at > ?', [network, now]);
-    if (own >= budget.ofOneNetwork) return false;
-    return (await this.#count('expires_at > ?', [now])) < budget.total;
+    if (own + more > budget.ofOneNetwork) return false;
+    return (await this.#count('expires_at > ?', [now])) + more <= budget.total;
+  }
+
+  /** Removes a request that no one has seen. */
+  async remove(deviceHash: string): Promise<void> {
+    await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
+      deviceHash,
+    ]);
   }
 
   /** Returns the request with this device code, even if it has expired. */

@@ -80,12 +80,14 @@ export class DeviceAuthorizationEndpoint {
     const now = clock();
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
-    if (client.public && !(await this.#codes.hasRoom(network, BUDGET, now))) throw noRoom();
+    const deviceHash = tokenHash(deviceCode);
+    // Refuse without a write where there is no room.
+    if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
       const isInserted = await this.#codes.insert(
         {
-          deviceHash: tokenHash(deviceCode),
+          deviceHash,
           userHash: tokenHash(userCode),
           clientId: client.id,
           scopes,
@@ -99,9 +101,28 @@ export class DeviceAuthorizationEndpoint {
         },
         INTERVAL * 1000,
       );
-      if (isInserted) return userCode;
+      if (isInserted) {
+        await this.#keepWithinBudget(client, network, now, deviceHash);
+        return userCode;
+      }
     }
     throw noRoom();
+  }
+
+  /** Counts again: of simultaneous requests, each counts those that were inserted before it. */
+  async #keepWithinBudget(
+    client: Client,
+    network: string,
+    now: number,
+    deviceHash: string,
+  ): Promise<void> {
+    if (await this.#hasRoom(client, network, now, 0)) return;
+    await this.#codes.remove(deviceHash);
+    throw noRoom();
+  }
+
+  async #hasRoom(client: Client, network: string, now: number, more: number): Promise<boolean> {
+    return !client.public || this.#codes.hasRoom(network, BUDGET, now, more);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Visitor } from '../../accounts.ts';
 import { notAccepted } from '../../authorization/consent-errors.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
+import { refuseBearer } from '../../authorization/refuse-bearer.ts';
 import { tokenHash } from '../../crypto.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import type { Parts } from '../../feature.ts';
@@ -23,6 +24,9 @@ import type { DeviceView } from './view.ts';
 /** The path of the page where people enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
+/** How refusals call this page. */
+const PLACE = 'The page for device codes';
+
 /** What is wrong with a code. */
 type Problem = 'mistyped' | 'unknown' | 'slowed';
 
@@ -38,13 +42,14 @@ export class VerificationPage {
   constructor(server: Server, parts: Parts, codes: DeviceCodes) {
     this.#server = server;
     this.#parts = parts;
-    this.#approvals = new Approvals(server, parts.clients, codes);
+    this.#approvals = new Approvals(server, parts, codes);
     this.#guesses = new Guesses(server.clock);
     this.#path = `${server.basePath}${DEVICE_PATH}`;
   }
 
   /** Handles GET: asks for the code. A link may contain it. Looks nothing up. */
   async show(request: Request): Promise<Reply> {
+    refuseBearer(request, this.#parts.binding, PLACE);
     const asked = queryParameters(request);
     const sent = asked.isRepeated('user_code') ? '' : (asked.get('user_code') ?? '');
     const userCode = readUserCode(sent);
@@ -57,6 +62,7 @@ export class VerificationPage {
 
   /** Handles POST: the code, or the person's answer. */
   async answer(request: Request): Promise<Reply> {
+    refuseBearer(request, this.#parts.binding, PLACE);
     const form = await formParameters(request);
     const visitor = await this.#server.accounts.visitor(request);
     const userCode = readUserCode(form.get('user_code') ?? '');

@@ -1,4 +1,6 @@
 import type {
+  ConfirmedStep,
+  HostPage,
   Interaction,
   InteractionStep,
   InteractionVisit,
@@ -6,7 +8,8 @@ import type {
 import { OAuthError } from '../../errors.ts';
 import type { CompleteHost } from '../../host.ts';
 import type { Server } from '../../server.ts';
-import type { AuthorizationRequest } from '../../store/requests.ts';
+import type { Details } from '../../store/grant.ts';
+import type { AuthorizationRequest, ConsentRequest } from '../../store/requests.ts';
 import { findAuthentication, toDetails, type KnownAuthentication } from './authentication.ts';
 import { readPrompt } from './checks.ts';
 
@@ -37,17 +40,43 @@ export class Reauthentication implements Interaction {
   ): Promise<InteractionStep> {
     const known = await findAuthentication(this.#server, visit.request);
     const isFresh = this.#isFresh(further, known, visit.receivedAt);
-    const asked = new Set((further['acr_values'] ?? '').split(' '));
-    const acrValues = [...asked].filter((each) => this.#supported.includes(each));
+    const acrValues = this.#acrValues(further);
     const isReached = acrValues.length === 0 || acrValues.includes(known?.acr ?? '');
-    if (isFresh && (isReached || visit.isBack)) return { details: toDetails(known) };
-    if (!visit.isBack) return { page: (returnTo) => this.#page(returnTo, { acrValues }) };
-    return { refusal: notFresh(known) };
+    if (isFresh && (isReached || visit.isBack))
+      return { details: { [RECEIVED_AT]: visit.receivedAt } };
+    return visit.isBack ? { refusal: notFresh(known) } : { page: this.#pageFor(further) };
+  }
+
+  /**
+   * The consent screen may have been open for longer than `max_age`, and the browser may now have
+   * an older session. Keeps the authentication of the session that answered.
+   */
+  async confirm(
+    { further = {}, details }: ConsentRequest,
+    request: Request,
+  ): Promise<ConfirmedStep> {
+    const known = await findAuthentication(this.#server, request);
+    const receivedAt = Number(details?.[RECEIVED_AT] ?? Number.POSITIVE_INFINITY);
+    if (this.#isFresh(further, known, receivedAt)) return { details: toDetails(known) };
+    return { page: this.#pageFor(further) };
+  }
+
+  async details(request: Request): Promise<Details | undefined> {
+    return toDetails(await findAuthentication(this.#server, request));
+  }
+
+  #pageFor(further: Further): HostPage {
+    return (returnTo) => this.#page(returnTo, { acrValues: this.#acrValues(further) });
+  }
+
+  /** Returns the levels of assurance that the client asks for, as far as the host can reach them. */
+  #acrValues({ acr_values: acrValues = '' }: Further): readonly string[] {
+    return [...new Set(acrValues.split(' '))].filter((each) => this.#supported.includes(each));
   }
 
   /** Whether the authentication is as new as the request demands. */
   #isFresh(
-    { prompt, max_age: maxAge }: Readonly<Record<string, string>>,
+    { prompt, max_age: maxAge }: Further,
     known: KnownAuthentication | null,
     receivedAt: number,
   ): boolean {
@@ -61,6 +90,12 @@ export class Reauthentication implements Interaction {
     return !isLogin && longest > 0 && age <= longest;
   }
 }
+
+/** The parameters of a request that only features read. */
+type Further = Readonly<Record<string, string>>;
+
+/** The name under which the consent screen keeps when the request came. */
+const RECEIVED_AT = 'request_received_at';
 
 /** How long a sign-in for the request counts, even if `max_age` is shorter, in milliseconds. */
 const JUST_NOW = 60_000;
