@@ -1,6 +1,13 @@
 // @engines sqlite: the endpoints differ in what they accept, not in what they store
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mcpServerOf, resource, tool, type ToolInterface } from '@portico/mcp';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  createMcpServer,
+  createToolRegistry,
+  mcpServerOf,
+  resource,
+  tool,
+  type ToolInterface,
+} from '@portico/mcp';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, REDIRECT_URI, VERIFIER, codeRequest, signIn } from './support/portal.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
@@ -17,11 +24,11 @@ const named = (name: string): ToolInterface => ({
 });
 
 const MCP_SCOPES = ['mcp:tools', 'mcp:service'];
-const start = (mcp: object = {}, resources?: object) =>
+const start = (mcp: object = {}, resources: (url: string) => object | null = () => null) =>
   startAssistant({
     config: (url) => ({
       oauth_server: {
-        resources: resources ?? {
+        resources: resources(url) ?? {
           [`${url}/mcp`]: { scopes: MCP_SCOPES },
           [`${url}/assistants/mcp`]: { scopes: MCP_SCOPES, challenge: true },
         },
@@ -44,15 +51,15 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-async function tokenFor(at: string): Promise<string> {
-  const visitor = createVisitor(assistant.url);
-  const query = codeRequest(assistant.linking.id, { scope: 'mcp:tools', resource: at });
-  const page = await visitor.visit(`${assistant.url}/oauth/authorize?${query}`);
+async function tokenFor(at: string, to = assistant): Promise<string> {
+  const visitor = createVisitor(to.url);
+  const query = codeRequest(to.linking.id, { scope: 'mcp:tools', resource: at });
+  const page = await visitor.visit(`${to.url}/oauth/authorize?${query}`);
   const consent = await visitor.get(locationOf(await signIn(visitor, page, ADA)).href);
   const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
-  const response = await fetch(`${assistant.url}/oauth/token`, {
+  const response = await fetch(`${to.url}/oauth/token`, {
     method: 'POST',
-    headers: { Authorization: basic(assistant.linking) },
+    headers: { Authorization: basic(to.linking) },
     body: new URLSearchParams({
       grant_type: 'authorization_code',
       code: answer.searchParams.get('code') ?? '',
@@ -169,7 +176,7 @@ describe('two MCP endpoints', () => {
 });
 
 describe('a mistake stops the application at the start', () => {
-  const refusalOf = (mcp: object, resources?: object) =>
+  const refusalOf = (mcp: object, resources?: (url: string) => object) =>
     start(mcp, resources).then(
       async (started) => {
         await started.close();
@@ -195,8 +202,68 @@ describe('a mistake stops the application at the start', () => {
 
   // @shows MCP-18.4
   test('without the resource of an endpoint', async () => {
-    expect(await refusalOf({}, { 'https://elsewhere.example/': { scopes: MCP_SCOPES } })).toContain(
-      'oauth_server:resources',
+    const elsewhere = () => ({ 'https://elsewhere.example/': { scopes: MCP_SCOPES } });
+    expect(await refusalOf({}, elsewhere)).toContain('oauth_server:resources');
+  });
+
+  // @shows MCP-18.4
+  test.each([
+    [['/a-b', '/a_b'], 'mcp:endpoints:/a_b: differs from /a-b only in punctuation'],
+    [['/oauth/token'], 'is the path of the endpoint oauth_server_token'],
+  ])('with the paths %j', async (paths, message) => {
+    const endpoints = Object.fromEntries(['/assistants/mcp', ...paths].map((path) => [path, {}]));
+    const resourcesAt = (url: string) =>
+      Object.fromEntries(
+        ['/mcp', ...Object.keys(endpoints)].map((path) => [
+          `${url}${path}`,
+          { scopes: MCP_SCOPES },
+        ]),
+      );
+    expect(await refusalOf({ endpoints }, resourcesAt)).toContain(message);
+  });
+
+  // @shows MCP-18.4
+  test('also in code that creates an endpoint twice', () => {
+    const { server, application } = assistant;
+    const { config } = mcpServerOf(application);
+    const options = { server, config, tools: createToolRegistry(), log: application.log };
+    expect(() => createMcpServer(options)).toThrow(
+      'mcp:endpoints:/mcp: has an MCP endpoint on this server already; give this one another path',
     );
   });
+});
+
+// @shows MCP-18.5
+test('mcp:calls_per_minute counts what a person sends to all endpoints together', async () => {
+  const limited = await start({ calls_per_minute: 3 });
+  onTestFinished(() => limited.close());
+  const at = `${limited.url}/assistants/mcp`;
+  const [first, other] = [await tokenFor(limited.resource, limited), await tokenFor(at, limited)];
+  const statuses = [];
+  for (const [to, accessToken] of [
+    [limited.resource, first],
+    [at, other],
+    [at, other],
+    [limited.resource, first],
+    [at, other],
+  ] as const)
+    statuses.push((await ask(to, accessToken, 'ping')).status);
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+});
+
+// @shows MCP-17.5
+test('mcp:security_schemes applies to the endpoints that challenge, and needs one', async () => {
+  const marked = await start({ security_schemes: true });
+  onTestFinished(() => marked.close());
+  const listed = async (at: string) =>
+    (await ask(at, await tokenFor(at, marked), 'tools/list')).text();
+  expect(await listed(`${marked.url}/assistants/mcp`)).toContain('securitySchemes');
+  expect(await listed(marked.resource)).not.toContain('securitySchemes');
+  const silent = (url: string) => ({
+    [`${url}/mcp`]: { scopes: MCP_SCOPES },
+    [`${url}/assistants/mcp`]: { scopes: MCP_SCOPES },
+  });
+  await expect(start({ security_schemes: true }, silent)).rejects.toThrow(
+    'mcp:security_schemes: needs mcp:oauth:challenge, which is off',
+  );
 });

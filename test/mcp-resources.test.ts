@@ -330,6 +330,29 @@ describe('reading', () => {
   });
 
   // @shows MCP-16.5
+  test('a batch gets at most 4 MiB, and the next reading has them again', async () => {
+    const asking = (id: number) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'resources/read',
+      params: { uri: 'app://full' },
+    });
+    for (let time = 0; time < 2; time += 1) {
+      const { text } = await post([1, 2, 3, 4, 5, 6].map(asking), { version: '2025-03-26' });
+      const answers = JSON.parse(text) as readonly Answer[];
+      const [got, refused] = [
+        answers.filter(({ result }) => result !== undefined),
+        answers.flatMap(({ error }) => error ?? []),
+      ];
+      expect([got.length, refused.length]).toEqual([4, 2]);
+      expect(refused[0]).toEqual({
+        code: -32_603,
+        message: 'The resources of this batch are too large together; read this one by itself.',
+      });
+    }
+  });
+
+  // @shows MCP-16.5
   test('what takes too long is ended, and logged', async () => {
     const { error } = await read('app://slow');
     expect(error).toEqual({ code: -32_603, message: 'The resource cannot be read.' });

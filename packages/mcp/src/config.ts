@@ -106,8 +106,8 @@ export interface McpConfigInput {
    */
   readonly audit?: boolean | undefined;
   /**
-   * How many messages per minute a client may send to each process for one person. Default: no
-   * limit.
+   * How many messages per minute a client may send to each process for one person, to all MCP
+   * endpoints together. Default: no limit.
    */
   readonly calls_per_minute?: number | undefined;
   /** Settings for the resource metadata (RFC 9728), challenges and services. */

@@ -4,6 +4,7 @@ import { ConfigurationError, type Log } from '@portico/sql';
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { refusal, getRefusal } from './refusal.ts';
+import { routeEnding, siblingsAt, type Siblings } from './siblings.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
@@ -48,12 +49,15 @@ export class McpContext {
   readonly metadataPath: string;
   readonly versions: OfferedVersions;
   readonly challenges: Challenges;
+  /** The server's MCP endpoints, and what they share. */
+  readonly siblings: Siblings;
 
   constructor({ server, config, tools, log, path = MCP_PATH }: McpServerOptions) {
     this.server = server;
     this.path = path;
     this.resource = `${server.issuer}${path}`;
     this.api = findApi(server, this.resource, path);
+    this.siblings = siblingsAt(server);
     this.config = challengingAs(config, server, this.resource);
     this.tools = tools;
     this.log = withCurrentRequestId(log);
@@ -67,7 +71,7 @@ export class McpContext {
    * Returns the name of one of the endpoint's routes. Routes of further endpoints end in the path.
    */
   routeName(name: string): string {
-    return this.path === MCP_PATH ? name : `${name}${this.path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
+    return this.path === MCP_PATH ? name : `${name}${routeEnding(this.path)}`;
   }
 
   /** The `_meta` in each result for 2026-07-28. */

@@ -16,8 +16,11 @@ export interface McpFeature {
   readonly config?: z.ZodRawShape;
   /** Returns the application's further endpoints by path, each with its settings. */
   endpoints?(config: McpConfig): Readonly<Record<string, McpConfig>>;
-  /** Returns problems with settings that are valid separately but not together. */
-  problems?(config: McpConfig): readonly ConfigurationProblem[];
+  /**
+   * Returns problems with settings that are valid separately but not together. `challenges` is
+   * whether any of the application's MCP endpoints challenges.
+   */
+  problems?(config: McpConfig, challenges: boolean): readonly ConfigurationProblem[];
   /**
    * Adds the feature to an endpoint. Called once for each endpoint. Keep the endpoint's state in
    * the returned object.

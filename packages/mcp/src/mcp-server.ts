@@ -19,6 +19,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const contributions = new Contributions(context, FEATURES);
   const { server, api, config, tools, resource } = context;
   requireScopesOf(context);
+  context.siblings.add(context.path);
   const document = buildMetadata(context);
   const { challenge, narrow_service_scope: narrows } = config.oauth;
   api.serveResource({

@@ -100,8 +100,12 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
 /** Returns the settings of each endpoint by its path, `/mcp` first. */
 function configuredEndpoints(application: Application): ReadonlyMap<string, McpConfig> {
   const config = application.config['mcp'] as McpConfig;
-  const further = FEATURES.flatMap((feature) => Object.entries(feature.endpoints?.(config) ?? {}));
-  return new Map([[MCP_PATH, config], ...further]);
+  return new Map([[MCP_PATH, config], ...endpointsIn(config)]);
+}
+
+/** Returns the settings of each further endpoint by its path. */
+function endpointsIn(config: McpConfig): ReadonlyMap<string, McpConfig> {
+  return new Map(FEATURES.flatMap((feature) => Object.entries(feature.endpoints?.(config) ?? {})));
 }
 
 /**
@@ -117,12 +121,18 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     resources = {},
   } = config['oauth_server'] as {
     readonly audience: string;
-    readonly resources?: Readonly<Record<string, unknown>>;
+    readonly resources?: Readonly<Record<string, { readonly challenge?: boolean | undefined }>>;
     readonly scopes: Readonly<Record<string, unknown>>;
   };
   const basePath = config['base_path'] as string;
-  const canonical = `${new URL(config['public_url'] as string).origin}${basePath}${MCP_PATH}`;
+  const issuer = `${new URL(config['public_url'] as string).origin}${basePath}`;
+  const canonical = `${issuer}${MCP_PATH}`;
   const expected = `public_url plus ${basePath === '' ? '' : 'base_path plus '}/mcp`;
+  const challenges =
+    oauth.challenge ||
+    [MCP_PATH, ...endpointsIn(section).keys()].some(
+      (path) => resources[`${issuer}${path}`]?.challenge === true,
+    );
   const unknown = oauth.scopes_supported.filter((scope) => !Object.hasOwn(scopes, scope));
   return [
     ...(resource === undefined || resource === canonical
@@ -139,7 +149,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
       key: 'mcp:oauth:scopes_supported',
       message: `names ${scope}, which is not in oauth_server:scopes`,
     })),
-    ...FEATURES.flatMap((feature) => feature.problems?.(section) ?? []),
+    ...FEATURES.flatMap((feature) => feature.problems?.(section, challenges) ?? []),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { token } from 'portico';
 import { bindingRefusal, type BindingRefusal, parseScheme } from 'portico/extension';
-import { CallLimit } from './call-limit.ts';
+import type { CallLimit } from './call-limit.ts';
 import type { McpContext } from './context.ts';
 import type { Contributions } from './contributions.ts';
 import { Exchange } from './protocol/exchange.ts';
@@ -46,7 +46,7 @@ export class RpcEndpoint {
     this.#contributions = contributions;
     this.#exchange = new Exchange(context, contributions);
     const perMinute = context.config.calls_per_minute;
-    this.#limit = perMinute === undefined ? null : new CallLimit(perMinute, context.server.clock);
+    this.#limit = perMinute === undefined ? null : context.siblings.limit(perMinute);
   }
 
   /** Never rejects. */

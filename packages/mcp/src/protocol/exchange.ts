@@ -8,6 +8,7 @@ import { protocolRefusal, refusal } from '../refusal.ts';
 import { RunningCalls } from './running-calls.ts';
 import { VERSION_HEADER } from './stateless.ts';
 import { StatelessProtocol, type StatelessAnswer } from './stateless-protocol.ts';
+import { ContentRoom } from '../tools/content-room.ts';
 import { ToolCalls, type Caller } from '../tools/tool-call.ts';
 import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
@@ -48,9 +49,8 @@ export class Exchange {
     const answerOne: AnswerOne = (message, caller) => this.#answerOne(request, message, caller);
     if (streaming)
       return named(request, EVENT_STREAM, streamEvents(requests, answerOne, signal, version));
-    const answers = await Promise.all(
-      requests.map((message) => answerOne(message, { signal, notify: discard, version })),
-    );
+    const caller = { signal, notify: discard, version, room: new ContentRoom() };
+    const answers = await Promise.all(requests.map((message) => answerOne(message, caller)));
     if (signal.aborted) return refusal(499, CALLER_IS_GONE);
     return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);
   }
@@ -130,7 +130,7 @@ function streamEvents(
     gone.abort();
   }
   signal.addEventListener('abort', leave);
-  const caller = { signal: gone.signal, notify: events.send, version };
+  const caller = { signal: gone.signal, notify: events.send, version, room: new ContentRoom() };
   const answerAll = async () => {
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
@@ -146,9 +146,12 @@ function streamEvents(
 /** Passes a message to the 2026-07-28 protocol. */
 type Ask = (caller: Caller) => Promise<StatelessAnswer>;
 
+/** In 2026-07-28, a request is one message. */
+const alone = () => ({ version: STATELESS_VERSION, room: new ContentRoom() });
+
 async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
   const { signal } = request;
-  const { status, text } = await ask({ signal, notify: discard, version: STATELESS_VERSION });
+  const { status, text } = await ask({ ...alone(), signal, notify: discard });
   return signal.aborted ? refusal(499, CALLER_IS_GONE) : named(request, JSON_BODY, text, status);
 }
 
@@ -166,7 +169,7 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
     gone.abort();
   }
   signal.addEventListener('abort', leave);
-  const answering = ask({ signal: gone.signal, notify: events.send, version: STATELESS_VERSION });
+  const answering = ask({ ...alone(), signal: gone.signal, notify: events.send });
   const end = () => {
     signal.removeEventListener('abort', leave);
     events.end();

@@ -2,6 +2,7 @@ import { token } from 'portico';
 import { jsonText } from 'portico/extension';
 import type { CallToolRequestParams } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
+import type { ContentRoom } from './content-room.ts';
 import type { Round } from './rounds.ts';
 import { REACHED, startTimeLimit, tooLong } from './time-limit.ts';
 import { ToolQuestions } from './tool-questions.ts';
@@ -17,6 +18,8 @@ export interface Caller {
   readonly notify: (text: string) => void;
   /** The request's protocol version. */
   readonly version: string;
+  /** The room for content, which all messages of a batch share. */
+  readonly room: ContentRoom;
 }
 
 /** Calls tools, with a time limit. */

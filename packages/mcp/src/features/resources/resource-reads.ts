@@ -55,7 +55,7 @@ export class ResourceReads {
       const { signal } = limit;
       const trace = readTrace(params?.['_meta']);
       const content = await Promise.race([resource.read({ signal, trace }), limit.reached]);
-      if (content !== REACHED) return { result: contents(registered, content, caller.version) };
+      if (content !== REACHED) return answerWith(registered, content, caller);
       if (caller.signal.aborted) return failure('The request was cancelled.');
       const took = tooLong(config.tool_timeout);
       log.error('Reading the resource {resource} {took} (mcp:tool_timeout)', {
@@ -75,24 +75,38 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/**
- * Returns the result for `resources/read`. Throws if the content is neither text nor bytes, or is
- * too large.
- */
+/** Returns the content, or an error if the batch has no room left for it. */
+function answerWith(
+  registered: RegisteredResource,
+  content: unknown,
+  { version, room }: Caller,
+): MethodAnswer {
+  const size = sizeOf(content);
+  if (size > LARGEST) throw new RangeError(`read() returned more than ${LARGEST} bytes`);
+  if (!room.take(size)) return failure(NO_ROOM);
+  return { result: contents(registered, content as string | Uint8Array, version) };
+}
+
+const NO_ROOM = 'The resources of this batch are too large together; read this one by itself.';
+
+/** Returns the number of bytes. Throws if the content is neither text nor bytes. */
+function sizeOf(content: unknown): number {
+  if (typeof content === 'string') return Buffer.byteLength(content);
+  if (content instanceof Uint8Array) return content.byteLength;
+  throw new TypeError('read() returned neither a string nor a Uint8Array');
+}
+
+/** Returns the result for `resources/read`. */
 function contents(
   { uri, mimeType }: RegisteredResource,
-  content: unknown,
+  content: string | Uint8Array,
   version: string,
 ): Readonly<Record<string, unknown>> {
-  const isText = typeof content === 'string';
-  if (!isText && !(content instanceof Uint8Array)) {
-    throw new TypeError('read() returned neither a string nor a Uint8Array');
-  }
-  if ((isText ? Buffer.byteLength(content) : content.byteLength) > LARGEST) {
-    throw new RangeError(`read() returned more than ${LARGEST} bytes`);
-  }
   const described = { uri, ...(mimeType === null ? {} : { mimeType }) };
-  const sent = isText ? { text: content } : { blob: Buffer.from(content).toString('base64') };
+  const sent =
+    typeof content === 'string'
+      ? { text: content }
+      : { blob: Buffer.from(content).toString('base64') };
   // The content may differ at the next request, so clients must not keep it.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

@@ -11,8 +11,8 @@ import { securitySchemesShape } from './config.ts';
 export const securitySchemes: McpFeature = {
   name: 'security_schemes',
   config: securitySchemesShape,
-  problems: ({ security_schemes: isOn, oauth }: McpConfig) =>
-    isOn === true && !oauth.challenge
+  problems: ({ security_schemes: isOn }: McpConfig, challenges) =>
+    isOn === true && !challenges
       ? [{ key: 'mcp:security_schemes', message: 'needs mcp:oauth:challenge, which is off' }]
       : [],
   start: ({ config, challenges }): McpContribution => ({
