@@ -17,7 +17,7 @@ const COUNTS = {
    * Rounds in which two processes poll with one device code at once. If a poll does not claim it,
    * the second round finds two answers.
    */
-  deviceRounds: { short: 10, long: 100, longest: 1000 },
+  deviceRounds: { short: 10, long: 1000, longest: 1000 },
   /**
    * Rounds of five concurrent uses of one refresh token, with a window. If a late one only asks for
    * a replay, the first finds a dead authorization.

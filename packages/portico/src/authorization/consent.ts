@@ -177,7 +177,7 @@ export class Consent {
 
   /**
    * Records this visitor's decision once. If the visitor repeats the same decision within
-   * `code_ttl`, redirects to the client again. If the person must do something on a page of the host
+   * `code_ttl`, redirects to the client again. If the person must go to a page of the host
    * first, the request stays open. Throws a page error if there is no request that the visitor can
    * answer.
    */

@@ -69,7 +69,7 @@ export class Reauthentication implements Interaction {
     return (returnTo) => this.#page(returnTo, { acrValues: this.#acrValues(further) });
   }
 
-  /** Returns the levels of assurance that the client asks for, as far as the host can reach them. */
+  /** Returns the levels of assurance that the client asks for and the host can reach. */
   #acrValues({ acr_values: acrValues = '' }: Further): readonly string[] {
     return [...new Set(acrValues.split(' '))].filter((each) => this.#supported.includes(each));
   }
