@@ -233,6 +233,20 @@ describe('prompt=login', () => {
     }
   });
 
+  // @shows AS-44.13
+  test('is satisfied by a sign-in in another tab of this browser, and the person is still asked', async () => {
+    const visitor = await signedInBefore(100);
+    const page = await ask(visitor, { prompt: 'login' });
+    const back = new URL(page.url).searchParams.get('return_to') ?? '';
+    clock.advance(1);
+    const other = portal.visitor();
+    await signIn(visitor, await visitor.get('/login?again=1'), ADA);
+    await signIn(other, await other.get('/login'), ADA);
+    expect(placeOf(await visitor.visit(back))).toBe('consent');
+    // In a browser that did not begin it, the request does not exist.
+    expect((await other.get(back)).status).toBe(400);
+  });
+
   // @shows AS-44.3
   test('applies to a second tab, which uses the same request', async () => {
     const visitor = await signedInBefore(100);
