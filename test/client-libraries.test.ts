@@ -23,7 +23,7 @@ import {
 import { startClient } from './support/mcp/bare-client.ts';
 import { authlibClient, once, springClient } from './support/mcp/toolchains.ts';
 import { SCALE } from './support/scale.ts';
-import { locationOf, type Visitor } from './support/visitor.ts';
+import { formOf, locationOf, type Visitor } from './support/visitor.ts';
 
 /**
  * Third-party clients, with each way to authenticate, to prove possession, and to send a request.
@@ -54,6 +54,7 @@ const SERVERS = {
     dpop_nonces: true,
   },
   'of the profile FAPI 2.0': { private_key_jwt: true, profile: 'fapi2' },
+  'that posts answers': { ...EVERYTHING, form_post: true, unknown_scopes: 'ignore' },
 } as const;
 type ServerName = keyof typeof SERVERS;
 
@@ -77,7 +78,7 @@ const CASES = {
   'of the profile FAPI 2.0': ALL.filter(
     ({ method, dpop, par }) => method === 'private_key_jwt' && dpop && par,
   ),
-} as const satisfies Readonly<Record<ServerName, readonly Case[]>>;
+} as const satisfies Readonly<Partial<Record<ServerName, readonly Case[]>>>;
 
 const portals = new Map<ServerName, RunningPortal>();
 /** A browser in which Ada is signed in, at each server. */
@@ -116,7 +117,7 @@ async function confirmation({ possesses }: Identity): Promise<object> {
   return { cnf: { jkt: await calculateJwkThumbprint(await exportJWK(possesses.publicKey)) } };
 }
 
-describe.each(Object.keys(SERVERS) as ServerName[])('a server %s', (server) => {
+describe.each(Object.keys(CASES) as (keyof typeof CASES)[])('a server %s', (server) => {
   // @shows AS-23.2, AS-23.5, AS-24.2, AS-24.8, AS-25.2, RFC7523-2.2, RFC9449-5a, RFC9449-6.2, RFC9449-8, RFC9126-2.2
   test.each(CASES[server])(
     '$library.name, $method, DPoP: $dpop, PAR: $par: signs in, refreshes, calls, introspects, revokes',
@@ -154,6 +155,38 @@ describe.each(Object.keys(SERVERS) as ServerName[])('a server %s', (server) => {
   );
 });
 
+/** More than the server has: what products hard-code. */
+const WIDER = `${SCOPE} groups address phone`;
+
+/** Ada allows what a client requests; the form that her browser then posts to the client. */
+async function postedAt(url: string): Promise<{ action: string; body: URLSearchParams }> {
+  const browser = browsers.get('that posts answers') as Visitor;
+  const page = await browser.submit(await browser.visit(url), { decision: 'allow' });
+  const { action, fields } = formOf(await page.text());
+  return { action, body: new URLSearchParams(fields) };
+}
+
+describe('a server that posts answers, and ignores unknown scopes', () => {
+  // @shows AS-2.30, AS-7.20
+  test.each(LIBRARIES.flatMap((library) => BOTH.map((par) => ({ library, par }))))(
+    '$library.name, PAR: $par: reads the post, and is told the remaining scopes',
+    async ({ library, par }) => {
+      const portal = portals.get('that posts answers') as RunningPortal;
+      const identity = await registered(portal, 'client_secret_basic', false);
+      const client = await library.discover(portal.server.issuer, identity);
+      const { action, body } = await postedAt(
+        (await client.authorize(WIDER, par, 'form_post')).href,
+      );
+      expect(action).toBe(REDIRECT_URI);
+      const received = await client.redeem(new Request(action, { method: 'POST', body }));
+      expect(received.scope?.split(' ').toSorted()).toEqual(SCOPE.split(' ').toSorted());
+      expect(await client.userInfo(received.access_token, received.sub)).toMatchObject({
+        name: 'Ada Lovelace',
+      });
+    },
+  );
+});
+
 const PROGRAMS = [
   {
     name: 'Authlib',
@@ -177,29 +210,51 @@ describe.runIf(PROGRAMS.length > 0).each(PROGRAMS)('$name', ({ command, methods,
   });
   afterAll(() => rm(home, { recursive: true }));
 
-  // @shows AS-23.2, AS-23.3
-  test.each(methods)('%s: signs in, refreshes, calls', async (method) => {
-    const portal = portals.get('that takes everything') as RunningPortal;
-    const browser = browsers.get('that takes everything') as Visitor;
+  /** Starts the program as a client of this server. */
+  async function started(server: ServerName, method: Method, given: object) {
+    const portal = portals.get(server) as RunningPortal;
     const { id, secret, key, kid } = await registered(portal, method, false);
     const client = await startClient({ name, command }, [], home);
+    const told = {
+      issuer: portal.server.issuer,
+      client_id: id,
+      secret,
+      method,
+      key: { ...(await crypto.subtle.exportKey('jwk', key)), alg: 'ES256', kid },
+      scope: SCOPE,
+      redirect_uri: REDIRECT_URI,
+      pushes: true,
+      ...given,
+    };
+    client.tell(JSON.stringify(told));
+    return client;
+  }
+
+  // @shows AS-23.2, AS-23.3
+  test.each(methods)('%s: signs in, refreshes, calls', async (method) => {
+    const browser = browsers.get('that takes everything') as Visitor;
+    const client = await started('that takes everything', method, {});
     try {
-      const given = {
-        issuer: portal.server.issuer,
-        client_id: id,
-        secret,
-        method,
-        key: { ...(await crypto.subtle.exportKey('jwk', key)), alg: 'ES256', kid },
-        scope: SCOPE,
-        redirect_uri: REDIRECT_URI,
-        pushes: true,
-      };
-      client.tell(JSON.stringify(given));
       const { authorize } = await client.next();
       const consent = await browser.visit(authorize ?? '');
       client.tell(
         JSON.stringify(locationOf(await browser.submit(consent, { decision: 'allow' })).href),
       );
+      expect(await client.next()).toMatchObject({ refreshed: true, name: 'Ada Lovelace', ...also });
+    } finally {
+      await client.close();
+    }
+  });
+
+  test('signs in by a posted answer, with scopes of which the server has some', async () => {
+    const client = await started('that posts answers', 'client_secret_basic', {
+      scope: WIDER,
+      pushes: false,
+    });
+    try {
+      const { authorize } = await client.next();
+      const { action, body } = await postedAt(`${authorize}&response_mode=form_post`);
+      client.tell(JSON.stringify(`${action}?${body.toString()}`));
       expect(await client.next()).toMatchObject({ refreshed: true, name: 'Ada Lovelace', ...also });
     } finally {
       await client.close();

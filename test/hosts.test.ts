@@ -1,5 +1,8 @@
 // @engines sqlite: hosts see no difference
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
 import { startTwoEndpoints, type BareHost } from './support/mcp/bare-host.ts';
 import { HOST_PROFILES, type HostProfile } from './support/mcp/host-profiles.ts';
 import { ReplayedHost, type HostTokens } from './support/mcp/replayed-host.ts';
@@ -53,6 +56,12 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     expect(refreshed.status).toBe(400);
     expect(await refreshed.json()).toMatchObject({ error: 'invalid_grant' });
   });
+});
+
+test('every host has a page in docs/connecting', () => {
+  const index = readFileSync(path.join(ROOT, 'docs', 'connecting', 'README.md'), 'utf8');
+  const without = HOST_PROFILES.filter(({ name }) => !index.includes(`| [${name}](`));
+  expect(without.map(({ name }) => name)).toEqual([]);
 });
 
 const ASKS_FOR_ALL = HOST_PROFILES.filter(({ scopes }) => scopes === 'the authorization server');

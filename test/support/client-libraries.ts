@@ -23,15 +23,16 @@ export interface Received {
   readonly access_token: string;
   readonly refresh_token?: string | undefined;
   readonly token_type: string;
+  readonly scope?: string | undefined;
   readonly sub: string;
 }
 
 /** A client that has found its server. */
 export interface ForeignClient {
   /** The URL to which a browser is sent. */
-  authorize(scope: string, pushed: boolean): Promise<URL>;
-  /** The URL with which the browser comes back. */
-  redeem(callback: URL): Promise<Received>;
+  authorize(scope: string, pushed: boolean, mode?: 'form_post'): Promise<URL>;
+  /** The URL with which the browser comes back, or the form that it posts. */
+  redeem(callback: URL | Request): Promise<Received>;
   refresh(refreshToken: string): Promise<Omit<Received, 'sub'>>;
   userInfo(accessToken: string, sub: string): Promise<Readonly<Record<string, unknown>>>;
   fetch(accessToken: string, url: URL): Promise<Response>;
@@ -60,7 +61,7 @@ const openidClient: Library = {
     const pkceCodeVerifier = openid.randomPKCECodeVerifier();
     const [expectedState, expectedNonce] = [openid.randomState(), openid.randomNonce()];
     return {
-      async authorize(scope, pushed) {
+      async authorize(scope, pushed, mode) {
         const parameters = {
           redirect_uri: REDIRECT_URI,
           scope,
@@ -68,6 +69,7 @@ const openidClient: Library = {
           nonce: expectedNonce,
           code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
           code_challenge_method: 'S256',
+          ...(mode === undefined ? {} : { response_mode: mode }),
         };
         return pushed
           ? openid.buildAuthorizationUrlWithPAR(config, parameters, options)
@@ -134,7 +136,7 @@ const oauth4webapi: Library = {
     }
 
     return {
-      async authorize(scope, pushed) {
+      async authorize(scope, pushed, mode) {
         const parameters = {
           client_id: id,
           redirect_uri: REDIRECT_URI,
@@ -144,6 +146,7 @@ const oauth4webapi: Library = {
           nonce,
           code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
           code_challenge_method: 'S256',
+          ...(mode === undefined ? {} : { response_mode: mode }),
         };
         const target = new URL(server.authorization_endpoint ?? '');
         if (!pushed) {
@@ -169,7 +172,9 @@ const oauth4webapi: Library = {
         return target;
       },
       async redeem(callback) {
-        const answer = oauth.validateAuthResponse(server, client, callback, state);
+        const received =
+          callback instanceof Request ? new URLSearchParams(await callback.text()) : callback;
+        const answer = oauth.validateAuthResponse(server, client, received, state);
         const tokens = await withNonce(async () =>
           oauth.processAuthorizationCodeResponse(
             server,
