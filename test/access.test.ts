@@ -460,8 +460,8 @@ describe('a person who is revoked', () => {
       if (other === id) continue;
       const { code, stdout, stderr } = await run('oauth:person:revoke', 'accounts', other);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toContain('Nothing is kept here of the person');
-      expect(stderr).toContain('byte by byte');
+      expect(stderr).toContain('Nothing is stored about the person');
+      expect(stderr).toContain('must match exactly');
     }
     expect((await list()).items).toHaveLength(1);
   });
@@ -603,7 +603,7 @@ describe('a person who is erased', () => {
     expect(unasked.stderr).toContain('Add --yes');
     const nobody = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
-    expect(nobody.stderr).toContain('Nothing is kept here of the person');
+    expect(nobody.stderr).toContain('Nothing is stored about the person');
     expect(await livesFor(tokens)).toBe(true);
     const erased = await run('oauth:person:erase', 'accounts', id, '--yes');
     expect(erased.stdout).toMatch(
@@ -611,7 +611,7 @@ describe('a person who is erased', () => {
     );
     expect(erased.code).toBe(0);
     expect((await run('oauth:person:erase', 'accounts', id, '--yes')).stderr).toContain(
-      'Nothing is kept here',
+      'Nothing is stored',
     );
   });
 });

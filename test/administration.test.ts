@@ -279,7 +279,7 @@ describe('an administrator', () => {
   // @shows AS-33.4
   test.each([
     [{ redirect_uris: 'javascript:alert(1)' }, 'The redirect URI'],
-    [{ redirect_uris: '' }, 'Without a redirect URI'],
+    [{ redirect_uris: '' }, 'needs a redirect URI'],
     [{ name: 'a\u202eb' }, 'invisible characters'],
     [{ grant_client_credentials: '', grant_authorization_code: '' }, 'refresh_token'],
   ])(

@@ -342,8 +342,8 @@ describe('an application on its own pool of one connection', () => {
       { env: {} },
     );
     await expect(starting).rejects.toThrow(
-      "database_url: has no effect on the application's own database; remove it\n" +
-        "database_pool_size: has no effect on the application's own database; remove it",
+      'database_url: has no effect, because the application passes its own database; remove it\n' +
+        'database_pool_size: has no effect, because the application passes its own database; remove it',
     );
   });
 });

@@ -146,10 +146,10 @@ describe('a wrong base path', () => {
       'base_path: must be a path such as /auth, or empty',
     ]);
     expect(await problemsOf({ base_path_stripped: true })).toEqual([
-      'base_path_stripped: is true while base_path is empty; set base_path to what the proxy takes away',
+      'base_path_stripped: is true, but base_path is empty; set base_path to the prefix that the proxy removes',
     ]);
     expect(await problemsOf({ public_url: 'https://app.example/auth' })).toEqual([
-      expect.stringMatching(/^public_url: must be only an origin, here https:\/\/app\.example;/),
+      expect.stringMatching(/^public_url: must be only an origin: use https:\/\/app\.example;/),
     ]);
   });
 
@@ -167,7 +167,7 @@ describe('a wrong base path', () => {
       'base_path: must not have a segment . or ..',
     );
     expect(make({ basePathStripped: true })).toThrow(
-      'base_path_stripped: is true while base_path is empty',
+      'base_path_stripped: is true, but base_path is empty',
     );
   });
 
@@ -262,7 +262,7 @@ describe('mounted below a path of the framework', () => {
     };
     const registered = fastify.register(outer, { prefix: around });
     await expect(registered).rejects.toThrow(
-      /prefix .*\/auth.*register it without one, and set base_path/,
+      /prefix .*\/auth.*Register it without a prefix and set base_path/,
     );
     await fastify.close();
   });

@@ -136,7 +136,7 @@ describe('the metadata that the challenge names', () => {
   // @shows AS-2.23
   test.each([
     ['', 'needs oauth_server:audience'],
-    ['https://api.example/v1', 'which is not on http://localhost:'],
+    ['https://api.example/v1', 'that API is not on http://localhost:'],
   ])(
     'stops the server at the start if it cannot be published: for the audience %j',
     async (audience, reason) => {

@@ -625,7 +625,7 @@ describe('the configuration', () => {
   test.each([
     ['yes', 'must be true, false or { allowed_hosts, denied_hosts }'],
     [{ allowed_hosts: 'client.example' }, 'must be a list of hosts'],
-    [{ allowed_hosts: ['https://client.example/'] }, 'is not a host'],
+    [{ allowed_hosts: ['https://client.example/'] }, 'must be a hostname'],
     [{ hosts: [] }, 'hosts'],
   ])('%j is refused at the start', async (documents, says) => {
     await expect(elsewhere(documents)).rejects.toThrow(says);

@@ -162,7 +162,7 @@ describe('the logo of a client', () => {
   test.each([
     ['SVG', SVG, 'not a PNG, JPEG, GIF or WebP'],
     ['text', Buffer.from('a logo, they said; what a logo it was'), 'not a PNG, JPEG, GIF or WebP'],
-    ['too many pixels', png(513, 1, 0), '513 × 1 pixels; it may be 512 × 512'],
+    ['too many pixels', png(513, 1, 0), '513 × 1 pixels; the maximum is 512 × 512'],
     ['too many bytes', Buffer.concat([ONE, Buffer.alloc(65_536)]), 'larger than 64 KB'],
   ])('is refused if it is %s, and nothing is registered or changed', async (_, logo, problem) => {
     const count = (await portal.server.clients.list()).length;

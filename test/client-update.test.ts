@@ -393,7 +393,7 @@ describe('an update', () => {
   test.each<[string, ClientChanges, string]>([
     ['nothing to be called by', { name: ' ' }, 'needs a name'],
     ['a wildcard', { addRedirectUris: ['https://*.client.example/'] }, 'wildcard'],
-    ['http', { addRedirectUris: ['http://client.example/'] }, 'not https'],
+    ['http', { addRedirectUris: ['http://client.example/'] }, 'must be https'],
     [
       'a private-use scheme for a web application',
       { addRedirectUris: ['com.example.app:/cb'] },
@@ -407,7 +407,7 @@ describe('an update', () => {
     [
       'no redirect URI left',
       { removeRedirectUris: ['https://client.example/callback'] },
-      'Without a redirect URI',
+      'needs a redirect URI',
     ],
     ['a scope that is not offered', { addScopes: ['notes:burn'] }, 'is unknown'],
     ['a scope that it does not have', { removeScopes: ['notes:share'] }, 'does not have'],
@@ -426,7 +426,7 @@ describe('an update', () => {
     [
       'redirect URIs for nothing',
       { removeGrants: CODE, addGrants: ['introspection'] },
-      'only for the grant authorization_code',
+      'need the grant authorization_code',
     ],
     [
       'refresh_token alone',
@@ -474,8 +474,8 @@ describe('an update', () => {
     await expect(clients.update(registered.client_id, { name })).rejects.toThrow(
       'registered itself',
     );
-    await expect(clients.update(revoked.id, { name })).rejects.toThrow('revoked before');
-    await expect(clients.update(URL_ID, { name })).rejects.toThrow('revoked before');
+    await expect(clients.update(revoked.id, { name })).rejects.toThrow('already revoked');
+    await expect(clients.update(URL_ID, { name })).rejects.toThrow('already revoked');
     await expect(clients.update('nobody', { name })).rejects.toThrow('No client has this id');
   });
 

@@ -280,7 +280,7 @@ describe('csrf_exempt_routes', () => {
 
 // @shows AS-2.19
 test.each([
-  [-1, 'must be at least 0 seconds, which allows no second use'],
+  [-1, 'must be at least 0 seconds; 0 allows no second use'],
   [301, 'must be at most 300 seconds'],
   [0.5, 'must be a whole number of seconds'],
   ['30', 'must be a whole number of seconds'],

@@ -51,7 +51,7 @@ describe('database_schema', () => {
     '%s is refused if the engine has no schemas, with what to do instead',
     async () => {
       await expect(starting('portico')).rejects.toThrow(
-        /^database_schema: is for PostgreSQL; \w+ has no schemas, so give Portico a separate database$/,
+        /^database_schema: is only for PostgreSQL; \w+ has no schemas, so use a separate database for Portico$/,
       );
     },
   );

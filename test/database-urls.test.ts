@@ -47,11 +47,11 @@ describe('database_url', () => {
 
   // @shows AS-18.22
   test.each([
-    ['postgres:app', 'is not a URL such as postgres://'],
-    ['postgres://app:hunter2#@db/app', 'is not a URL such as postgres://'],
-    ['postgres://app:hunter2/x@db/app', 'is not a URL such as postgres://'],
-    ['postgres://app:hunter2?x@db,two/app', 'is not a URL such as postgres://'],
-    ['postgres://app:hunter2@db:port/app', 'is not a URL such as postgres://'],
+    ['postgres:app', 'must be a URL such as postgres://'],
+    ['postgres://app:hunter2#@db/app', 'must be a URL such as postgres://'],
+    ['postgres://app:hunter2/x@db/app', 'must be a URL such as postgres://'],
+    ['postgres://app:hunter2?x@db,two/app', 'must be a URL such as postgres://'],
+    ['postgres://app:hunter2@db:port/app', 'must be a URL such as postgres://'],
     [
       'postgres://app:hunter2@one,,two/app',
       'names 3 servers, of which the 2. is neither host nor host:port',
@@ -69,23 +69,23 @@ describe('database_url', () => {
       'postgres://app:hunter2@::1,two/app',
       'of which the 1. is neither host nor host:port (an IPv6 address',
     ],
-    ['postgres://app:hunter2/x@one,two/app', 'is not a URL such as postgres://'],
+    ['postgres://app:hunter2/x@one,two/app', 'must be a URL such as postgres://'],
     [
       'postgres://app:hunter2@/app?host=one,two',
-      'names several servers before its path, not as a parameter',
+      'must list several servers before its path and not in a parameter',
     ],
-    ['postgres://app:hunter2@one/app?port=5432,5433', 'names several servers before its path'],
+    ['postgres://app:hunter2@one/app?port=5432,5433', 'must list several servers before its path'],
     [
       'postgres://app:hunter2@one,two/app?target_session_attrs=standby',
-      'may have target_session_attrs=read-write',
+      'must have target_session_attrs=read-write',
     ],
     [
       'postgres://app:hunter2@one/app?target_session_attrs=',
-      'may have target_session_attrs=read-write',
+      'must have target_session_attrs=read-write',
     ],
-    ['mysql://app:hunter2@one,two/app', 'is not the URL of one server'],
-    ['mysql://app:hunter2@one:3306,two:3306/app', 'is not the URL of one server'],
-    ['mysql://app:hunter2#@one/app', 'is not the URL of one server'],
+    ['mysql://app:hunter2@one,two/app', 'must be the URL of one server'],
+    ['mysql://app:hunter2@one:3306,two:3306/app', 'must be the URL of one server'],
+    ['mysql://app:hunter2#@one/app', 'must be the URL of one server'],
     ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
   ])('refuses %s, and says what is wrong without the password', (url, message) => {
     const problem = problemOf(url);

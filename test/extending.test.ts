@@ -138,7 +138,7 @@ describe('a feature of the application', () => {
     );
     const ofPackage = { ...SECTION, imported_pbkdf2_iterations: 5 };
     expect(() => oauthServerConfiguration.parse(ofPackage)).toThrow(
-      'is a key of @portico/import; install it',
+      'needs the package @portico/import; install it',
     );
     const section = configurationWith([maintenance]);
     expect(section.safeParse({ ...SECTION, maintenance: 1 }).success).toBe(false);
@@ -159,13 +159,13 @@ describe('a feature of the application', () => {
       name,
       start: () => ({ binding }),
     }));
-    expect(() => start({}, features)).toThrow('a server has one of them');
+    expect(() => start({}, features)).toThrow('remove one of the two features');
   });
 
   test('cannot measure a server, because the feature telemetry does', () => {
     const measuring = (() => ({})) as never;
     expect(() => start({}, [{ name: 'own', measuring }])).toThrow(
-      'oauth_server:telemetry: is done by the feature own, too (measuring); a server has one of them',
+      'oauth_server:telemetry: is also done by the feature own (measuring); remove one of the two features',
     );
   });
 });
@@ -185,7 +185,7 @@ describe('a feature of the application is refused', () => {
     ['a key of a scope that exists', { scopeConfig: { permission: z.string() } }, 'permission'],
   ])('if it adds %s', (_, parts, key) => {
     expect(() => configurationWith([feature(parts as Partial<Feature>)])).toThrow(
-      `The feature own adds the configuration key ${key}, which exists`,
+      `The feature own adds the configuration key ${key}, which already exists`,
     );
   });
 
@@ -385,10 +385,10 @@ describe('a grant of a feature', () => {
   });
 
   test.each([
-    ['is one of the core', 'client_credentials', ', which exists'],
-    ['is one of another feature', GRANT, ', which exists'],
-    ['is a right of clients', 'introspection', ', which exists'],
-    ['has a space', 'two words', '; name it by a URI'],
+    ['is one of the core', 'client_credentials', ', which already exists'],
+    ['is one of another feature', GRANT, ', which already exists'],
+    ['is a right of clients', 'introspection', ', which already exists'],
+    ['has a space', 'two words', '; its name must be a URI'],
   ])('is refused if it %s', (_, name, why) => {
     const own: Feature = {
       name: 'own',

@@ -100,9 +100,9 @@ describe('in an application of the kit', () => {
   // @shows AS-29.1
   test.each([
     [{ live: 'live' }, 'health: live: must begin with /'],
-    [{ ready: '' }, 'ready: must not be empty; set false to switch it off'],
-    [{ ready: '/oauth/token' }, 'ready: must not be below /oauth, where the other endpoints are'],
-    [{ ready: '/health/live' }, 'live and ready must be two paths'],
+    [{ ready: '' }, 'ready: must not be empty; to switch it off, set it to false'],
+    [{ ready: '/oauth/token' }, 'ready: must not be below /oauth, which the other endpoints use'],
+    [{ ready: '/health/live' }, 'live and ready must be different paths'],
     [{ started: '/health/started' }, /started/],
     ['/health', 'must be true, false or { live, ready }'],
   ])('%j is refused at the start', (health, message) => {

@@ -593,7 +593,7 @@ describe('a record of a client', () => {
     ['without an id', record({ client_id: '' }), 'client_id must have 1 to 255'],
     ['an id with a space', record({ client_id: 'a b' }), 'client_id must have 1 to 255'],
     [
-      'the URL of a document',
+      'a document URL',
       record({ client_id: 'https://tool.example/client.json' }),
       'client_id is a URL',
     ],

@@ -842,7 +842,7 @@ test('without the switches nothing is kept, streamed or removed; oauth:audit say
     const { stdout, stderr } = await of('--client=nobody');
     expect([stdout, stderr]).toEqual([
       '',
-      'No audit event is there: oauth_server:audit:keep is off, so none is kept.\n',
+      'No audit events are kept, because oauth_server:audit:keep is off.\n',
     ]);
     const three = await of('--json-lines', '--limit=3');
     expect(three.stdout.trim().split('\n')).toHaveLength(3);

@@ -142,7 +142,7 @@ describe('a KeySigner', () => {
     ]);
     for (const options of [{ algorithm: 'ES256' }, { now: true }] as const)
       await expect(portal.server.keys.rotate(options)).rejects.toThrow(
-        'give the server another KeySigner',
+        'Pass another KeySigner to the server',
       );
     expect(await portal.server.keys.rotate()).toMatchObject({
       staged: [],
@@ -212,41 +212,45 @@ describe('an invalid signature', () => {
     ],
     [
       'bytes that it has given away',
-      'answered something that is not a Uint8Array',
+      'did not return a Uint8Array',
       (data) => {
         const bytes = Uint8Array.from(right(data));
         structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
         return bytes;
       },
     ],
-    ['nothing, for ever', 'did not answer within 50 ms', () => new Promise(() => {})],
+    ['nothing, for ever', 'did not respond within 50 ms', () => new Promise(() => {})],
     [
       'a text',
-      'answered something that is not a Uint8Array',
+      'did not return a Uint8Array',
       (data) => Buffer.from(right(data)).toString('base64url'),
     ],
-    ['undefined', 'answered something that is not a Uint8Array', () => undefined],
+    ['undefined', 'did not return a Uint8Array', () => undefined],
     [
       'an ArrayBuffer',
-      'answered something that is not a Uint8Array',
+      'did not return a Uint8Array',
       (data) => Uint8Array.from(right(data)).buffer,
     ],
-    ['no bytes', 'answered 0 bytes that are not a ES256 signature', () => new Uint8Array()],
+    ['no bytes', 'returned 0 bytes, which are not a valid ES256 signature', () => new Uint8Array()],
     [
       'a byte less',
-      'answered 63 bytes that are not a ES256 signature',
+      'returned 63 bytes, which are not a valid ES256 signature',
       (data) => right(data).subarray(0, 63),
     ],
     [
       'a byte more',
-      'answered 65 bytes that are not a ES256 signature',
+      'returned 65 bytes, which are not a valid ES256 signature',
       (data) => Buffer.concat([right(data), Buffer.of(0)]),
     ],
-    ['zeros', 'answered 64 bytes that are not a ES256 signature', () => new Uint8Array(64)],
-    ['the signature of another key', 'answered 64 bytes that are not a ES256 signature', signature],
+    ['zeros', 'returned 64 bytes, which are not a valid ES256 signature', () => new Uint8Array(64)],
+    [
+      'the signature of another key',
+      'returned 64 bytes, which are not a valid ES256 signature',
+      signature,
+    ],
     [
       'the signature of something else',
-      'answered 64 bytes that are not a ES256 signature',
+      'returned 64 bytes, which are not a valid ES256 signature',
       () => right(Buffer.from('something else')),
     ],
     ['DER', 'answered a signature in DER', (data) => sign('sha256', data, pairOf('ES256'))],
@@ -339,7 +343,7 @@ describe('a server is not started', () => {
     [
       'with a private key',
       [{ ...plain, publicJwk: pair.privateKey.export({ format: 'jwk' }) }],
-      'keySigners:0: publicJwk must have no private part',
+      'keySigners:0: publicJwk must not contain the private key',
     ],
     [
       'with a key of another algorithm',
@@ -363,7 +367,7 @@ describe('a server is not started', () => {
       [{ ...plain, algorithm: 'PS256' }],
       'algorithm must be one of',
     ],
-    ['without a kid', [{ ...plain, kid: '' }], 'kid must be a text'],
+    ['without a kid', [{ ...plain, kid: '' }], 'kid must be a string'],
     ['without a key', [{ ...plain, publicJwk: null }], 'publicJwk must be a public P-256 key'],
     ['with what signs nothing', [{ ...plain, sign: null }], 'sign must be a function'],
     [

@@ -269,7 +269,7 @@ describe('a use that arrives at the database late', () => {
         expect(direct.isUnavailable(lost)).toBe(true);
         return untilAnswered(revokeClient, (error) => direct.isUnavailable(error));
       });
-      expect(refused).toMatchObject({ message: 'The client was revoked before' });
+      expect(refused).toMatchObject({ message: 'The client is already revoked' });
     },
   );
 });

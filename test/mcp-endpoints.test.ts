@@ -264,6 +264,6 @@ test('mcp:security_schemes applies to the endpoints that challenge, and needs on
     [`${url}/assistants/mcp`]: { scopes: MCP_SCOPES },
   });
   await expect(start({ security_schemes: true }, silent)).rejects.toThrow(
-    'mcp:security_schemes: needs mcp:oauth:challenge, which is off',
+    'mcp:security_schemes: needs mcp:oauth:challenge; set that to true',
   );
 });

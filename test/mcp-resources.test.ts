@@ -491,8 +491,8 @@ describe('registration', () => {
     [{ scope: 'mcp:orders' }, 'The scope of the resource app://x must be a method that returns it'],
     [{ scope: undefined }, 'The scope of the resource app://x must be a method that returns it'],
     [{ scope: null }, 'The scope of the resource app://x must be a method that returns it'],
-    [{ personal: 'yes' }, 'The resource app://x must say personal: true, or leave it out'],
-    [{ personal: undefined }, 'The resource app://x must say personal: true, or leave it out'],
+    [{ personal: 'yes' }, 'The resource app://x must have personal: true or no personal'],
+    [{ personal: undefined }, 'The resource app://x must have personal: true or no personal'],
   ])('refuses %j', (more, message) => {
     expect(() => registry().register(wrong(more))).toThrow(message);
     expect(registry().all()).toEqual([]);
@@ -537,7 +537,7 @@ describe('registration', () => {
   });
 
   test('resource() works only in register()', () => {
-    expect(() => resource()).toThrow('resource() was called outside of register()');
+    expect(() => resource()).toThrow('resource() works only in register()');
   });
 
   // @shows MCP-16.1

@@ -1198,12 +1198,12 @@ describe('registering tools', () => {
     [
       'a tool that does not say whether it is personal',
       [{ ...toolNamed('x', () => 1), personal: () => true }],
-      'The tool x must say personal: true, or leave it out',
+      'The tool x must have personal: true or no personal',
     ],
     [
       'a tool whose personal has no value, which would leave it public',
       [{ ...toolNamed('x', () => 1), personal: undefined }],
-      'The tool x must say personal: true, or leave it out',
+      'The tool x must have personal: true or no personal',
     ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
@@ -1223,6 +1223,6 @@ describe('registering tools', () => {
   });
   // @shows MCP-5.3
   test('tool() outside of register() throws an error that says what to do', () => {
-    expect(() => tool()).toThrow('tool() was called outside of register()');
+    expect(() => tool()).toThrow('tool() works only in register()');
   });
 });

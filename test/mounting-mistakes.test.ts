@@ -38,7 +38,7 @@ describe('if other middleware read the body before Portico and did not keep it, 
         ],
         onError: inOwnWords,
       }),
-      'The body was read from c.req.raw before portico() was asked, and is not in c.req',
+      'The body was read from c.req.raw before portico() got the request, and is not in c.req',
     ],
     [
       'Koa',
@@ -51,14 +51,14 @@ describe('if other middleware read the body before Portico and did not keep it, 
           },
         ],
       }),
-      'The body was read from the request before portico() was asked',
+      'The body was read from the request before portico() got the request',
     ],
     [
       'Express 4',
       mountInExpress4(inCookie, {
         before: [(req, _, next) => void req.resume().once('end', () => next())],
       }),
-      'The body was read from the request before portico() was asked',
+      'The body was read from the request before portico() got the request',
     ],
   ])('%s', async (_, start, message) => {
     await running(start, async (mount) => {

@@ -25,7 +25,11 @@ const GOOD = 'https://app.example/callback';
  * says.
  */
 const REFUSED: readonly (readonly [what: string, uri: string, told: string])[] = [
-  ['a backslash', 'https://app.example/call\\back', 'has the character U+005C, which no URI has'],
+  [
+    'a backslash',
+    'https://app.example/call\\back',
+    'has the character U+005C, which is not allowed in a URI',
+  ],
   ['an opening angle bracket', 'https://app.example/<cb', 'has the character U+003C'],
   ['a closing angle bracket', 'https://app.example/cb>', 'has the character U+003E'],
   ['a caret', 'https://app.example/cb^', 'has the character U+005E'],

@@ -298,7 +298,7 @@ describe('token() in the wrong place', () => {
         return new Response('let through');
       });
       await expect(typo).rejects.toThrow(
-        "'notes:raed' is asked of token(), but is not in oauth_server:scopes",
+        "token() asks for the scope 'notes:raed', which is not in oauth_server:scopes",
       );
     } finally {
       await other.close();
@@ -318,7 +318,7 @@ describe('token() in the wrong place', () => {
           },
         );
         await expect(asked).rejects.toThrow(
-          "The scope 'notes:raed' is asked of token(), but is not in oauth_server:scopes",
+          "token() asks for the scope 'notes:raed', which is not in oauth_server:scopes",
         );
       }
     },

@@ -89,7 +89,7 @@ describe('work that uses its own store outside its connection', () => {
 
   test('gets an error that says what to do', async () => {
     const asking = database.transaction(() => ids());
-    await expect(asking).rejects.toThrow('use the connection that the work was given');
+    await expect(asking).rejects.toThrow('Use the connection that the transaction passes');
   });
 
   test('is refused too from within a transaction on another store in between', async () => {
@@ -350,7 +350,7 @@ describe('work that continues after its transaction was rolled back', () => {
 test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'])(
   'a statement that begins or ends a transaction is refused: %s',
   async (statement) => {
-    const refusal = 'a statement that begins or ends a transaction cannot be executed';
+    const refusal = 'instead of statements that begin or end a transaction';
     const going = database.transaction(async (on) => {
       await insert(1, on);
       await expect(on.execute(statement)).rejects.toThrow(refusal);

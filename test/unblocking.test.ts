@@ -172,8 +172,8 @@ describe('oauth:client:unblock', () => {
     await allow(id);
     for (const each of [byOperator.id, itself.id]) await portal.server.clients.revoke(each);
     const refusals = [
-      [byOperator.id, 'is revoked for good'],
-      [itself.id, 'is revoked for good'],
+      [byOperator.id, 'other clients stay revoked'],
+      [itself.id, 'other clients stay revoked'],
       [id, 'is not blocked'],
       ['https://nobody.example/client.json', 'No client has this id'],
     ] as const;

@@ -514,7 +514,7 @@ describe('the console', () => {
     expect((await run('oauth:client:list')).stdout).toContain(
       `${blocked}  "X"  (public, a document, blocked)`,
     );
-    expect((await run('oauth:client:revoke', blocked)).stderr).toContain('was revoked before');
+    expect((await run('oauth:client:revoke', blocked)).stderr).toContain('is already revoked');
   });
 
   // @shows AS-13.20

@@ -44,7 +44,7 @@ export function tool(path?: string): ToolRegistry {
 export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
   const { services } = application;
   if (services.get(MCP) === undefined)
-    throw new Error('The application has no mcp() among its plugins');
+    throw new Error('The application has no MCP server; add mcp() to its plugins');
   const server = services.get(serviceKey(path));
   if (server === undefined)
     throw new Error(`The application has no MCP endpoint at ${path}; add it to mcp:endpoints`);
@@ -147,7 +147,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
       : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
     ...unknown.map((scope) => ({
       key: 'mcp:oauth:scopes_supported',
-      message: `names ${scope}, which is not in oauth_server:scopes`,
+      message: `names ${scope}, which is not in oauth_server:scopes; add it there`,
     })),
     ...FEATURES.flatMap((feature) => feature.problems?.(section, challenges) ?? []),
   ];
@@ -161,7 +161,7 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
     const key = server.offers(scope)
       ? `oauth_server:resources:${endpoint.resource}:scopes`
       : 'oauth_server:scopes';
-    return [{ key, message: `lacks ${scope}, the scope() of ${called}` }];
+    return [{ key, message: `lacks ${scope}, the scope() of ${called}; add it` }];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

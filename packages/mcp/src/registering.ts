@@ -21,8 +21,8 @@ export function getEndpoint(call: string, things: string, path = MCP_PATH): McpS
   const endpoints = registering.getStore();
   if (endpoints === undefined) {
     throw new Error(
-      `${call}() was called outside of register(), or the application has no mcp() among its plugins: ` +
-        `${things} are registered while the application is put together`,
+      `${call}() works only in register() of an application with the plugin mcp(). ` +
+        `Register ${things} there.`,
     );
   }
   const found = endpoints.get(path);

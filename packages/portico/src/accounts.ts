@@ -49,8 +49,8 @@ export class Accounts {
     if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
     const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
     throw new Error(
-      `Host.browserSecret must answer a random secret of this browser session, at least ${SHORTEST_SECRET} characters ` +
-        `(128 bits in base64url); it answered ${found}`,
+      `Host.browserSecret must return a random secret of this browser session with at least ${SHORTEST_SECRET} characters ` +
+        `(128 bits in base64url); it returned ${found}`,
     );
   }
 }
@@ -62,7 +62,7 @@ export class Accounts {
 function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
   if (problem !== null)
-    throw new Error(`Host.${member} answered a person whom no store can keep: ${problem}`);
+    throw new Error(`Host.${member} returned a person that cannot be stored: ${problem}`);
 }
 
 /**

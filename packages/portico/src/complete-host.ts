@@ -153,7 +153,7 @@ function getBrowser<Context>(
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
   throw new Error(
-    `Host.${member} is '${given}', which is not a path of this host: begin it with one slash, or answer it with a function`,
+    `Host.${member} is '${given}', but must be a path that begins with one slash; for another URL, pass a function`,
   );
 }
 

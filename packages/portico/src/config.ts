@@ -34,9 +34,12 @@ const claims = z
   });
 
 const scopeShape = {
-  label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
+  label: nonEmptyText('a label', 'describe what it allows, for the person on the consent screen'),
   description: nonEmptyText('a text', 'explain what it allows, or leave it out').optional(),
-  permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
+  permission: nonEmptyText(
+    'a permission',
+    'set it to the permission that a person must have',
+  ).optional(),
   claims: claims.optional(),
 };
 
@@ -53,7 +56,10 @@ function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings,
     ScopeConfig
   >;
   return z.union(
-    [nonEmptyText('a label', 'say what it allows, in words for the person who is asked'), settings],
+    [
+      nonEmptyText('a label', 'describe what it allows, for the person on the consent screen'),
+      settings,
+    ],
     { error: 'must be a label, or an object { label, permission }' },
   );
 }

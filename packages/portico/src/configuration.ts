@@ -62,7 +62,7 @@ function getKeys(
     for (const [key, schema] of Object.entries(feature[part] ?? {})) {
       if (core.includes(key) || found.has(key))
         throw new Error(
-          `The feature ${feature.name} adds the configuration key ${key}, which exists`,
+          `The feature ${feature.name} adds the configuration key ${key}, which already exists`,
         );
       found.set(key, schema);
     }

@@ -316,6 +316,6 @@ export class HostTimeoutError extends Error {
    * `member` is the host method that was called. `patience` is the waiting time in milliseconds.
    */
   constructor(member: string, patience: number) {
-    super(`${member} of the host did not answer within ${patience} ms`);
+    super(`Host.${member} did not respond within ${patience} ms`);
   }
 }

@@ -205,6 +205,6 @@ function getHost(application: Application): CompleteHost {
     };
   }
   const message =
-    'needs the host contract; give oauthServer({ host }), or define the application with @portico/kit';
+    'needs a host; pass oauthServer({ host }), or define the application with @portico/kit';
   throw new ConfigurationError([{ key: 'plugins:oauth_server', message }]);
 }

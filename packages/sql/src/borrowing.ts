@@ -35,7 +35,7 @@ export class Borrowing<Client> {
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
       return Promise.reject(
-        noConnection("Too many wait for a connection of the application's pool"),
+        noConnection("Too many operations wait for a connection of the application's pool"),
       );
     this.#waiting += 1;
     return new Promise((resolve, reject) => {

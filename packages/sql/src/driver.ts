@@ -80,4 +80,4 @@ function isBefore(version: string, least: string): boolean {
 }
 
 /** The part about passwords in messages about a server's URL. */
-export const ESCAPES = '/ ? # @ and % of a password are written %2F %3F %23 %40 %25';
+export const ESCAPES = 'in a password, write / ? # @ and % as %2F %3F %23 %40 %25';

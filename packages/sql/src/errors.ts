@@ -84,10 +84,11 @@ export class OutOfRangeError extends RangeError {
 /** What a transaction's work must not do, with advice. */
 const TRANSACTION_REFUSALS = {
   inside:
-    'This is inside of a transaction, which would wait for it, and it for the transaction: use the connection that the work was given',
-  ended: 'The transaction has ended: await every statement before its work returns or throws',
-  idle: 'The transaction was rolled back, since it waited for something else than its statements: do that before it, or after it',
-  late: 'The transaction was rolled back, since it lasted too long: do less in it, or use `withoutTimeout()`',
+    'This call is inside a transaction and would wait for it forever. Use the connection that the transaction passes to your function',
+  ended:
+    'The transaction has already ended. Await every statement before your function returns or throws',
+  idle: 'The transaction was rolled back, because it waited for something other than its statements. Do that before or after the transaction',
+  late: 'The transaction was rolled back, because it took too long. Do less in it, or use `withoutTimeout()`',
 } as const;
 
 /**

@@ -46,7 +46,7 @@ const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
 /** Creates the error for a transaction that failed because others kept changing the same rows. */
 export function tooManyConflicts(cause: unknown): Error {
-  const message = `Others changed the same again and again: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const message = `Other transactions kept changing the same rows: ${cause instanceof Error ? cause.message : String(cause)}`;
   return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
 }
 
@@ -60,7 +60,7 @@ export function noConnection(message: string): Error {
  * They are never committed, because the connection is dropped.
  */
 export function foreignTransaction(): Error {
-  const message = 'The connection was in a transaction that the application left open';
+  const message = 'The application left a transaction open on this connection';
   return Object.assign(new Error(message), { code: FOREIGN_TRANSACTION });
 }
 

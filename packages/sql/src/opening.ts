@@ -128,7 +128,7 @@ function requireSchema(dialect: SqlDialect, schema: string): void {
   const { schemas } = getDialect({ dialect });
   const message =
     schemas === null
-      ? `is for PostgreSQL; ${dialect} has no schemas, so give Portico a separate database`
+      ? `is only for PostgreSQL; ${dialect} has no schemas, so use a separate database for Portico`
       : schemas.problem(schema);
   if (message !== null) throw new ConfigurationError([{ key: 'database_schema', message }]);
 }

@@ -75,7 +75,7 @@ describe("a file to append to, in another account's folder", () => {
     for (const name of ['there', 'not-there']) {
       await symlink(path.join(ofRoot(), name), log());
       expect(() => openToAppend(log())).toThrow(
-        /log is a link, in a folder that belongs to uid 65534: .* run the command as that user$/,
+        /log is a link, in a folder of uid 65534.* Run the command as that user$/,
       );
       await rm(log());
     }

@@ -50,7 +50,7 @@ export async function printMigrations(
 const NOTHING = [[], []] as const;
 
 const HEAD =
-  '-- What Portico needs of this database. Run it once, as one transaction where the engine has those for a schema.';
+  '-- The tables that Portico needs. Run this once, in one transaction if the database supports that for schema changes.';
 
 /** Returns a step's statements. Runs the step on a connection that only records them. */
 async function listStatements(
@@ -62,7 +62,7 @@ async function listStatements(
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
     if (READS.test(sql)) {
       throw new Error(
-        `The step ${migration.name} reads what its next statements are made of, so it cannot be printed: ` +
+        `The step ${migration.name} depends on existing data, so it cannot be printed: ` +
           'write it as INSERT … SELECT or UPDATE, or apply it with db:migrate up',
       );
     }

@@ -14,15 +14,11 @@ const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
-    throw new Error(
-      'Use transaction(): a statement that begins or ends a transaction cannot be executed',
-    );
+    throw new Error('Use transaction() instead of statements that begin or end a transaction');
 }
 
 /** Throws for savepoints, on engines where each transaction is itself a savepoint. */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
-    throw new Error(
-      'Use transaction(): a statement that begins or ends a savepoint cannot be executed',
-    );
+    throw new Error('Use transaction() instead of statements that begin or end a savepoint');
 }

@@ -77,7 +77,7 @@ export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument
   const found: RepeatedArgument[] = [];
   visit(schema, [], found);
   if (new Set(found.map(({ header }) => header)).size < found.length) {
-    throw new Error(`names the same ${KEYWORD} twice`);
+    throw new Error(`uses the same ${KEYWORD} twice`);
   }
   known.set(schema, found);
   return found;
@@ -103,7 +103,7 @@ function visit(schema: unknown, path: readonly string[] | null, found: RepeatedA
 function repeatedArgument(schema: JsonSchema, path: readonly string[] | null): RepeatedArgument {
   const name = schema[KEYWORD];
   if (typeof name !== 'string' || !FIELD_NAME.test(name)) {
-    throw new Error(`has an ${KEYWORD} that is not a header field name`);
+    throw new Error(`has an ${KEYWORD} that is not a valid header name`);
   }
   if (path === null || path.length === 0 || !TYPES.includes(schema['type'])) {
     throw new Error(

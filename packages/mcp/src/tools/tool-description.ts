@@ -78,12 +78,12 @@ function readAnnotations(name: string, annotations: ToolAnnotations): ToolAnnota
   const unknown = Object.keys(annotations).find((key) => !ANNOTATIONS.includes(key));
   if (unknown !== undefined) {
     throw new Error(
-      `The annotations() of the tool ${name} have ${unknown}, which MCP does not know`,
+      `The annotations() of the tool ${name} have ${unknown}, which MCP does not define`,
     );
   }
   if (readAs('ToolAnnotations', annotations) === null) {
     throw new Error(
-      `The annotations() of the tool ${name} are not those of MCP: a hint is true or false`,
+      `The annotations() of the tool ${name} are invalid: each hint must be true or false`,
     );
   }
   return { ...annotations };
@@ -99,14 +99,14 @@ function readIcons(name: string, icons: readonly ToolIcon[]): readonly ToolIcon[
 
 function iconProblem(icon: ToolIcon): string | null {
   const unknown = Object.keys(icon).find((key) => !ICON_MEMBERS.includes(key));
-  if (unknown !== undefined) return `has ${unknown}, which MCP does not know`;
-  if (readAs('Icon', icon) === null) return 'is not as MCP has icons';
+  if (unknown !== undefined) return `has ${unknown}, which MCP does not define`;
+  if (readAs('Icon', icon) === null) return 'is not a valid MCP icon';
   if (!DATA_IMAGE.test(icon.src) && !isHttps(icon.src)) {
-    return 'has a src that is neither an https URL nor an image as a data URI in base64';
+    return 'has an invalid src: use an https URL, or an image as a base64 data URI';
   }
   if (icon.sizes?.some((size) => !ICON_SIZE.test(size)) === true)
-    return 'has sizes that are not such as 48x48, or any';
-  return THEMES.includes(icon.theme) ? null : 'has a theme that is neither light nor dark';
+    return 'has invalid sizes: use sizes such as 48x48, or any';
+  return THEMES.includes(icon.theme) ? null : 'has an invalid theme: use light or dark';
 }
 
 function isHttps(src: string): boolean {

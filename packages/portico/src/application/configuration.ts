@@ -67,7 +67,10 @@ export function readConfiguration(
   const problems: ConfigurationProblem[] = [];
   if (definition.database !== undefined) {
     for (const key of OF_OWN_CONNECTIONS.filter((each) => chosen[each] !== undefined))
-      problems.push({ key, message: "has no effect on the application's own database; remove it" });
+      problems.push({
+        key,
+        message: 'has no effect, because the application passes its own database; remove it',
+      });
   }
   if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
     problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
@@ -136,7 +139,7 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
     const key = `plugins:${index}`;
     if (typeof plugin === 'function') {
       const name = plugin.name === '' ? 'it' : plugin.name;
-      return [{ key, message: `is a function, not what it returns; call it: ${name}()` }];
+      return [{ key, message: `must be a plugin, but is a function; call it: ${name}()` }];
     }
     const isPlugin =
       typeof plugin === 'object' && plugin !== null && 'register' in plugin && 'commands' in plugin;
@@ -145,7 +148,7 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
       : [
           {
             key,
-            message: 'is not a plugin; pass what oauthServer() or another plugin function returns',
+            message: 'must be a plugin; pass what oauthServer() or another plugin function returns',
           },
         ];
   });

@@ -38,7 +38,7 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
       .int({ error: 'must be a whole number of bytes' })
       .min(1024, 'must be at least 1024 bytes'),
     trusted_proxies: z
-      .int({ error: 'must be the number of proxies in front of the application' })
+      .int({ error: 'must be a number: how many proxies are in front of the application' })
       .min(0, 'must be 0 or more'),
     sign_in_scripts: z.boolean({ error: 'must be true or false' }),
     sign_in_show_password: z.boolean({ error: 'must be true or false' }),

@@ -3,11 +3,11 @@ import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
 /** The message for a `public_url` that is only valid in development. */
-export const HTTP_NEEDS_DEV = 'must be https; http is for loopback under APP_ENV=dev only';
+export const HTTP_NEEDS_DEV = 'must be https (http is allowed only on loopback with APP_ENV=dev)';
 
 /** `public_url`: an absolute https origin. http is allowed for loopback under `APP_ENV=dev`. */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
-  const hint = 'set it to the origin that people reach you at, such as https://app.example.com';
+  const hint = 'set it to the origin that people use, such as https://app.example.com';
   return z
     .string({
       error: ({ input }) =>
@@ -35,9 +35,9 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
   } else if (url.protocol !== 'https:') {
     return 'must be https';
   }
-  if (url.username !== '' || url.password !== '') return 'must not carry credentials';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   // An origin has no path. A single trailing slash is accepted.
   if (value !== url.origin && value !== `${url.origin}/`)
-    return `must be only an origin, here ${url.origin}`;
+    return `must be only an origin: use ${url.origin}`;
   return null;
 }

@@ -265,7 +265,7 @@ describe('clients that register themselves', () => {
   });
 });
 
-describe('the URL of a document', () => {
+describe('a document URL', () => {
   test('is blocked also without any use, if it can be a client; any other unknown id is not', async () => {
     const { clients } = clientPartsWith();
     const url = `https://client.example/${crypto.randomUUID()}.json`;

@@ -30,13 +30,15 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
       const begins = name.startsWith(OWN_PREFIX) || name.startsWith(`${feature.name}_`);
       if (!begins)
         throw new Error(
-          `The feature ${feature.name} adds the endpoint ${name}; begin its name with ${feature.name}_`,
+          `The feature ${feature.name} adds the endpoint ${name}; its name must begin with ${feature.name}_`,
         );
       if (names.has(name))
-        throw new Error(`The feature ${feature.name} adds the endpoint ${name}, which exists`);
+        throw new Error(
+          `The feature ${feature.name} adds the endpoint ${name}, which already exists`,
+        );
       if (paths.has(path))
         throw new Error(
-          `The feature ${feature.name} adds an endpoint at ${path}, where another one is`,
+          `The feature ${feature.name} adds an endpoint at ${path}, which another endpoint already has`,
         );
       names.add(name);
     }
@@ -55,7 +57,7 @@ export function findOnly<Adds extends object>(
   const [first, second] = features.filter(([, adds]) => adds[member] !== undefined);
   if (first === undefined) return null;
   if (second === undefined) return first[1];
-  const message = `is done by the feature ${second[0].name}, too (${member}); a server has one of them`;
+  const message = `is also done by the feature ${second[0].name} (${member}); remove one of the two features`;
   throw new ConfigurationError([{ key: `oauth_server:${first[0].name}`, message }]);
 }
 
@@ -73,10 +75,12 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
       const { name } = type;
       if (!GRANT_NAME.test(name))
         throw new Error(
-          `The feature ${feature.name} adds the grant type ${name}; name it by a URI`,
+          `The feature ${feature.name} adds the grant type ${name}; its name must be a URI`,
         );
       if (name === INTROSPECTION || types.some((each) => each.name === name))
-        throw new Error(`The feature ${feature.name} adds the grant type ${name}, which exists`);
+        throw new Error(
+          `The feature ${feature.name} adds the grant type ${name}, which already exists`,
+        );
       requireRules(feature, type);
       types.push(type);
     }
@@ -157,7 +161,7 @@ export function collectMetadata(started: readonly Started[]): Readonly<Record<st
     for (const [member, value] of Object.entries(metadata)) {
       if (Object.hasOwn(members, member))
         throw new Error(
-          `The feature ${feature.name} adds the metadata member ${member}, which another feature adds`,
+          `The feature ${feature.name} adds the metadata member ${member}, which another feature also adds`,
         );
       members[member] = value;
     }
@@ -171,7 +175,9 @@ export function collectResponseModes(started: readonly Started[]): readonly Send
   return started.flatMap(({ feature, responseModes = [] }) => {
     for (const { name } of responseModes) {
       if (names.has(name))
-        throw new Error(`The feature ${feature.name} adds the response_mode ${name}, which exists`);
+        throw new Error(
+          `The feature ${feature.name} adds the response_mode ${name}, which already exists`,
+        );
       names.add(name);
     }
     return responseModes;
@@ -185,5 +191,5 @@ export function requireOwnMembers(
 ): void {
   const taken = Object.keys(members).find((member) => Object.hasOwn(core, member));
   if (taken !== undefined)
-    throw new Error(`A feature adds the metadata member ${taken}, which the server has`);
+    throw new Error(`A feature adds the metadata member ${taken}, which the server already has`);
 }

@@ -15,11 +15,11 @@ test('a server of a profile does not start without what the profile needs', () =
   const contributed = { clientAssertions: {}, binding: null, directRequests: {} };
   const features = [strict, signingAlgorithms];
   expect(() => requireNeeds(features, CONFIG, contributed)).toThrow(
-    'oauth_server:profile: is strict, which needs a feature with binding, and this server has none',
+    'oauth_server:profile: is strict, which needs a feature with binding; add such a feature',
   );
   expect(() => requireNeeds(features, CONFIG, { ...contributed, binding: {} })).not.toThrow();
   expect(() => requireNeeds([strict], CONFIG, { ...contributed, binding: {} })).toThrow(
-    'oauth_server:profile: is strict, which needs a feature with signingAlgorithms, and this server has none',
+    'oauth_server:profile: is strict, which needs a feature with signingAlgorithms; add such a feature',
   );
   expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
 });
@@ -28,7 +28,7 @@ test('a server of two profiles does not start', () => {
   expect(profileProblems([strict], CONFIG)).toEqual([]);
   const both = profileProblems([strict, fapi2], { ...CONFIG, profile: 'fapi2' });
   expect(both.map(({ message }) => message)).toEqual([
-    'is strict, and the server is held to fapi2, too; choose one of them',
+    'is strict, but another setting selects the profile fapi2; choose one of them',
   ]);
 });
 

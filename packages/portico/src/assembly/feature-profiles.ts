@@ -47,7 +47,7 @@ export function profileProblems(
 ): readonly ConfigurationProblem[] {
   const [first, second] = serversOffers(features, config);
   if (first === undefined) return [];
-  const twice = `is ${first.name}, and the server is held to ${second?.name ?? ''}, too; choose one of them`;
+  const twice = `is ${first.name}, but another setting selects the profile ${second?.name ?? ''}; choose one of them`;
   return [
     ...first.problems(config),
     ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice }]),
@@ -73,7 +73,7 @@ export function requireNeeds(
     ];
     return lacked.map((part) => ({
       key: 'oauth_server:profile',
-      message: `is ${name}, which needs a feature with ${part}, and this server has none`,
+      message: `is ${name}, which needs a feature with ${part}; add such a feature`,
     }));
   });
   if (problems.length > 0) throw new ConfigurationError(problems);

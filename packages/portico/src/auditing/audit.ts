@@ -287,7 +287,7 @@ export function takenBy(taken: Audit, log: Log): Audit {
     try {
       await taken(event);
     } catch (exception) {
-      log.error('The audit event {type} was not taken: {exception}', {
+      log.error('The audit sink failed for the event {type}: {exception}', {
         type: event.type,
         exception,
       });

@@ -313,7 +313,7 @@ describe('rotating a secret', () => {
     events.length = 0;
     for (const [id, problem] of [
       ['nobody', 'No client has this id; see oauth:client:list'],
-      [revoked, 'The client was revoked before'],
+      [revoked, 'The client is already revoked'],
       [keyed, 'A client that authenticates with its keys has no secret to rotate'],
       [await registered({ ...WEB, public: true }), 'A public client has no secret to rotate'],
     ] as const)
@@ -327,7 +327,7 @@ describe('rotating a secret', () => {
     const seen = { secretHash: client.secretHash };
     const { secret } = await clients.rotateSecret(client.id, 0, { ...BY, seen });
     await expect(clients.rotateSecret(client.id, 0, { ...BY, seen })).rejects.toThrow(
-      refusal('The client was revoked or got another secret in the meantime; try again'),
+      refusal('The client was revoked or got another secret at the same time; try again'),
     );
     expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
     expect(events).toHaveLength(1);
@@ -342,7 +342,7 @@ describe('rotating a secret', () => {
       before: /^UPDATE oauth_clients/,
       act: () => watched.store.clients.revokeClient(id, NOW),
     };
-    await expect(clients.rotateSecret(id)).rejects.toThrow('in the meantime');
+    await expect(clients.rotateSecret(id)).rejects.toThrow('at the same time');
     expect(events).toEqual([]);
   });
 });
@@ -355,7 +355,7 @@ describe('revoking a client', () => {
     expect(events).toEqual([
       { type: 'client_revoked', clientId: id, registeredBy: 'operator', ...BY },
     ]);
-    await expect(clients.revoke(id)).rejects.toThrow(refusal('The client was revoked before'));
+    await expect(clients.revoke(id)).rejects.toThrow(refusal('The client is already revoked'));
     await expect(clients.revoke('nobody')).rejects.toThrow('No client has this id');
     expect(events).toHaveLength(1);
   });
@@ -389,7 +389,7 @@ describe('revoking a client', () => {
     });
     const told = { type: 'client_revoked', clientId: url, registeredBy: 'document' };
     expect(events).toEqual([{ ...told, ...BY }]);
-    await expect(clients.revoke(url)).rejects.toThrow(refusal('The client was revoked before'));
+    await expect(clients.revoke(url)).rejects.toThrow(refusal('The client is already revoked'));
   });
 
   test('also blocks one that a person is being shown, and one that is known', async () => {
@@ -437,7 +437,7 @@ describe('unblocking the URL of a document', () => {
     await clients.revoke(id);
     await expect(clients.unblock(id)).rejects.toThrow(
       refusal(
-        'Only a client that is the URL of a document can be unblocked; any other client is revoked for good',
+        'Only a document URL can be unblocked; other clients stay revoked. Register a new client instead',
       ),
     );
     await expect(clients.unblock('https://nobody.example/c.json')).rejects.toThrow(
@@ -693,11 +693,11 @@ describe('changing a client', () => {
     ],
     [
       { removeGrants: ['authorization_code', 'refresh_token'] },
-      'The client would have no grant left; to end it, use oauth:client:revoke',
+      'The client would have no grant left; to end the client, use oauth:client:revoke',
     ],
     [
       { removeRedirectUris: [CALLBACK] },
-      'Without a redirect URI the client cannot have the grant authorization_code; add a redirect URI, or remove that grant too',
+      'The grant authorization_code needs a redirect URI; add one, or remove the grant too',
     ],
     [
       {
@@ -705,7 +705,7 @@ describe('changing a client', () => {
         addGrants: ['introspection'],
         addRedirectUris: [OTHER],
       },
-      `Redirect URIs are only for the grant authorization_code; add that grant, or remove ${CALLBACK}, ${OTHER}`,
+      `Redirect URIs need the grant authorization_code; add that grant, or remove ${CALLBACK}, ${OTHER}`,
     ],
     [
       { removeGrants: ['authorization_code'], removeRedirectUris: [CALLBACK] },
@@ -744,13 +744,13 @@ describe('changing a client', () => {
     for (const [id, problem] of [
       [
         document,
-        'This client is described by its document, so change it there; oauth:client:revoke blocks it here',
+        'This client is defined by its document; change the document instead. To block the client, use oauth:client:revoke',
       ],
       [
         itself,
-        'This client registered itself, and can replace its own metadata at any time (RFC 7592), so a change would not last; oauth:client:revoke ends it',
+        'This client registered itself and can overwrite any change (RFC 7592). To end it, use oauth:client:revoke',
       ],
-      [revoked, 'The client was revoked before'],
+      [revoked, 'The client is already revoked'],
       ['nobody', 'No client has this id; see oauth:client:list'],
     ] as const)
       for (const changes of [
@@ -806,7 +806,7 @@ describe('changing a client', () => {
     }
     const store = new Racing(watched.database, () => true);
     await expect(clientsWith({ store }).update(id, { name: 'Renamed' })).rejects.toThrow(
-      refusal('Others kept changing the client in the meantime, so nothing was changed; try again'),
+      refusal('The client was changed at the same time, so nothing was changed; try again'),
     );
     expect(attempts).toBe(20);
     expect(events).toEqual([]);

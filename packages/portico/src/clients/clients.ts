@@ -180,7 +180,7 @@ export class Clients {
     ];
     if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
       throw new RegistrationError(
-        'The client was revoked or got another secret in the meantime; try again',
+        'The client was revoked or got another secret at the same time; try again',
       );
     }
     await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
@@ -218,7 +218,7 @@ export class Clients {
     const client = await this.#requireKnown(url);
     if (client.registeredBy !== 'document') {
       throw new RegistrationError(
-        'Only a client that is the URL of a document can be unblocked; any other client is revoked for good',
+        'Only a document URL can be unblocked; other clients stay revoked. Register a new client instead',
       );
     }
     if (!(await store.documentClients.unblockDocumentClient(url, clock())))
@@ -293,5 +293,5 @@ export class Clients {
 }
 
 function revokedBefore(): RegistrationError {
-  return new RegistrationError('The client was revoked before');
+  return new RegistrationError('The client is already revoked');
 }

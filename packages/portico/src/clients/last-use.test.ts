@@ -53,7 +53,7 @@ test('a use that cannot be recorded does not fail the request: the log names the
   await recordUse({ id: 'one', registeredBy: 'registration', usedAt: null });
   expect(warnings).toEqual([
     [
-      'The use of client {clientId} could not be written down: {exception}',
+      'The last use of the client {clientId} could not be stored: {exception}',
       { clientId: 'one', exception },
     ],
   ]);

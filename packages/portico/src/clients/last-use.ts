@@ -30,7 +30,7 @@ export class LastUse {
     try {
       await store.clients.noteClientUse(clientId, now);
     } catch (exception) {
-      host.log.warning('The use of client {clientId} could not be written down: {exception}', {
+      host.log.warning('The last use of the client {clientId} could not be stored: {exception}', {
         clientId,
         exception,
       });

@@ -45,17 +45,17 @@ describe('what a native application may register', () => {
     ['a scheme that begins with a dot', '.com.example:/callback', 'is not an absolute URL'],
     ['an empty part of a scheme', 'com..example:/callback', 'private-use scheme with a dot'],
     ['a scheme and nothing', 'com.example.app:', 'private-use scheme with a dot'],
-    ['plain http', 'http://app.example/callback', 'http is for loopback only'],
-    ['another address of the machine', 'http://127.0.0.2/callback', 'http is for loopback only'],
-    ['an uppercase host', 'http://LOCALHOST/callback', 'http is for loopback only'],
-    ['port 0', 'http://127.0.0.1:0/callback', 'http is for loopback only'],
+    ['plain http', 'http://app.example/callback', 'http is allowed only'],
+    ['another address of the machine', 'http://127.0.0.2/callback', 'http is allowed only'],
+    ['an uppercase host', 'http://LOCALHOST/callback', 'http is allowed only'],
+    ['port 0', 'http://127.0.0.1:0/callback', 'http is allowed only'],
     ['a backslash', 'http:\\\\127.0.0.1\\callback', 'has the character U+005C'],
-    ['a single slash', 'http:/127.0.0.1/callback', 'http is for loopback only'],
-    ['credentials', 'http://user@127.0.0.1/callback', 'carries credentials'],
+    ['a single slash', 'http:/127.0.0.1/callback', 'http is allowed only'],
+    ['credentials', 'http://user@127.0.0.1/callback', 'contains a user name or password'],
     [
       'credentials of a private-use scheme',
       'com.example.app://user:pass@host/',
-      'carries credentials',
+      'contains a user name or password',
     ],
     ['a fragment', 'com.example.app:/callback#x', 'has a fragment'],
     ['a wildcard', 'com.example.app:/*', 'contains a wildcard'],
@@ -75,10 +75,10 @@ describe('what a native application may register', () => {
 });
 
 test.each([
-  ['http://app.example/callback', 'http is for loopback'],
+  ['http://app.example/callback', 'http is allowed only'],
   // A parser takes these for https://user@app.example/ and https://:secret@app.example/.
-  ['https:user@app.example/', 'carries credentials'],
-  ['https::secret@app.example/', 'carries credentials'],
+  ['https:user@app.example/', 'contains a user name or password'],
+  ['https::secret@app.example/', 'contains a user name or password'],
 ])('a web application cannot register %s', (uri, problem) => {
   expect(redirectUriProblem(uri)).toContain(problem);
 });

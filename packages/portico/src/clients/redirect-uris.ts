@@ -39,20 +39,20 @@ export function redirectUriProblem(
   if (uri.includes('*')) return 'contains a wildcard; register each redirect URI in full';
   if (uri.includes('#')) return 'has a fragment; remove it';
   if (url.username !== '' || url.password !== '' || EMPTY_CREDENTIALS.test(uri))
-    return 'carries credentials; remove them';
+    return 'contains a user name or password; remove them';
   const problem =
     applicationType === 'native' ? nativeProblem(uri, url, allowedSchemes) : webProblem(uri, url);
   if (problem !== null) return problem;
   const taken = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
   if (taken !== undefined)
-    return `has the parameter ${taken} in its query, which the answer brings`;
+    return `has the parameter ${taken} in its query, which Portico adds to the response; remove it`;
   return null;
 }
 
 function webProblem(uri: string, url: URL): string | null {
   if (!HTTP_URL.test(uri)) return 'is not an absolute https URL';
   if (url.protocol === 'http:' && !isLoopback(url)) {
-    return 'is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only';
+    return 'must be https (http is allowed only on loopback: localhost, 127.0.0.1, [::1])';
   }
   return null;
 }
@@ -62,10 +62,10 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
   if (allowedSchemes.some((scheme) => hasScheme(uri, scheme))) return null;
   if (url.protocol === 'https:') return webProblem(uri, url);
   if (url.protocol !== 'http:') {
-    return 'is neither https nor of a private-use scheme with a dot in it, such as com.example.app:/callback';
+    return 'must be https or have a private-use scheme with a dot, such as com.example.app:/callback';
   }
   return loopbackParts(uri) === null
-    ? 'is not https; http is for loopback only, written http://127.0.0.1, http://[::1] or http://localhost'
+    ? 'must be https (http is allowed only at http://127.0.0.1, http://[::1] and http://localhost)'
     : null;
 }
 

@@ -125,13 +125,13 @@ describe('A registration', () => {
   });
 
   test.each<[says: string, changes: Partial<ClientRegistration>]>([
-    ['The client needs a name that people will recognise', { name: ' ' }],
+    ['The client needs a name; use one that people recognise', { name: ' ' }],
     [
       'The application type "desktop" is unknown; it is web or native',
       { applicationType: 'desktop' },
     ],
     [
-      'The redirect URI "http://client.example/" is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only',
+      'The redirect URI "http://client.example/" must be https (http is allowed only on loopback: localhost, 127.0.0.1, [::1])',
       { redirectUris: [SITE, 'http://client.example/'] },
     ],
     [
@@ -142,8 +142,8 @@ describe('A registration', () => {
       'The grant "password" is unknown; it is one of authorization_code, refresh_token, client_credentials, introspection',
       { grants: ['authorization_code', 'password'] },
     ],
-    ['The client has no scope; name at least one with --scope', { scopes: [] }],
-    ['The client has no scope; name at least one with --scope', { scopes: ['offline_access'] }],
+    ['The client has no scope; add at least one with --scope', { scopes: [] }],
+    ['The client has no scope; add at least one with --scope', { scopes: ['offline_access'] }],
     ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
     [
       'A client with keys authenticates with them, so it cannot be public',
@@ -213,7 +213,7 @@ describe('The grants of a registration', () => {
   });
 
   test.each<[says: string, registration: ClientRegistration]>([
-    ['The client has no grant; give it a --redirect, or --grant=client_credentials', { name: 'A' }],
+    ['The client has no grant; add --redirect or --grant=client_credentials', { name: 'A' }],
     [
       'The grant refresh_token also needs authorization_code',
       { ...BASE, grants: ['refresh_token'] },
@@ -223,19 +223,19 @@ describe('The grants of a registration', () => {
       { ...SERVICE, grants: ['authorization_code'] },
     ],
     [
-      'A --redirect works only with the grant authorization_code; add that grant, or leave the redirect out',
+      'A --redirect needs the grant authorization_code; add that grant, or remove the redirect',
       { ...SERVICE, redirectUris: [SITE] },
     ],
     [
-      'A public client cannot have the grant client_credentials: it has no secret to authenticate with',
+      'A public client cannot have the grant client_credentials, because it has no secret',
       { ...SERVICE, public: true },
     ],
     [
-      'A public client cannot have the grant introspection: it has no secret to authenticate with',
+      'A public client cannot have the grant introspection, because it has no secret',
       { ...BASE, public: true, grants: ['introspection'] },
     ],
     [
-      'The scope email is about a person; a client-credentials token has none',
+      'The scope email is about a person; remove it, because client_credentials tokens belong to no person',
       { ...SERVICE, scopes: ['notes:read', 'email'] },
     ],
   ])('are refused: %s', async (says, base) => {
@@ -270,7 +270,7 @@ describe('The ID token algorithm of a client', () => {
 
   test('can be named by a client with ID tokens', async () => {
     const says =
-      'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out';
+      'An ID token needs the scope openid and a --redirect; add both, or remove --id-token-alg';
     const named = { idTokenSignedResponseAlg: 'RS256' };
     expect(await refusal(named)).toBe(says);
     const asking = { name: 'An API', grants: ['introspection'], scopes: ['openid'] };

@@ -152,13 +152,13 @@ export async function checkRegistration(
   const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic, grantTypes);
   const named = grants.filter((grant) => grant !== 'introspection');
   if (named.length > 0 && scopes.length === 0) {
-    throw new RegistrationError('The client has no scope; name at least one with --scope');
+    throw new RegistrationError('The client has no scope; add at least one with --scope');
   }
   if (named.length > 0 && !grantTypes.begin(named, 'person')) {
     const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
     if (personal !== undefined) {
       throw new RegistrationError(
-        `The scope ${personal} is about a person; a client-credentials token has none`,
+        `The scope ${personal} is about a person; remove it, because client_credentials tokens belong to no person`,
       );
     }
   }
@@ -221,12 +221,12 @@ function checkKeys(
 export function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '')
-    throw new RegistrationError('The client needs a name that people will recognise');
+    throw new RegistrationError('The client needs a name; use one that people recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
   // Control and bidirectional characters could make one name look like another on the consent
   // screen.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
-    throw new RegistrationError('The name contains control or invisible characters');
+    throw new RegistrationError('The name contains control or invisible characters; remove them');
   }
   // Databases cannot store half a character, and pages cannot show it.
   if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
@@ -266,11 +266,13 @@ function requireSchemes(
     const problem = schemeProblem(scheme);
     if (problem !== null) throw new RegistrationError(`The scheme ${named} ${problem}`);
     if (applicationType !== 'native') {
-      throw new RegistrationError(`The scheme ${named} needs a native application; add --native`);
+      throw new RegistrationError(
+        `The scheme ${named} is only for native applications; add --native`,
+      );
     }
     if (!uris.some((uri) => hasScheme(uri, scheme))) {
       throw new RegistrationError(
-        `No redirect URI has the scheme ${named}; add one, or do not allow it`,
+        `No redirect URI has the scheme ${named}; add one, or remove the option`,
       );
     }
   }
@@ -308,13 +310,13 @@ function checkGrants(
 
   if (named.size === 0) {
     throw new RegistrationError(
-      'The client has no grant; give it a --redirect, or --grant=client_credentials',
+      'The client has no grant; add --redirect or --grant=client_credentials',
     );
   }
   for (const grant of rights) {
     if (isPublic && named.has(grant) && grantTypes.isConfidential(grant)) {
       throw new RegistrationError(
-        `A public client cannot have the grant ${grant}: it has no secret to authenticate with`,
+        `A public client cannot have the grant ${grant}, because it has no secret`,
       );
     }
   }
@@ -327,7 +329,7 @@ function checkGrants(
   }
   if (!named.has('authorization_code') && redirectUris.length > 0) {
     throw new RegistrationError(
-      'A --redirect works only with the grant authorization_code; add that grant, or leave the redirect out',
+      'A --redirect needs the grant authorization_code; add that grant, or remove the redirect',
     );
   }
   return rights.filter((grant) => named.has(grant));
@@ -365,7 +367,7 @@ async function checkAlgorithm(
   }
   if (!scopes.includes('openid') || !isForPeople) {
     throw new RegistrationError(
-      'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out',
+      'An ID token needs the scope openid and a --redirect; add both, or remove --id-token-alg',
     );
   }
   if (!(await keys.all()).some((key) => key.algorithm === requested)) {

@@ -111,7 +111,7 @@ export class ClientUpdates {
       return updated;
     }
     throw new RegistrationError(
-      'Others kept changing the client in the meantime, so nothing was changed; try again',
+      'The client was changed at the same time, so nothing was changed; try again',
     );
   }
 
@@ -154,13 +154,13 @@ export class ClientUpdates {
 function requireOperators({ registeredBy }: Client): void {
   if (registeredBy === 'document') {
     throw new RegistrationError(
-      'This client is described by its document, so change it there; oauth:client:revoke blocks it here',
+      'This client is defined by its document; change the document instead. To block the client, use oauth:client:revoke',
     );
   }
   if (registeredBy === 'registration') {
     throw new RegistrationError(
-      'This client registered itself, and can replace its own metadata at any time (RFC 7592), so a change would not last; ' +
-        'oauth:client:revoke ends it',
+      'This client registered itself and can overwrite any change (RFC 7592). ' +
+        'To end it, use oauth:client:revoke',
     );
   }
 }
@@ -270,17 +270,17 @@ function requireWhole(
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {
     throw new RegistrationError(
-      'The client would have no grant left; to end it, use oauth:client:revoke',
+      'The client would have no grant left; to end the client, use oauth:client:revoke',
     );
   }
   if (hasCode && redirectUris.length === 0) {
     throw new RegistrationError(
-      'Without a redirect URI the client cannot have the grant authorization_code; add a redirect URI, or remove that grant too',
+      'The grant authorization_code needs a redirect URI; add one, or remove the grant too',
     );
   }
   if (!hasCode && redirectUris.length > 0) {
     throw new RegistrationError(
-      `Redirect URIs are only for the grant authorization_code; add that grant, or remove ${redirectUris.join(', ')}`,
+      `Redirect URIs need the grant authorization_code; add that grant, or remove ${redirectUris.join(', ')}`,
     );
   }
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
@@ -312,7 +312,7 @@ function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean)
   if (keys === null) {
     if (!bringsKeys(changes)) return null;
     throw new RegistrationError(
-      'This client does not authenticate with keys, so it cannot get new ones; register another client',
+      'This client does not authenticate with keys, so you cannot change them; register another client',
     );
   }
   const algorithm = changes.tokenEndpointAuthSigningAlg ?? keys.algorithm;

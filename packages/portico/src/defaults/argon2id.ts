@@ -86,7 +86,7 @@ async function computeTag(
 }
 
 const WITHOUT_ARGON2 =
-  'This engine has no crypto.argon2, which Node has since 24.7: give the host a passwordHasher of your own, such as bcrypt or scrypt';
+  'This runtime has no crypto.argon2 (Node has it since 24.7). Pass your own passwordHasher to the host, such as bcrypt or scrypt';
 
 function parse(hash: string): Argon2idHash | null {
   const match = HASH.exec(hash);

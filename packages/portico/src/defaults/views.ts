@@ -77,7 +77,9 @@ export function createViews(
 
   function find(name: string): ViewFile {
     if (!VIEW_NAME.test(name))
-      throw new Error(`The view name '${name}' is not letters, digits, - and _ between slashes`);
+      throw new Error(
+        `The view name '${name}' must have only letters, digits, - and _ between slashes`,
+      );
     for (const { directory, texts } of folders) {
       const file = path.join(directory, `${name}${SUFFIX}`);
       const text = (reloads && !embedded.has(directory) ? null : texts.get(file)) ?? readText(file);

@@ -211,11 +211,11 @@ export class Access {
   }
 }
 
-const SEE_LIST = 'See oauth:authorization:list; one that ended long ago is removed';
+const SEE_LIST = 'See oauth:authorization:list (authorizations that ended long ago are removed)';
 
 function unknownPerson({ provider, id }: PersonReference): string {
   return (
-    `Nothing is kept here of the person ${quotedPublic(id)} of the provider ${quotedPublic(provider)}. Ids are compared byte by byte: upper case, ` +
-    "accents and spaces count; those of the kit's own accounts are in account:list --json"
+    `Nothing is stored about the person ${quotedPublic(id)} of the provider ${quotedPublic(provider)}. The id must match exactly, including case, ` +
+    "accents and spaces. For the ids of the kit's accounts, run account:list --json"
   );
 }

@@ -26,8 +26,8 @@ describe('a base path', () => {
     ['/a/../b', ['must not have a segment . or ..']],
     ['/./a', ['must not have a segment . or ..']],
     ['/..', ['must not have a segment . or ..']],
-    ['/.well-known', ['must not lie in /.well-known, which is for documents in front of it']],
-    ['/.well-known/a', ['must not lie in /.well-known, which is for documents in front of it']],
+    ['/.well-known', ['must not be below /.well-known']],
+    ['/.well-known/a', ['must not be below /.well-known']],
     ['/a?b', ['must not have a query']],
     ['/a#b', ['must not have a fragment']],
     ['/a%2Fb', ['must not be percent-encoded']],
@@ -50,7 +50,7 @@ describe('a base path', () => {
     '/@a',
     '/a,b',
   ])('may not be %j, which has an unsupported character', (value) => {
-    const other = 'must have no characters but letters, digits, - . _ and ~ between slashes';
+    const other = 'must have only letters, digits, - . _ and ~ between slashes';
     expect(basePathProblems(value)).toEqual([other]);
   });
 

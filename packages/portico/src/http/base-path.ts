@@ -17,20 +17,17 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/\/$/, 'must not end with /; leave it out for the whole origin'],
   [/\/\//, 'must not have an empty segment'],
   [/(?:^|\/)\.{1,2}(?:\/|$)/, 'must not have a segment . or ..'],
-  [
-    /^\/\.well-known(?:\/|$)/,
-    'must not lie in /.well-known, which is for documents in front of it',
-  ],
+  [/^\/\.well-known(?:\/|$)/, 'must not be below /.well-known'],
   [/\?/, 'must not have a query'],
   [/#/, 'must not have a fragment'],
   [/%/, 'must not be percent-encoded'],
-  [/[^\w.~/?#%-]/, 'must have no characters but letters, digits, - . _ and ~ between slashes'],
+  [/[^\w.~/?#%-]/, 'must have only letters, digits, - . _ and ~ between slashes'],
 ];
 
 /** Returns the problems of `base_path_stripped`, which needs a path that the proxy removes. */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
-    ? ['is true while base_path is empty; set base_path to what the proxy takes away']
+    ? ['is true, but base_path is empty; set base_path to the prefix that the proxy removes']
     : [];
 }
 

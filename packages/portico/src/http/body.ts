@@ -10,8 +10,8 @@ export class BodyTakenError extends Error {
   /** `from`: where the body was read. `place`: where it was expected. */
   constructor(from: string, place: string) {
     super(
-      `The body was read from ${from} before portico() was asked, and is not in ${place}: ` +
-        'mount portico() before what reads it, or have that leave it there',
+      `The body was read from ${from} before portico() got the request, and is not in ${place}. ` +
+        'Mount portico() before the middleware that reads the body, or keep the body there',
     );
   }
 }

@@ -99,7 +99,9 @@ export class KeyRing {
     const { files, signers, clock, audit } = this.#parts;
     this.algorithms.form(algorithm);
     if (signers.some((each) => each.algorithm === algorithm)) {
-      throw new KeyRotationError(`A KeySigner signs with ${algorithm}: a file would not`);
+      throw new KeyRotationError(
+        `A KeySigner signs with ${algorithm}, so a key file would not be used`,
+      );
     }
     const made = await newKey(algorithm);
     const signsFrom = signsFromNow(await this.all(), clock());

@@ -53,7 +53,7 @@ export function requireOptions(
 ): void {
   if (algorithm !== undefined) algorithms.form(algorithm);
   if (now === true && (ifOlderThan !== undefined || stagedFor !== undefined)) {
-    throw new OutOfRangeError('Use either the ages or now: with now, the new key does not wait');
+    throw new OutOfRangeError('Use either the ages or now, not both');
   }
   requireSeconds('The age', ifOlderThan, 1);
   requireSeconds('The time that a key is staged for', stagedFor, STAGED_FOR);
@@ -82,7 +82,7 @@ export function dueKeys(
   const files = asked.filter(({ file }) => file !== null);
   if (files.length === 0 && (algorithm !== undefined || atOnce === true)) {
     throw new KeyRotationError(
-      'A KeySigner signs, so there is no key file to replace: give the server another KeySigner (docs/keys.md)',
+      'A KeySigner signs, so there is no key file to replace. Pass another KeySigner to the server (docs/keys.md)',
     );
   }
   if (atOnce === true) return files;

@@ -75,7 +75,8 @@ function listProblems(
   const problem = (message: string) => [{ key: `keySigners:${index}`, message }];
   if (!algorithms.has(algorithm))
     return problem(`algorithm must be one of ${algorithms.names.join(', ')}`);
-  if (typeof kid !== 'string' || kid === '') return problem('kid must be a text that is not empty');
+  if (typeof kid !== 'string' || kid === '')
+    return problem('kid must be a string that is not empty');
   if (all.findIndex((each) => each.kid === kid) !== index)
     return problem('another KeySigner has the same kid');
   if (typeof signer.sign !== 'function') return problem('sign must be a function');
@@ -94,7 +95,7 @@ function publicKeyProblem(form: AlgorithmForm, kid: string, publicJwk: JWK): rea
   const wanted = `publicJwk must be a public ${kind} key, for ${algorithm}`;
   if (typeof publicJwk !== 'object' || publicJwk === null) return [wanted];
   if (publicJwk.d !== undefined)
-    return ['publicJwk must have no private part: your key service should not reveal it'];
+    return ['publicJwk must not contain the private key; keep it in your key service'];
   if (publicJwk.kty !== type.kty || publicJwk.crv !== type.crv) return [wanted];
   try {
     const key = getPublicKey(form, kid, publicJwk);
@@ -136,7 +137,7 @@ async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Arra
   const patience = new AbortController();
   const late = () => {
     patience.abort();
-    return new SignerError(kid, `did not answer within ${timeout} ms`);
+    return new SignerError(kid, `did not respond within ${timeout} ms`);
   };
   return readSignature(kid, await inTime(asked(signer, data, patience.signal), timeout, late));
 }
@@ -147,7 +148,7 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   } catch {
     // The bytes were transferred, for example to another thread.
   }
-  throw new SignerError(kid, 'answered something that is not a Uint8Array');
+  throw new SignerError(kid, 'did not return a Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
@@ -199,5 +200,5 @@ async function isSignature(
 function whatIsWrong({ name, encodingProblem }: AlgorithmForm, signature: Uint8Array): string {
   const problem = encodingProblem?.(signature) ?? null;
   if (problem !== null) return `answered ${problem}`;
-  return `answered ${signature.length} bytes that are not a ${name} signature of what it was given by its public key`;
+  return `returned ${signature.length} bytes, which are not a valid ${name} signature for its public key`;
 }

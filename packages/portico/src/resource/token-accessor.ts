@@ -201,7 +201,9 @@ function accessorWithout(
 function requireOffered({ scopes, resource }: AskableScopes, scope: string): void {
   if (scopes.has(scope)) return;
   if (resource === undefined)
-    throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);
+    throw new Error(
+      `token() asks for the scope '${scope}', which is not in oauth_server:scopes; add it there`,
+    );
   if (resource === null)
     throw new Error(
       `The scope '${scope}' is asked of token(), but belongs to a resource; use server.resource(url)`,

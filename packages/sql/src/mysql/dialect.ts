@@ -44,7 +44,9 @@ export const MYSQL: Dialect = {
       [name, seconds],
     );
     if (rows[0]?.taken !== 1)
-      throw new Error('Another process is migrating this database and does not finish');
+      throw new Error(
+        'Another process is migrating this database and has not finished; try again later',
+      );
   },
   async unlock(connection, name) {
     await connection.execute('SELECT RELEASE_LOCK(?)', [name]);

@@ -143,8 +143,8 @@ function withoutReset(url: string): string {
 
 /** Does not repeat the URL, because it contains a password. */
 const WRONG_URL =
-  `is not the URL of one server, mysql://user:password@host:port/database; ${ESCAPES}, ` +
-  'and several nodes of Galera have one address before them';
+  `must be the URL of one server, such as mysql://user:password@host:port/database; ${ESCAPES}, ` +
+  'and Galera nodes need one common address';
 
 /** Skips an optional setting that the server does not know. */
 async function tell(connection: ToldConnection, { sql, isOptional }: Setting): Promise<void> {

@@ -43,16 +43,16 @@ const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
   if (start === undefined)
-    refuse(`is not a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
+    refuse(`must be a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
   const parameters = new URLSearchParams(query);
   const attributes = parameters.get('target_session_attrs');
   if (attributes !== null && !WANTED.has(attributes))
     refuse(
-      'may have target_session_attrs=read-write, primary or any: Portico reads where it writes',
+      'must have target_session_attrs=read-write, primary or any, because Portico writes to the server that it reads from',
     );
   if (['host', 'port'].some((key) => parameters.get(key)?.includes(',')))
     refuse(
-      'names several servers before its path, not as a parameter: postgres://user:password@a:5432,b:5433/database',
+      'must list several servers before its path and not in a parameter: postgres://user:password@a:5432,b:5433/database',
     );
   const names = authority.split(',');
   const wanted = (attributes ?? (names.length > 1 ? 'read-write' : 'primary')) as Wanted;
@@ -68,7 +68,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
 /** Throws unless `pg` accepts the URL. For `pg`, a URL without a host refers to a socket. */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
-    refuse(`is not a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
+    refuse(`must be a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
 }
 
 function requireHost(name: string, index: number, { length }: readonly string[]): void {

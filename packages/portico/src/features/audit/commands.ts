@@ -27,26 +27,26 @@ interface Options extends PageOptions {
 export const addAuditList: AddCommands = (program, context) => {
   program
     .command('oauth:audit')
-    .description('list the audit events that are kept (oauth_server:audit:keep), newest first')
+    .description('list the kept audit events (oauth_server:audit:keep), newest first')
     .option(
       '--since <time>',
-      'from this time on: a date, a time, or how long ago, such as 30d, 12h, 90m or 45s',
+      'only events since then: a date, a time, or an age such as 30d, 12h, 90m or 45s',
     )
-    .option('--until <time>', 'until this time')
+    .option('--until <time>', 'only events before then')
     .option('--client <client_id>', 'only events about this application')
     .option(
       '--person <provider_and_id...>',
-      'only events about this person: the name of the provider, and the id there',
+      "only events about this person: the provider's name and the person's id",
     )
     .option(
       '--authorization <id>',
-      'only events about this authorization (its id in oauth:authorization:list)',
+      'only events about this authorization; for ids, see oauth:authorization:list',
     )
     .option('--type <type>', 'only events of this type, such as refresh_token_replayed')
     .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
     .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output')
-    .option('--json-lines', 'print each event as one line of JSON: all of them, without --limit')
+    .option('--json-lines', 'print all events, each as one line of JSON (ignores --limit)')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const server = await openServer(context);
@@ -64,8 +64,8 @@ export const addAuditList: AddCommands = (program, context) => {
 };
 
 const HELP = `
-Ids are compared byte by byte. Of two things that are each said of many events and of few together, one page looks through some
-thousand events: it may be shorter than --limit, or empty, and still say how to go on.
+Ids must match exactly. With several filters, one page searches some thousand events. It can therefore be shorter than --limit, or
+empty, although there are more.
 
 Example:
   $ npx portico oauth:audit --since 24h --type refresh_token_replayed
@@ -123,8 +123,8 @@ function noteEnd(
   if (count > 0) return;
   context.note(
     audit.keeps
-      ? 'No audit event fits.'
-      : 'No audit event is there: oauth_server:audit:keep is off, so none is kept.',
+      ? 'No audit event matches.'
+      : 'No audit events are kept, because oauth_server:audit:keep is off.',
   );
 }
 

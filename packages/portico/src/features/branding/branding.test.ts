@@ -76,7 +76,7 @@ describe('a logo', () => {
     ['<svgx/>', 'is not a PNG, SVG, WebP or JPEG'],
     ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is not a PNG, SVG, WebP or JPEG'],
     ['', 'is not a PNG, SVG, WebP or JPEG'],
-    [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; 262144 are the most'],
+    [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; the maximum is 262144'],
   ])('%j is refused', (bytes, reason) => {
     const config = { logo: file('logo.svg', bytes), logo_dark: 'missing.png' };
     const place = { directory: folder, basePath: '' };

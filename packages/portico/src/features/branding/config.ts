@@ -8,7 +8,7 @@ const color = z
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
 
 const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex(OWN_PATH) })], {
-  error: "must be a file, or { path: '/static/logo.svg' } for what this origin serves",
+  error: "must be a file, or { path: '/static/logo.svg' } for a path of this origin",
 });
 
 /** The setting `branding`. */

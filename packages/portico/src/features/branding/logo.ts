@@ -45,7 +45,7 @@ export function readLogo(file: string): LogoFile | { readonly problem: string } 
   let bytes: Buffer<ArrayBuffer>;
   try {
     const { size } = statSync(file);
-    if (size > LARGEST) return { problem: `${file} has ${size} bytes; ${LARGEST} are the most` };
+    if (size > LARGEST) return { problem: `${file} has ${size} bytes; the maximum is ${LARGEST}` };
     bytes = Buffer.from(readFileSync(file));
   } catch (error) {
     return {

@@ -7,14 +7,14 @@ describe('challenges', () => {
   const key = 'oauth_server:challenge';
 
   test.each([
-    ['', 'needs oauth_server:audience, which is the API that the metadata describes'],
+    ['', 'needs oauth_server:audience; set that to the API that the metadata describes'],
     [
       'https://api.example/mcp',
-      'cannot publish the metadata of https://api.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
+      'cannot publish the metadata of https://api.example/mcp, because that API is not on https://portal.example; use @portico/resource-server in that API',
     ],
     [
       'http://portal.example/mcp',
-      'cannot publish the metadata of http://portal.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
+      'cannot publish the metadata of http://portal.example/mcp, because that API is not on https://portal.example; use @portico/resource-server in that API',
     ],
   ])('cannot name the metadata of %j', (audience, message) => {
     expect(challengeProblems({ challenge: true, audience }, `${ISSUER}/below`)).toEqual([

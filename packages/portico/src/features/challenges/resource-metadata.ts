@@ -10,11 +10,14 @@ export function challengeProblems(
   const key = 'oauth_server:challenge';
   if (audience === '') {
     return [
-      { key, message: 'needs oauth_server:audience, which is the API that the metadata describes' },
+      {
+        key,
+        message: 'needs oauth_server:audience; set that to the API that the metadata describes',
+      },
     ];
   }
   const { origin } = new URL(publicUrl);
   if (new URL(audience).origin === origin) return [];
-  const message = `cannot publish the metadata of ${audience}, which is not on ${origin}; challenge there, with @portico/resource-server`;
+  const message = `cannot publish the metadata of ${audience}, because that API is not on ${origin}; use @portico/resource-server in that API`;
   return [{ key, message }];
 }

@@ -4,10 +4,10 @@ import { isHostPattern, type DocumentHosts } from '../../http/outbound/hosts.ts'
 const hosts = z
   .array(
     z
-      .string({ error: 'must be the name of a host' })
+      .string({ error: 'must be a hostname' })
       .refine(
         isHostPattern,
-        'is not a host; write example.com, or *.example.com for all below it, in lower case',
+        'must be a hostname in lower case, such as example.com, or *.example.com for all subdomains',
       ),
     { error: "must be a list of hosts, for example ['example.com', '*.example.org']" },
   )

@@ -26,7 +26,7 @@ export const dpop = defineFeature({
       isStrict: true,
       option: {
         flag: '--dpop',
-        says: 'its tokens have to be bound to a key that it proves with every request (RFC 9449); oauth_server:dpop has to accept that',
+        says: 'its tokens must be bound to its key by DPoP (RFC 9449); oauth_server:dpop must be accept or require',
       },
       shown: {
         what: 'tokens',

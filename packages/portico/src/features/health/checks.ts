@@ -33,7 +33,7 @@ export function healthChecks({
       const missing = await pending();
       if (missing.length > 0)
         throw new Error(
-          `Steps of the schema are not applied: ${missing.join(', ')}; run npx portico db:migrate up`,
+          `Schema steps are not applied: ${missing.join(', ')}; run npx portico db:migrate up`,
         );
       return true;
     },

@@ -14,9 +14,9 @@ const healthPath = z.union([
  * is rejected, because it would be the whole application.
  */
 function healthPathProblem(path: string): string | null {
-  if (path === '') return 'must not be empty; set false to switch it off';
+  if (path === '') return 'must not be empty; to switch it off, set it to false';
   if (/^\/oauth(?:\/|$)/.test(path))
-    return 'must not be below /oauth, where the other endpoints are';
+    return 'must not be below /oauth, which the other endpoints use';
   return basePathProblems(path)[0] ?? null;
 }
 
@@ -27,7 +27,7 @@ const health = z.union(
       .strictObject({ live: healthPath.optional(), ready: healthPath.optional() })
       .refine(
         ({ live = '/health/live', ready = '/health/ready' }) => live === false || live !== ready,
-        'live and ready must be two paths',
+        'live and ready must be different paths',
       ),
   ],
   {

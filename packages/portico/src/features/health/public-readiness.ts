@@ -25,7 +25,7 @@ export async function examineReadiness(
     );
     return failing(
       `${url} leads to a process that is not ready: ${found.join(', ')}`,
-      'look for "Not ready" in the log of that process, which says why',
+      'for the cause, search the log of that process for "Not ready"',
     );
   }
   return ok(`${url} leads to no process from here: let probes ask each process directly`);

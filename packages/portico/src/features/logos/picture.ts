@@ -17,7 +17,7 @@ export async function getPicture(
   fetchImage: FetchImage,
 ): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
-    throw new RegistrationError('Give a logo as a picture or by its address, not both');
+    throw new RegistrationError('Pass the logo either as a picture or as a URL, not both');
   }
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
@@ -32,7 +32,7 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
     throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP picture');
   if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
     throw new RegistrationError(
-      `The logo is ${facts.width} × ${facts.height} pixels; it may be ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
+      `The logo is ${facts.width} × ${facts.height} pixels; the maximum is ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
     );
   }
   return {

@@ -21,8 +21,8 @@ export const pushedRequests = defineFeature({
       option: {
         flag: '--par',
         says:
-          'it pushes its authorization requests (RFC 9126), and gets nothing by others; ' +
-          'oauth_server:pushed_authorization_requests has to be accept or require',
+          'it must push its authorization requests (RFC 9126); ' +
+          'oauth_server:pushed_authorization_requests must be accept or require',
       },
       shown: {
         what: 'requests',

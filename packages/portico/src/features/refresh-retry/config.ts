@@ -7,7 +7,7 @@ const LONGEST_RETRY = 300;
 export const refreshRetryShape = {
   refresh_retry_seconds: z
     .int({ error: 'must be a whole number of seconds' })
-    .min(0, 'must be at least 0 seconds, which allows no second use')
+    .min(0, 'must be at least 0 seconds; 0 allows no second use')
     .max(LONGEST_RETRY, `must be at most ${LONGEST_RETRY} seconds`)
     .default(0),
 };

@@ -195,7 +195,7 @@ describe('The redirect URIs of a request', () => {
       redirectUris: [SITE, LOOPBACK],
     });
     expect(wrong(['cursor://callback'])[1]).toMatch(
-      /^A redirect URI is neither https nor of a private-use/,
+      /^A redirect URI must be https or have a private-use/,
     );
     expect(wrong(['cursor://callback', SITE], 'web')).toEqual([
       'invalid_redirect_uri',

@@ -7,10 +7,10 @@ import { orFail } from '../../console/commands/or-fail.ts';
 const addInitialAccessTokenCreate: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:create')
-    .description('make a token with which clients can register themselves; prints it once')
+    .description('create a token with which clients can register themselves; prints it once')
     .option('--uses <number>', 'how many clients may register with it (default: 1)')
     .option('--lifetime <span>', 'how long it is valid, such as 12h (default: one day)')
-    .option('--note <text>', 'who it is for, shown in the list')
+    .option('--note <text>', 'a note for the list, such as who the token is for')
     .option('--json', 'print only JSON to standard output')
     .action(
       async ({
@@ -62,7 +62,7 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
       if (json === true) return context.printJson(tokens.map(asJson));
       if (tokens.length === 0) {
         return context.note(
-          'There is no initial access token; see oauth:initial-access-token:create --help.',
+          'There is no initial access token. To create one, see oauth:initial-access-token:create --help.',
         );
       }
       context.print(tokens.map(describe).join('\n'));
@@ -72,16 +72,14 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
 const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:revoke')
-    .description(
-      'end a token with which clients register themselves; clients that used it stay registered',
-    )
+    .description('revoke an initial access token; clients that used it stay registered')
     .argument('<id>')
     .action(async (id: string) => {
       await orFail(
         context,
         (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }),
       );
-      context.print(`No client can register with the initial access token ${id} any more.`);
+      context.print(`The initial access token ${id} is revoked.`);
     });
 };
 

@@ -79,7 +79,7 @@ function scopeProblems(
   if (Object.hasOwn(IDENTITY_SCOPES, scope))
     return [{ key, message: `names ${scope}, which every resource has; remove it` }];
   if (Object.hasOwn(offered, scope)) return [];
-  return [{ key, message: `names ${scope}, which is not in oauth_server:scopes` }];
+  return [{ key, message: `names ${scope}, which is not in oauth_server:scopes; add it there` }];
 }
 
 function challengeProblems(

@@ -42,7 +42,7 @@ export class TelemetryGuard implements Measuring {
     this.#database = database;
     this.#errorCodes = new Set(errorCodes);
     this.#logFailures = throttleLog((times) =>
-      log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
+      log().warning('Telemetry failed; requests are not affected: {exception} ({times})', {
         exception: this.#latest,
         times,
       }),

@@ -18,12 +18,12 @@ export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
   if (host !== null) return host;
   const [found] = FOREIGN.exec(text) ?? [];
-  if (found === '%') return 'has a percent sign that begins no escape; write it as %25';
+  if (found === '%') return 'has a percent sign that does not begin an escape; write it as %25';
   if (found !== undefined) {
-    return `has the character ${codePoint(found)}, which no URI has (RFC 3986); write it percent-encoded`;
+    return `has the character ${codePoint(found)}, which is not allowed in a URI (RFC 3986); percent-encode it`;
   }
   if (/[[\]]/.test(BEHIND_AUTHORITY.exec(text)?.[1] ?? '')) {
-    return 'has a bracket behind its host, which no URI has (RFC 3986); write %5B and %5D';
+    return 'has a bracket after the host, which is not allowed in a URI (RFC 3986); write %5B and %5D';
   }
   return null;
 }
@@ -36,12 +36,13 @@ export function uriTextProblem(text: string): string | null {
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];
   if (authority === undefined || !URL.canParse(text)) return null;
-  if (authority === '') return 'has no host behind its slashes';
+  if (authority === '') return 'has no host after its slashes';
   const written = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '');
   const { hostname } = new URL(text);
   if (written.toLowerCase() === hostname || !/^[\w.:[\]-]+$/.test(hostname)) return null;
-  if (isIPv4(hostname)) return `has a host that means the address ${hostname}; write it so`;
-  return `has a host that browsers write as ${hostname}; write it so`;
+  if (isIPv4(hostname))
+    return `has a host that stands for the address ${hostname}; write that address`;
+  return `has a host that browsers write as ${hostname}; use that form`;
 }
 
 function codePoint(character: string): string {

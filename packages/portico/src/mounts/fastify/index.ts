@@ -41,8 +41,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   return async (fastify: FastifyInstance): Promise<void> => {
     if (fastify.prefix !== '') {
       throw new Error(
-        `portico() is registered below the prefix ${fastify.prefix}, where its endpoints are not: register it without one, ` +
-          'and set base_path to what is to stand before their paths',
+        `portico() is registered below the prefix ${fastify.prefix}, where its endpoints cannot be found. Register it without a prefix ` +
+          'and set base_path to the prefix',
       );
     }
     // The endpoints read their bodies themselves, with their own limits. These parsers apply only

@@ -60,8 +60,8 @@ export class MountedEndpoints {
     if (meant === undefined) return;
     this.#isPlaced = true;
     this.#log?.warning(
-      'A request ends as {path} does, and is for no endpoint. If portico() is mounted below a prefix, mount it at the root: ' +
-        'base_path is what is to stand before its paths',
+      'A request path ends with {path} but matches no endpoint. If portico() is mounted ' +
+        'below a prefix, mount it at the root instead and set base_path to the prefix',
       { path: meant.path },
     );
   }
