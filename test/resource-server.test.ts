@@ -23,6 +23,7 @@ import {
   fastifyGuard,
   honoGuard,
   tokenOf,
+  type AuthenticationRequirement,
   type Refusal,
   type RefusalReason,
   type ResourceServer,
@@ -36,6 +37,7 @@ import {
   startPortal,
   type RunningPortal,
   type TestClient,
+  type Tokens,
 } from './support/portal.ts';
 import { ANSWERS } from '../packages/resource-server/src/refusals.ts';
 import { freePort } from './support/free-port.ts';
@@ -286,6 +288,96 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     const response = await ask(away, token);
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
   });
+});
+
+describe('requireAuthentication()', () => {
+  let told: Tokens;
+  let knowing: RunningPortal;
+  let options: Partial<ResourceServerOptions>;
+
+  beforeAll(async () => {
+    knowing = await startPortal({ config: { oauth_server: { reauthentication: true } } });
+    const registration = { redirectUris: [], scopes: [], grants: ['introspection'] };
+    const { id, secret } = await registerClient(knowing, registration);
+    options = { issuer: knowing.url, clientId: id, clientSecret: secret };
+    told = await obtainTokens(knowing, await registerClient(knowing), ADA);
+  });
+  afterAll(() => knowing.close());
+  afterEach(() => vi.useRealTimers());
+
+  const challengeOf = async (resource: ResourceServer, token = told.access_token) => {
+    const answer = await resource.authorize(`Bearer ${token}`, SCOPE);
+    return answer instanceof Response
+      ? [answer.status, answer.headers.get('www-authenticate')]
+      : 'accepted';
+  };
+  const AGAIN =
+    'Bearer realm="oauth", error="insufficient_user_authentication", ' +
+    'error_description="The person must authenticate again, or in another way."';
+
+  // @shows AS-44.14, RFC9470-3a, RFC9470-6.2
+  test('accepts a recent authentication, and then challenges, also with a cached answer', async () => {
+    for (const cache of [
+      { seconds: 0, entries: 0 },
+      { seconds: 3600, entries: 2 },
+    ]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+      const plain = resourceServer({ ...options, cache });
+      const recent = plain.requireAuthentication({ maxAge: 300 });
+      expect(await challengeOf(recent)).toBe('accepted');
+      vi.setSystemTime(Date.now() + 302_000);
+      expect(await challengeOf(recent)).toEqual([401, `${AGAIN}, max_age="300"`]);
+      expect(await challengeOf(plain)).toBe('accepted');
+      vi.useRealTimers();
+    }
+  });
+
+  // @shows AS-44.14, RFC9470-3a
+  test('names the levels of assurance that would do, and where to get a token', async () => {
+    const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource';
+    const strong = resourceServer({ ...options, resourceMetadata }).requireAuthentication({
+      acr: ['gold', 'silver'],
+    });
+    expect(await challengeOf(strong)).toEqual([
+      401,
+      `${AGAIN}, acr_values="gold silver", scope="notes:read", resource_metadata="${resourceMetadata}"`,
+    ]);
+  });
+
+  // @shows AS-44.14
+  test('looks at the scope first, and refuses a token that says nothing about it', async () => {
+    const recent = resourceServer(options).requireAuthentication({ maxAge: 300 });
+    const answer = await recent.authorize(`Bearer ${told.access_token}`, 'another:scope');
+    expect(answer).toMatchObject({ status: 403 });
+    const before = await obtainTokens(portal, client, ADA);
+    const silent = resourceServer().requireAuthentication({ maxAge: 300 });
+    expect(await challengeOf(silent, before.access_token)).toEqual([
+      401,
+      `${AGAIN}, max_age="300"`,
+    ]);
+  });
+
+  // @shows AS-44.14
+  test('works with a guard', async () => {
+    const [, start] = GUARDED[0] ?? [];
+    const strong = resourceServer(options).requireAuthentication({ acr: 'gold' });
+    const url = (await start?.(strong)) ?? '';
+    const headers = { Authorization: `Bearer ${told.access_token}` };
+    const answer = await fetch(`${url}/notes`, { headers });
+    expect([answer.status, await answer.json()]).toEqual([
+      401,
+      { error: 'insufficient_user_authentication' },
+    ]);
+  });
+
+  test.each([{}, { acr: [] }, { maxAge: 0 }, { maxAge: 1.5 }, { acr: 'a b' }, { acr: '' }])(
+    'with %j is a mistake in the code',
+    (requirement) => {
+      expect(() => resourceServer().requireAuthentication(requirement)).toThrow(
+        'requireAuthentication() needs',
+      );
+    },
+  );
 });
 
 describe('the cache', () => {
@@ -668,6 +760,8 @@ describe('an API elsewhere learns of a refusal, which', () => {
     /** `Bearer` and an unknown token, unless given. */
     readonly authorization?: string | null;
     readonly options?: () => Promise<Partial<ResourceServerOptions>>;
+    /** What the API asks of the person's authentication. Nothing, unless given. */
+    readonly requires?: AuthenticationRequirement;
     /** What is reported besides the reason; for an unusable request with a token, unless given. */
     readonly told?: Partial<Refusal>;
   }
@@ -677,6 +771,9 @@ describe('an API elsewhere learns of a refusal, which', () => {
   const answering = (answer: RequestListener) => async () => ({
     issuer: await authorizationServer(answer),
   });
+  const INSUFFICIENT = 'it is too long ago, or has another acr';
+  /** Seconds since 1970, in the year 2100. */
+  const LATE = 4_102_444_800;
   const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
   const UNKNOWN = 'a-token-that-nobody-knows';
 
@@ -738,6 +835,18 @@ describe('an API elsewhere learns of a refusal, which', () => {
       title,
       options: answering(active({ client_id: 'a', ...members })),
       told: { clientId: 'a' },
+    })),
+    authentication_insufficient: [
+      { title: 'none is reported', auth_time: undefined, detail: 'no authentication is reported' },
+      { title: 'it is no number', auth_time: '1', detail: 'no authentication is reported' },
+      { title: 'it is too long ago', auth_time: 1, acr: 'gold', detail: INSUFFICIENT },
+      { title: 'it has another acr', auth_time: LATE, acr: 'bronze', detail: INSUFFICIENT },
+      { title: 'it has no acr', auth_time: LATE, acr: undefined, detail: INSUFFICIENT },
+    ].map(({ title, detail, ...members }) => ({
+      title,
+      requires: { maxAge: 300, acr: ['gold', 'silver'] },
+      options: answering(active({ client_id: 'a', ...members })),
+      told: { error: 'insufficient_user_authentication', clientId: 'a', detail },
     })),
     scope_missing: [
       {
@@ -838,7 +947,10 @@ describe('an API elsewhere learns of a refusal, which', () => {
       ...(await options?.()),
       onRefusal: (refusal: Refusal) => void told.push(refusal),
     };
-    const answer = await resourceServer(changes).authorize(authorization, SCOPE);
+    const plain = resourceServer(changes);
+    const { requires } = row;
+    const resource = requires === undefined ? plain : plain.requireAuthentication(requires);
+    const answer = await resource.authorize(authorization, SCOPE);
     const refusal = {
       status: 401,
       error: 'invalid_token',

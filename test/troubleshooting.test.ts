@@ -149,7 +149,7 @@ describe('a message at a failed start, or from a command', () => {
 
 describe('the reason in brackets in the line of a refusal', () => {
   const files =
-    /^packages\/(?:admin\/src\/(?:administration|forms)\.ts|portico\/src\/(?:keys\/jws\/(?:compact|dpop-proof)|(?:assembly|authorization|clients|endpoints|features\/[\w-]+|grants|http\/outbound|tokens)\/|(?:parameters|profiles|refusals|resource\/bearer|resource\/token-accessor)\.ts))/;
+    /^packages\/(?:admin\/src\/(?:administration|forms)\.ts|portico\/src\/(?:keys\/jws\/(?:compact|dpop-proof)|(?:assembly|authorization|clients|endpoints|features\/[\w-]+|grants|http\/outbound|tokens)\/|(?:parameters|profiles|refusals|resource\/authentication-requirement|resource\/bearer|resource\/token-accessor)\.ts))/;
   /**
    * Texts of these files are about the configuration, a registration, the doctor or the
    * documentation, and are listed elsewhere.

@@ -76,6 +76,14 @@ export { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 export { formParameters, queryParameters, type Parameters } from './parameters.ts';
 export { quoted, quotedList, quotedPublic } from './quoting.ts';
 export { ownPageReply, redirectReply } from './replies/pages.ts';
+export {
+  type AuthenticationDemand,
+  type AuthenticationRequirement,
+  type ToldAuthentication,
+  authenticationProblem,
+  demandParameters,
+  readRequirement,
+} from './resource/authentication-requirement.ts';
 export { askedDemands, type ClientDemand } from './store/client-demands.ts';
 export { hasExpired } from './store/client-expiry.ts';
 export type { ClientMetadata } from './store/client.ts';

@@ -30,6 +30,14 @@ export interface DpopOptions {
   readonly remembered?: number;
 }
 
+/** What an API asks of the person's authentication (RFC 9470). Give at least one member. */
+export interface AuthenticationRequirement {
+  /** How old the authentication may be, in seconds; at least 1. */
+  readonly maxAge?: number;
+  /** The levels of assurance that would do, the preferred one first. */
+  readonly acr?: string | readonly string[];
+}
+
 /** The parts of a request that a proof must match. */
 export interface SentRequest {
   /** The request method, such as `GET`. */
@@ -79,6 +87,7 @@ export type RefusalReason =
   | 'no_request'
   | ProofReason
   | 'scope_missing'
+  | 'authentication_insufficient'
   | IntrospectionProblem
   | 'fault';
 
@@ -97,6 +106,7 @@ export interface Refusal {
     | 'invalid_token'
     | 'invalid_dpop_proof'
     | 'insufficient_scope'
+    | 'insufficient_user_authentication'
     | 'temporarily_unavailable'
     | null;
   /** The reason. The response does not include it. */

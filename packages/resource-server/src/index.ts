@@ -13,5 +13,11 @@ export {
   type GuardedRequest,
 } from './guards.ts';
 export type { IntrospectedToken } from './introspection.ts';
-export type { DpopOptions, Refusal, RefusalReason, SentRequest } from './contract.ts';
+export type {
+  AuthenticationRequirement,
+  DpopOptions,
+  Refusal,
+  RefusalReason,
+  SentRequest,
+} from './contract.ts';
 export { createResourceServer, type ResourceServer, type ResourceServerOptions } from './server.ts';

@@ -13,6 +13,13 @@ export interface IntrospectedToken {
   readonly scopes: readonly string[];
   /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
+  /**
+   * When the person authenticated (`auth_time`), in milliseconds since 1970. Missing if the
+   * authorization server does not report it.
+   */
+  readonly authenticatedAt?: number;
+  /** The level of assurance of that authentication. Missing if it is not reported. */
+  readonly acr?: string;
 }
 
 /** How long to wait for the authorization server's response, in milliseconds. */
@@ -178,8 +185,20 @@ function judged(
       clientId: clientId ?? '',
       scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
       subject: answer.sub ?? null,
+      ...getAuthentication(answer),
     },
     boundTo,
+  };
+}
+
+/** Returns what is told about the person's authentication (RFC 9470 section 6.2). */
+function getAuthentication({
+  auth_time: time,
+  acr,
+}: oauth.IntrospectionResponse): Pick<IntrospectedToken, 'authenticatedAt' | 'acr'> {
+  return {
+    ...(typeof time === 'number' && time >= 0 ? { authenticatedAt: time * 1000 } : {}),
+    ...(typeof acr === 'string' ? { acr } : {}),
   };
 }
 

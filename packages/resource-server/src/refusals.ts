@@ -1,4 +1,9 @@
-import { type BindingRefusal, challenges } from 'portico/extension';
+import {
+  type AuthenticationDemand,
+  type BindingRefusal,
+  challenges,
+  demandParameters,
+} from 'portico/extension';
 import { getName } from './causes.ts';
 import type { Refusal, RefusalReason } from './contract.ts';
 
@@ -52,6 +57,7 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
   proof_used: INVALID_PROOF,
   proofs_too_many: UNAVAILABLE,
   claim_failed: UNAVAILABLE,
+  authentication_insufficient: { status: 401, error: 'insufficient_user_authentication' },
   scope_missing: { status: 403, error: 'insufficient_scope' },
   introspection_timed_out: UNAVAILABLE,
   introspection_unreachable: UNAVAILABLE,
@@ -98,6 +104,8 @@ export interface Challenge {
    * The metadata URL. If null, a challenge names the scope only when the token does not have it.
    */
   readonly metadata: string | null;
+  /** What a person must do whose authentication is not sufficient. */
+  readonly demand: AuthenticationDemand | null;
   readonly dpop: BindingRefusal | null;
 }
 
@@ -122,12 +130,17 @@ export function refuse(
   }
 }
 
-function responseTo({ status, error, scope }: Refusal, { metadata, dpop }: Challenge): Response {
+const AGAIN = 'The person must authenticate again, or in another way.';
+
+function responseTo({ status, error, scope }: Refusal, challenge: Challenge): Response {
   if (status === 503) return Response.json({ error }, { status, headers: { 'Retry-After': '2' } });
+  const { metadata, demand, dpop } = challenge;
+  const isAgain = error === 'insufficient_user_authentication' && demand !== null;
   const parameters = {
     realm: 'oauth',
     // RFC 6750 section 3: without a token there is no error code.
     error,
+    ...(isAgain ? { error_description: AGAIN, ...demandParameters(demand) } : {}),
     scope: status === 403 || metadata !== null ? scope : null,
     resource_metadata: metadata,
   };

@@ -1,7 +1,13 @@
-import { DPOP_SCHEME, parseScheme } from 'portico/extension';
+import {
+  type AuthenticationDemand,
+  authenticationProblem,
+  DPOP_SCHEME,
+  parseScheme,
+  readRequirement,
+} from 'portico/extension';
 import { getName } from './causes.ts';
 import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
-import type { DpopOptions, Refusal, SentRequest } from './contract.ts';
+import type { AuthenticationRequirement, DpopOptions, Refusal, SentRequest } from './contract.ts';
 import { Proofs, getRefusal } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
 
@@ -55,6 +61,8 @@ export function createResourceServer(options: ResourceServerOptions): ResourceSe
 }
 
 class IntrospectingServer {
+  readonly #options: ResourceServerOptions;
+  readonly #demand: AuthenticationDemand | null;
   readonly #introspection: Introspection;
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
@@ -62,7 +70,12 @@ class IntrospectingServer {
   /** The secret in each form in which it is sent, because answers could repeat any of them. */
   readonly #credentials: readonly string[];
 
-  constructor(options: ResourceServerOptions) {
+  /** With `shared`, asks and remembers together with another server that has the same options. */
+  constructor(
+    options: ResourceServerOptions,
+    requirement: AuthenticationRequirement | null = null,
+    shared: IntrospectingServer | null = null,
+  ) {
     const { issuer, clientId, clientSecret, audience, dpop, resourceMetadata, onRefusal } = options;
     const { cache = { seconds: 0, entries: 0 } } = options;
     const allowsInsecureRequests = options.allowInsecureRequests === true;
@@ -70,11 +83,14 @@ class IntrospectingServer {
     if (onRefusal !== undefined && typeof onRefusal !== 'function')
       throw new TypeError('onRefusal: must be a function');
     const asking = { issuer, clientId, clientSecret, audience, cache, allowsInsecureRequests };
-    this.#introspection = new Introspection(asking);
+    this.#options = options;
+    this.#demand = requirement === null ? null : readRequirement(requirement);
+    this.#introspection = shared === null ? new Introspection(asking) : shared.#introspection;
     const encodedSecret = encodeURIComponent(clientSecret);
     const basic = btoa(`${encodeURIComponent(clientId)}:${encodedSecret}`);
     this.#credentials = [clientSecret, encodedSecret, basic];
-    this.#proofs = dpop === undefined ? null : new Proofs(dpop);
+    const proofs = dpop === undefined ? null : new Proofs(dpop);
+    this.#proofs = shared === null ? proofs : shared.#proofs;
     this.#metadata = resourceMetadata === undefined ? null : new URL(resourceMetadata).href;
     this.#onRefusal = onRefusal;
   }
@@ -96,10 +112,27 @@ class IntrospectingServer {
     if (!('reason' in outcome)) return outcome;
     const dpop = getRefusal(this.#proofs, isPresented && presented.scheme === 'DPoP');
     const secrets = isPresented ? [presented.token, ...this.#credentials] : this.#credentials;
-    const told = refuse(refusalFor(outcome, scope, secrets), { metadata: this.#metadata, dpop });
+    const told = refuse(refusalFor(outcome, scope, secrets), {
+      metadata: this.#metadata,
+      demand: this.#demand,
+      dpop,
+    });
     if (this.#onRefusal !== undefined) tell(this.#onRefusal, { ...told.refusal });
     return told.response;
   };
+
+  /**
+   * Returns a resource server that also requires that the person of a token authenticated recently
+   * enough, or well enough. Otherwise it answers 401, which tells the client what to ask for (RFC
+   * 9470 section 3). The authorization server must report the authentication: a Portico server does
+   * with `oauth_server:reauthentication`. Throws for a requirement that is not valid.
+   *
+   * @example
+   * const recent = resource.requireAuthentication({ maxAge: 300 });
+   * app.post('/payments', expressGuard(recent, 'payments:write'), pay);
+   */
+  readonly requireAuthentication = (requirement: AuthenticationRequirement): ResourceServer =>
+    new IntrospectingServer(this.#options, requirement, this);
 
   async #checked(
     presented: Presented,
@@ -138,7 +171,11 @@ class IntrospectingServer {
       const refusal = await this.#proofs.refusal(value, boundTo, request);
       if (refusal !== null) return { ...refusal, clientId };
     }
-    return token.scopes.includes(scope) ? token : { reason: 'scope_missing', clientId };
+    if (!token.scopes.includes(scope)) return { reason: 'scope_missing', clientId };
+    const problem = this.#demand === null ? null : findProblem(token, this.#demand);
+    return problem === null
+      ? token
+      : { reason: 'authentication_insufficient', detail: problem, clientId };
   }
 }
 
@@ -159,6 +196,20 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   throw new TypeError(
     `issuer: must be ${named}. For http, in development, set allowInsecureRequests`,
   );
+}
+
+/**
+ * Returns why the person's authentication is not sufficient. Null if it is. Does not repeat what
+ * the authorization server answered.
+ */
+function findProblem(
+  { authenticatedAt, acr }: IntrospectedToken,
+  demand: AuthenticationDemand,
+): string | null {
+  if (authenticatedAt === undefined) return 'no authentication is reported';
+  const told = { auth_time: authenticatedAt / 1000, acr };
+  const isSufficient = authenticationProblem(told, demand, Date.now()) === null;
+  return isSufficient ? null : 'it is too long ago, or has another acr';
 }
 
 interface Presented {

@@ -1,0 +1,69 @@
+/** What an API asks of the person's authentication (RFC 9470). Give at least one member. */
+export interface AuthenticationRequirement {
+  /** How old the authentication may be, in seconds; at least 1. */
+  readonly maxAge?: number;
+  /** The levels of assurance that would do, the preferred one first. */
+  readonly acr?: string | readonly string[];
+}
+
+/** What a token says about the authentication of its person. */
+export interface ToldAuthentication {
+  /** In seconds since 1970, as in ID tokens. */
+  readonly auth_time: number;
+  readonly acr?: string | undefined;
+}
+
+/** What the person must do for an API, as in a challenge (RFC 9470 section 3). */
+export interface AuthenticationDemand {
+  /** In seconds. Null for any age. */
+  readonly maxAge: number | null;
+  /** Empty for any level. */
+  readonly acrValues: readonly string[];
+}
+
+/** RFC 9470 has no word for levels that a quoted string cannot contain. */
+const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/** Reads a requirement. Throws for a mistake in the code of the API. */
+export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
+  const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
+  if (maxAge === undefined && acrValues.length === 0)
+    throw new Error('requireAuthentication() needs maxAge or acr');
+  if (maxAge !== undefined && !(Number.isSafeInteger(maxAge) && maxAge >= 1))
+    throw new Error('requireAuthentication() needs a maxAge in whole seconds, at least 1');
+  if (!acrValues.every((each) => typeof each === 'string' && ACR.test(each)))
+    throw new Error(
+      'requireAuthentication() needs an acr without spaces, quotes, backslashes and non-ASCII characters',
+    );
+  return { maxAge: maxAge ?? null, acrValues };
+}
+
+/**
+ * Returns why the authentication is not sufficient, for the log. Null if it is. `now` is in
+ * milliseconds since 1970.
+ */
+export function authenticationProblem(
+  told: ToldAuthentication | null,
+  { maxAge, acrValues }: AuthenticationDemand,
+  now: number,
+): string | null {
+  if (told === null) return 'the token says nothing about an authentication';
+  const { auth_time: time, acr } = told;
+  if (maxAge !== null && now - time * 1000 > maxAge * 1000)
+    return `the person authenticated ${Math.floor(now / 1000) - time} s ago, at most ${maxAge} s are allowed`;
+  if (acrValues.length === 0 || acrValues.includes(acr ?? '')) return null;
+  return acr === undefined
+    ? 'the authentication has no acr'
+    : `the acr of the authentication is ${acr}, which is not one of those needed`;
+}
+
+/** Returns the parameters of a challenge that say what the person must do. */
+export function demandParameters({
+  maxAge,
+  acrValues,
+}: AuthenticationDemand): Readonly<Record<string, string>> {
+  return {
+    ...(acrValues.length === 0 ? {} : { acr_values: acrValues.join(' ') }),
+    ...(maxAge === null ? {} : { max_age: String(maxAge) }),
+  };
+}
