@@ -82,6 +82,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'quoting',
     'outbox/',
     'examination',
+    'assertions/',
     'keys/',
     'store/',
     'errors',

@@ -83,7 +83,8 @@ describe('active access', () => {
     });
     await family('2', { client_id: 'diary', refresh_generation: 1, scope: '' });
     await family('3', { client_id: 'earlier', created_at: NOW - 1 });
-    const same = { subject: 'a subject', person: ADA, createdAt: NOW, expiresAt: NOW + HOUR };
+    const about = { subject: 'a subject', person: ADA, givenBy: null };
+    const same = { ...about, createdAt: NOW, expiresAt: NOW + HOUR };
     const name = (id: string) => `The name of ${id}`;
     expect(await store.authorizationSearch.findHeld({}, ALL, NOW)).toEqual({
       items: [

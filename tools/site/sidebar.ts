@@ -65,6 +65,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/two-kinds-of-token.md',
       'docs/connecting-clients.md',
       'docs/signing-in-on-a-device.md',
+      'docs/enterprise-managed-authorization.md',
       'docs/client-libraries.md',
       'docs/authenticating-again.md',
       'docs/own-claims.md',

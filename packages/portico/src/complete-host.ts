@@ -42,6 +42,7 @@ export function completeHost<Context>(
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
   const findPeople = host.findPeople?.bind(host);
+  const accountFor = host.accountFor?.bind(host);
   const authenticatedAt = host.authenticatedAt?.bind(host);
 
   function loginUrl(returnTo: string): string {
@@ -62,6 +63,7 @@ export function completeHost<Context>(
     signedIn: (request) => host.signedIn(request, context()),
     loadAccount: (person) => host.loadAccount(person, context()),
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
+    accountFor: accountFor === undefined ? null : (assertion) => accountFor(assertion, context()),
     findPeople:
       findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
     render:

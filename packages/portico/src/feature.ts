@@ -1,5 +1,6 @@
 import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
+import type { TrustedIssuer } from './assertions/trusted-issuer.ts';
 import type { RequestCheck } from './authorization/request-check.ts';
 import type { Interaction } from './authorization/interaction.ts';
 import type { EarlierScopes } from './authorization/additions.ts';
@@ -39,6 +40,7 @@ import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles.ts';
 import type { DescribesDetails } from './tokens/details.ts';
 import type { DropsScope } from './tokens/dropped-scopes.ts';
+import type { GivenAccess } from './store/given-access.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
@@ -92,6 +94,8 @@ export interface Feature<Config = OAuthServerConfig> {
   arrivals?(config: Config): readonly ClientArrival[];
   /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
+  /** Returns the issuers outside this server whose assertions it accepts. */
+  trustedIssuers?(config: Config): readonly TrustedIssuer[];
   /** The security profile that the feature offers. */
   readonly profile?: ProfileOffer<Config>;
   /** Algorithms for signing ID tokens. */
@@ -226,6 +230,11 @@ export interface Contribution {
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
   /** The feature's grant types, which clients can be registered for. */
   readonly grants?: readonly GrantType[];
+  /**
+   * Confirms and ends access that an organization gave instead of the person. At most one feature
+   * can provide this. Without it, no such access is valid.
+   */
+  readonly givenAccess?: GivenAccess;
   /** Checks each token before the server issues it, and can refuse it. */
   readonly issuanceCheck?: IssuanceCheck;
   /**

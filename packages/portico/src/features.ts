@@ -8,6 +8,7 @@ import { device } from './features/device/index.ts';
 import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { formPost } from './features/form-post/index.ts';
+import { jwtBearer } from './features/jwt-bearer/index.ts';
 import { health } from './features/health/index.ts';
 import { languages } from './features/languages/index.ts';
 import { logos } from './features/logos/index.ts';
@@ -23,6 +24,7 @@ import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 import { stepUp } from './features/step-up/index.ts';
 import { telemetry } from './features/telemetry/index.ts';
+import { trustedIssuers } from './features/trusted-issuers/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
 
 /** Portico's own features, in the order in which they start. */
@@ -41,6 +43,8 @@ export const FEATURES: readonly Feature[] = [
   optionalScopes,
   resources,
   device,
+  trustedIssuers,
+  jwtBearer,
   dpop,
   reauthentication,
   refreshRetry,

@@ -24,6 +24,14 @@ export interface Host<Context = unknown> {
   /** Whether this person has this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
+   * Returns the account that an identity provider means by this subject, or null if it means none.
+   * The pair of issuer and subject identifies the person; never use an e-mail address instead.
+   * Called for each assertion and at each use of a token that was issued for one, so that you can
+   * end the access at any time. Without this method, Portico uses the links that an operator adds
+   * with `oauth:link:create`.
+   */
+  accountFor?(assertion: AssertedAccount, context: Context): Promise<PersonReference | null>;
+  /**
    * Finds people for an administrator. Compares the text with a part of the name or e-mail address,
    * ignoring case, or with the id. The text has 1 to 100 characters. Returns at most `limit`
    * people, which is a small number. Without this method, the administrator's pages find people by
@@ -100,6 +108,14 @@ export interface Host<Context = unknown> {
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
+/** Whom a trusted issuer means: the claims `iss` and `sub` of an assertion. */
+export interface AssertedAccount {
+  /** The issuer, as in `oauth_server:trusted_issuers`. */
+  readonly issuer: string;
+  /** The person's identifier at this issuer, at most 255 characters. */
+  readonly subject: string;
+}
+
 /** When and how a person authenticated. */
 export interface Authentication {
   /** The time, exact to the millisecond. */
@@ -126,6 +142,8 @@ export interface CompleteHost {
   loadAccount(person: PersonReference): Promise<UserInterface | null>;
   /** As `Host.holdsPermission`. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
+  /** As `Host.accountFor`. Null if the host has no such method. */
+  readonly accountFor: ((assertion: AssertedAccount) => Promise<PersonReference | null>) | null;
   /** As `Host.findPeople`. Null if the host has no such method. */
   readonly findPeople: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
   /** As `Host.browserSecret`, for the signed-in person. */

@@ -194,6 +194,7 @@ function getHost(application: Application): CompleteHost {
   if (application.host !== null) {
     const { log, passwordHasher, views, events } = application;
     return {
+      accountFor: null,
       ...application.host(signIn),
       tellsWhoWaits: true,
       passwordHasher,

@@ -1,6 +1,7 @@
 import type { Database, MigrationState } from '@portico/sql';
 import type { Speaking } from './words/speaking.ts';
 import type { Accounts } from './accounts.ts';
+import type { TrustedIssuers } from './assertions/trusted-issuers.ts';
 import type { Branding } from './branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
@@ -16,6 +17,7 @@ import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
 import type { Store } from './store/store.ts';
+import type { GivenAccess } from './store/given-access.ts';
 import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
@@ -75,6 +77,13 @@ export interface Server {
   readonly singleUses: SingleUses;
   /** Delivers messages to other systems, at least once. */
   readonly outbox: Outbox;
+  /** Verifies assertions of the issuers that the server trusts. */
+  readonly trustedIssuers: TrustedIssuers;
+  /**
+   * Confirms and ends access that organizations gave. Null if no feature provides it. Call it after
+   * every feature has started.
+   */
+  readonly givenAccess: () => GivenAccess | null;
   /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */

@@ -78,6 +78,8 @@ export const GROUPS: readonly Group[] = [
       'oauth_server:reauthentication',
       'oauth_server:acr_values',
       'oauth_server:device_authorization',
+      'oauth_server:jwt_bearer_grant',
+      'oauth_server:trusted_issuers',
       'oauth_server:dpop',
       'oauth_server:dpop_nonces',
       'oauth_server:profile',

@@ -9,7 +9,9 @@ import { Accounts } from '../accounts.ts';
 import { NO_AUDIT_SINK, serverAudit } from '../auditing/server-audit.ts';
 import { Browsers } from '../authorization/browsers.ts';
 import { CookieSealer } from '../authorization/cookie-keys.ts';
+import { TrustedIssuers } from '../assertions/trusted-issuers.ts';
 import { admitsClient } from '../clients/client-source.ts';
+import { readKeySet } from '../clients/key-sets.ts';
 import {
   collectAlgorithms,
   demandsOfFeatures,
@@ -119,6 +121,8 @@ export function layFoundation(options: ServerParts): Foundation {
   const audience = config.audience === '' ? null : config.audience;
   const scopes = createScopeCatalog(config.scopes);
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
+  const fetching = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
+  const singleUses = new SingleUses(store.singleUses, pruning);
   const server: Server = {
     issuer,
     origin,
@@ -150,7 +154,6 @@ export function layFoundation(options: ServerParts): Foundation {
     profiles: collectProfiles(features, config),
     audit,
     pruning,
-    singleUses: new SingleUses(store.singleUses, pruning),
     outbox: new Outbox({
       database,
       isOn: sendsMessages(features, config),
@@ -159,8 +162,16 @@ export function layFoundation(options: ServerParts): Foundation {
       random,
       log,
     }),
+    singleUses,
+    trustedIssuers: new TrustedIssuers(
+      features.flatMap((feature) => feature.trustedIssuers?.(config) ?? []),
+      fetching,
+      readKeySet,
+      singleUses,
+    ),
+    givenAccess: () => contributions.givenAccess,
     sealer,
-    fetching: { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock },
+    fetching,
     paths: browserPaths(mounting),
     branding,
     speaking:

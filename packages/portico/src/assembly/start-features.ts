@@ -28,6 +28,7 @@ import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { GrantType } from '../grants/grant-types.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
+import type { GivenAccess } from '../store/given-access.ts';
 import type { MetadataValues } from '../metadata.ts';
 import type { SendingMode } from '../replies/sending.ts';
 import type { MakesTokenMembers } from '../resource/token-accessor.ts';
@@ -57,6 +58,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly grantTypes: GrantTypes;
   /** The grants of features with which access begins. */
   readonly furtherGrants: Readonly<Record<Holder, readonly string[]>>;
+  /** Null if no access is valid that an organization gave. */
+  readonly givenAccess: GivenAccess | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
   /** Describes an authorization's details in ID tokens and introspection responses. */
@@ -120,6 +123,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
     binding: only(started, 'binding'),
+    givenAccess: only(started, 'givenAccess'),
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),
     scopeChoices: only(started, 'scopeChoices'),

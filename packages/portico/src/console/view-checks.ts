@@ -51,6 +51,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
         unverified: null,
         site: null,
         logo: null,
+        givenBy: 'https://idp.example',
         since,
         lastActive: since,
         answersTo: [{ kind: 'site', text: 'client.example' }],

@@ -108,6 +108,7 @@ export class Access {
     const { store, audit } = this.#server;
     const { report, ...acting } = options;
     const person = requirePerson(given);
+    await this.#server.givenAccess()?.end(person, null);
     // End waiting requests first. If the person allows one meanwhile, it is already an
     // authorization and is ended next.
     const requests = await this.#endRequests(person, false);
@@ -132,6 +133,7 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
+    await this.#server.givenAccess()?.forget(person);
     // Remove the subject first. Another process may have read it already. Its request is either
     // still waiting and removed next, or it is an authorization, which is found after that.
     const subject = await store.subjects.forgetSubject(person);
@@ -204,6 +206,8 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
+    // First, so that an organization cannot give the access again meanwhile.
+    await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });

@@ -45,6 +45,8 @@ export interface ShownApplication extends ShownLook {
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed the application. */
   readonly since: ShownDate;
+  /** The issuer of the organization that gave the access; null if the person gave it. */
+  readonly givenBy: string | null;
   /** When tokens were last issued to the application; null if never. */
   readonly lastActive: ShownDate | null;
   /** The places that responses go to, without duplicates. */

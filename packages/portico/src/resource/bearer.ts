@@ -2,6 +2,7 @@ import type { UserInterface } from '../person.ts';
 import { parseBearer, parseScheme } from '../http/bearer.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { Server } from '../server.ts';
+import { givenBy } from '../store/given-access.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import { scopesHeldBy, scopesInForce } from '../tokens/scopes.ts';
 import type { AccessToken, Death, Details } from '../store/grant.ts';
@@ -124,6 +125,8 @@ export class BearerTokens {
     if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return { ...INACTIVE_ACCOUNT, of };
+    const withdrawn = await this.#givenProblem(token);
+    if (withdrawn !== null) return { ...invalid(withdrawn), of };
     const { clientId, familyId, clientProfile, subject, issuedAt, expiresAt, thumbprint, details } =
       token;
     return {
@@ -148,6 +151,15 @@ export class BearerTokens {
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
+  }
+
+  /** Returns why access that an organization gave is not valid any more, or null. */
+  async #givenProblem(token: AccessToken): Promise<string | null> {
+    const { person, clientId, issuedAt, details } = token;
+    if (person === null || details === undefined || givenBy(details) === null) return null;
+    const given = this.#server.givenAccess();
+    if (given === null) return 'an organization gave the access, which no feature confirms';
+    return given.refusal({ person, clientId, issuedAt, details });
   }
 
   #usableScopes({ scopes, clientScopes, audience, thumbprint }: AccessToken): readonly string[] {

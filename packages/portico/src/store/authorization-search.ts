@@ -21,6 +21,8 @@ export interface HeldAuthorization {
   readonly scopes: readonly string[];
   /** The API that its tokens are for. Null if no API was configured. */
   readonly audience: string | null;
+  /** The issuer of the organization that gave it. Null if the person gave it. */
+  readonly givenBy: string | null;
   /** When the person allowed it, in milliseconds since 1970. */
   readonly createdAt: number;
   /**

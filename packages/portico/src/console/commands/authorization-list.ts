@@ -78,7 +78,8 @@ function readFilter(context: ConsoleContext, options: Options, now: number): Aut
 const iso = (time: number) => new Date(time).toISOString();
 
 function describe(authorization: HeldAuthorization): string {
-  const { id, client, person, scopes, audience, createdAt, usedAt, expiresAt } = authorization;
+  const { id, client, person, scopes, audience, givenBy, createdAt, usedAt, expiresAt } =
+    authorization;
   const name = isVerified(client) ? client.name : quoted(client.name);
   const used = usedAt === null ? 'never' : usedAt === 'unknown' ? usedAt : iso(usedAt);
   return [
@@ -86,6 +87,7 @@ function describe(authorization: HeldAuthorization): string {
     `  person     ${quotedPublic(person.provider)} ${quotedPublic(person.id)}`,
     `  scopes     ${scopes.join(', ')}`,
     ...(audience === null ? [] : [`  audience   ${audience}`]),
+    ...(givenBy === null ? [] : [`  given by   ${givenBy} (the person's organization)`]),
     `  since      ${iso(createdAt)}`,
     `  refreshed  ${used}`,
     `  expires    ${iso(expiresAt)}`,
@@ -93,7 +95,7 @@ function describe(authorization: HeldAuthorization): string {
 }
 
 function asJson(authorization: HeldAuthorization) {
-  const { id, client, person, subject, scopes, audience, createdAt, usedAt, expiresAt } =
+  const { id, client, person, subject, scopes, audience, givenBy, createdAt, usedAt, expiresAt } =
     authorization;
   return {
     id,
@@ -104,6 +106,7 @@ function asJson(authorization: HeldAuthorization) {
     subject,
     scopes,
     audience,
+    ...(givenBy === null ? {} : { given_by: givenBy }),
     created_at: iso(createdAt),
     used: usedAt === null ? 'never' : usedAt === 'unknown' ? usedAt : 'known',
     used_at: typeof usedAt === 'number' ? iso(usedAt) : null,

@@ -5,6 +5,7 @@ import {
   isVerified,
   type Destination,
 } from '../../clients/who-asks.ts';
+import { givenBy } from '../../store/given-access.ts';
 import type { Words } from '../../words/words.ts';
 import type { Authorization } from '../../store/grant.ts';
 import { intersectScopes, type ScopeCatalog, type ScopeHeading } from '../../tokens/scopes.ts';
@@ -49,6 +50,7 @@ export function byApplication(
         logoPath,
       ),
       answersTo: listPlaces(authorization.clientRedirectUris, words),
+      givenBy: before?.givenBy ?? givenBy(family.details),
       since: before?.since ?? createdAt,
       lastActive: later(before?.lastActive ?? null, lastActive(authorization)),
       scopes: [...new Set(scopes)],
@@ -62,18 +64,20 @@ export function byApplication(
  * permission now.
  */
 export function shownApplication(
-  { clientId, name, unverified, answersTo, site, logo, since, lastActive }: AllowedApplication,
+  allowed: AllowedApplication,
   held: readonly string[],
   csrfToken: string,
   server: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
   words: Words,
 ): ShownApplication {
+  const { clientId, name, unverified, answersTo, site, logo, givenBy, since, lastActive } = allowed;
   return {
     clientId,
     name,
     unverified,
     site,
     logo,
+    givenBy,
     since: shownDate(since, words),
     lastActive: lastActive === null ? null : shownDate(lastActive, words),
     answersTo,

@@ -102,6 +102,7 @@ function start(logoPath: string | null = '/below/oauth/logo') {
     scopeHeadings: [],
     audit: async (event: AuditEvent) => void events.push(event),
     clock: () => NOW,
+    givenAccess: () => null,
     issuer: ISSUER,
     paths: { home: '/below/' },
     config: { name: 'Portal' },

@@ -94,6 +94,7 @@ export class ApplicationsPage {
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store, audit, clock } = this.#server;
+    await this.#server.givenAccess()?.end(person, only);
     const authorizations = await store.authorizations.listAuthorizations(person, clock());
     const living = authorizations.filter(({ family }) => only === null || family.clientId === only);
     if (living.length === 0) {

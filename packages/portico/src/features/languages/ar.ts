@@ -109,6 +109,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': 'لم يتحقق منه {server}.',
   'applications.calls_itself': 'يسمّي نفسه: {name}',
   'applications.since': 'مصرّح له منذ {date}',
+  'applications.given_by': 'منحت مؤسستك إذن الوصول هذا ({issuer})',
   'applications.last_active': 'آخر نشاط: {date}',
   'applications.answered_at': 'تُرسل الردود إلى: {places}',
   'applications.can': { other: 'ما يمكنه فعله ({count})' },

@@ -110,6 +110,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': 'Nicht von {server} überprüft.',
   'applications.calls_itself': 'Die App nennt sich selbst: {name}',
   'applications.since': 'Zugelassen seit: {date}',
+  'applications.given_by': 'Ihre Organisation hat diesen Zugriff gewährt ({issuer})',
   'applications.last_active': 'Zuletzt aktiv: {date}',
   'applications.answered_at': 'Antworten gehen an: {places}',
   'applications.can': { other: 'Was sie darf ({count})' },

@@ -107,6 +107,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': 'Sin verificar por {server}.',
   'applications.calls_itself': 'Se llama a sí misma: {name}',
   'applications.since': 'Desde el {date}',
+  'applications.given_by': 'Su organización concedió este acceso ({issuer})',
   'applications.last_active': 'Última actividad: {date}',
   'applications.answered_at': 'Las respuestas se envían a: {places}',
   'applications.can': { other: 'Lo que puede hacer ({count})' },

@@ -106,6 +106,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': 'Non vérifié par {server}.',
   'applications.calls_itself': 'Nom que l’application se donne : {name}',
   'applications.since': 'Autorisée depuis le {date}',
+  'applications.given_by': 'Votre organisation a accordé cet accès ({issuer})',
   'applications.last_active': 'Dernière activité le {date}',
   'applications.answered_at': 'Les réponses sont envoyées à : {places}',
   'applications.can': { other: 'Ce qu’elle peut faire ({count})' },

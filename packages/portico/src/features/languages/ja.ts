@@ -106,6 +106,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': '{server} はこのアプリを確認していません。',
   'applications.calls_itself': 'アプリが名乗っている名前：{name}',
   'applications.since': '許可した日：{date}',
+  'applications.given_by': 'このアクセス権は所属組織が許可しました（{issuer}）',
   'applications.last_active': '最後に使われた日：{date}',
   'applications.answered_at': '応答の送信先：{places}',
   'applications.can': { other: '許可されている操作（{count} 件）' },

@@ -104,6 +104,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': 'Não verificado por {server}.',
   'applications.calls_itself': 'O nome que ele dá a si mesmo: {name}',
   'applications.since': 'Desde {date}',
+  'applications.given_by': 'Sua organização concedeu este acesso ({issuer})',
   'applications.last_active': 'Última atividade: {date}',
   'applications.answered_at': 'As respostas são enviadas para: {places}',
   'applications.can': { other: 'O que ele pode fazer ({count})' },

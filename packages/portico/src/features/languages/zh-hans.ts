@@ -99,6 +99,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.not_verified': '未经 {server} 验证。',
   'applications.calls_itself': '该应用自称：{name}',
   'applications.since': '允许日期：{date}',
+  'applications.given_by': '此访问权限由您的组织授予（{issuer}）',
   'applications.last_active': '最近活动：{date}',
   'applications.answered_at': '结果发送至：{places}',
   'applications.can': { other: '可执行的操作（{count} 项）' },

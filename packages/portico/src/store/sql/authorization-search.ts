@@ -9,8 +9,9 @@ import type {
 } from '../authorization-search.ts';
 import type { RegisteredBy } from '../client.ts';
 import type { FurtherGrants } from '../grant.ts';
+import { givenBy } from '../given-access.ts';
 import { conjunction, familyIndex, type FamilyIndex, type Where } from './family-index.ts';
-import type { FamilyRow } from './family-rows.ts';
+import { readDetails, type FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
 
 /** Finds living authorizations for administrators. */
@@ -148,7 +149,7 @@ function livingAt(now: number, dialect: Dialect, further: readonly string[]): Wh
 }
 
 const HELD_COLUMNS = `f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.created_at, f.expires_at,
-  f.refresh_generation, f.used_at`;
+  f.refresh_generation, f.used_at, f.details`;
 
 interface HeldRow extends Omit<FamilyRow, 'thumbprint'> {
   readonly created_at: number;
@@ -180,6 +181,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
     subject: row.subject,
     scopes: words(row.scope),
     audience: row.audience,
+    givenBy: givenBy(readDetails(row.details).details),
     createdAt: row.created_at,
     usedAt: row.used_at ?? (row.refresh_generation === null ? null : 'unknown'),
     expiresAt: row.expires_at,

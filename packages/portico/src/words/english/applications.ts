@@ -8,6 +8,7 @@ export const APPLICATIONS = {
   'applications.not_verified': 'Not verified by {server}.',
   'applications.calls_itself': 'It calls itself: {name}',
   'applications.since': 'Since {date}',
+  'applications.given_by': 'Your organization gave this access ({issuer})',
   'applications.last_active': 'Last active on {date}',
   'applications.answered_at': 'Answers go to {places}',
   'applications.can': {

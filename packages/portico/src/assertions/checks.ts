@@ -1,0 +1,85 @@
+import { JwsError, type JsonObject } from '../keys/jws/compact.ts';
+import type { TrustedIssuer } from './trusted-issuer.ts';
+
+/** The rules for the header and the claims of an assertion. Each throws a JwsError. */
+
+/** The longest `sub` and `jti`, in characters. */
+const LONGEST_TEXT = 255;
+/**
+ * How long an assertion may be valid at most, in seconds. The server remembers its `jti` as long.
+ */
+const LONGEST_LIFE = 86_400;
+/** Header parameters that name a key. The keys come from the configured place alone. */
+const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
+
+/** Requires this `typ` (RFC 8725 section 3.11), and no key in the header. */
+export function requireHeader(header: JsonObject, type: string): void {
+  if (header['typ'] !== type) throw new JwsError(`its typ is not ${type}`);
+  const found = KEYS_IN_HEADER.find((name) => Object.hasOwn(header, name));
+  if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
+}
+
+/** Returns the `kid`, or null if it is missing. */
+export function readKeyId({ kid }: JsonObject): string | null {
+  if (kid === undefined) return null;
+  if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
+  return kid;
+}
+
+/** Returns a claim that is a text of at most 255 characters, without NUL. */
+export function requireText(claims: JsonObject, name: string): string {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  const isText =
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= LONGEST_TEXT &&
+    value.isWellFormed() &&
+    !value.includes('\0');
+  if (isText) return value;
+  throw new JwsError(`its ${name} is missing, or not a text of at most ${LONGEST_TEXT} characters`);
+}
+
+/** Requires exactly this audience, as a string or as the only member of a list. */
+export function requireAudience({ aud }: JsonObject, audience: string): void {
+  const [only, ...more]: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (only !== audience || more.length > 0)
+    throw new JwsError('its aud is not this server alone, by its issuer');
+}
+
+/** Requires the configured tenant, or none if none is configured. */
+export function requireTenant({ tenant }: JsonObject, expected: string | null): void {
+  if (tenant === (expected ?? undefined)) return;
+  throw new JwsError(
+    expected === null
+      ? 'it has a tenant, and none is configured for its issuer'
+      : 'its tenant is missing, or not the configured one',
+  );
+}
+
+/**
+ * Checks the times, and returns when the assertion expires, in whole seconds. `now` is also in
+ * seconds.
+ */
+export function requireTimes(
+  { exp, iat, nbf }: JsonObject,
+  { clockTolerance: tolerance, maximumAge }: TrustedIssuer,
+  now: number,
+): number {
+  if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
+  if (!isTime(iat)) throw new JwsError('its iat is missing, or not a time');
+  if (exp <= now - tolerance) throw new JwsError('it has expired');
+  if (iat > now + tolerance) throw new JwsError('its iat is in the future');
+  if (iat <= now - maximumAge - tolerance)
+    throw new JwsError(`its iat is more than ${maximumAge} seconds ago`);
+  if (exp <= iat) throw new JwsError('its exp is not after its iat');
+  if (exp > iat + LONGEST_LIFE)
+    throw new JwsError(`its exp is more than ${LONGEST_LIFE} seconds after its iat`);
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= now + tolerance))
+    throw new JwsError('its nbf is in the future, or not a time');
+  return Math.ceil(exp);
+}
+
+/** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,172 @@
+import { open } from 'node:fs/promises';
+import { NotNowError } from '../errors.ts';
+import {
+  createFetchJson,
+  type FetchJson,
+  type FetchJsonOptions,
+} from '../http/outbound/fetch-json.ts';
+import { OutboundError } from '../http/outbound/limits.ts';
+import type { PublicKey } from '../keys/jws/public-keys.ts';
+import type { IssuerKeyLocation } from './trusted-issuer.ts';
+
+/** Reads a key set (RFC 7517). Returns null for anything else. */
+export type ReadKeySet = (value: unknown) => readonly PublicKey[] | null;
+
+/** Whether one of these keys fits. */
+export type FitsKeys = (keys: readonly PublicKey[]) => boolean;
+
+/** Finds an issuer's public keys. */
+export interface IssuerKeys {
+  /**
+   * Whether `fits` is true for the issuer's keys. Throws a NotNowError if they cannot be read now.
+   */
+  haveOne(fits: FitsKeys): Promise<boolean>;
+}
+
+/** The size limit of a key set, in bytes. */
+const LARGEST = 64 * 1024;
+/** How long a fetched set is used, in milliseconds. After that, a withdrawn key is refused. */
+const LIFETIME = 60_000;
+/** How long to wait until the next fetch, in milliseconds: after a fetch, and after a failure. */
+const BETWEEN_FETCHES = 15_000;
+const AFTER_FAILURE = 5000;
+
+/** Returns the keys at this place. */
+export function issuerKeysAt(
+  location: IssuerKeyLocation,
+  fetching: FetchJsonOptions,
+  readKeySet: ReadKeySet,
+): IssuerKeys {
+  return 'file' in location
+    ? new KeysInFile(location.file, readKeySet)
+    : new KeysAtUrl(location.url, createFetchJson(fetching), fetching.clock, readKeySet);
+}
+
+/** Keys in a file. Read for each assertion, so that a change works at once. */
+class KeysInFile implements IssuerKeys {
+  readonly #file: string;
+  readonly #readKeySet: ReadKeySet;
+
+  constructor(file: string, readKeySet: ReadKeySet) {
+    this.#file = file;
+    this.#readKeySet = readKeySet;
+  }
+
+  async haveOne(fits: FitsKeys): Promise<boolean> {
+    return fits(await this.#read());
+  }
+
+  async #read(): Promise<readonly PublicKey[]> {
+    let value: unknown = null;
+    try {
+      const text = await readAtMost(this.#file, LARGEST);
+      if (text !== null) value = JSON.parse(text);
+    } catch {
+      throw unavailable(`the file ${this.#file} cannot be read, or is not JSON`, AFTER_FAILURE);
+    }
+    const keys = this.#readKeySet(value);
+    if (keys !== null) return keys;
+    throw unavailable(
+      `the file ${this.#file} is not a key set of at most 64 KiB (RFC 7517)`,
+      AFTER_FAILURE,
+    );
+  }
+}
+
+/** Returns the content of a file. Null if it is longer than `limit` bytes. */
+async function readAtMost(file: string, limit: number): Promise<string | null> {
+  const handle = await open(file);
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(limit + 1), 0, limit + 1, 0);
+    return bytesRead > limit ? null : buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A fetched set, and when it was fetched. */
+interface Fetched {
+  readonly keys: readonly PublicKey[];
+  readonly at: number;
+}
+
+/**
+ * Keys that an issuer publishes. A set is used for a minute. If no key fits, it is fetched again
+ * earlier, so that an issuer can change its keys without telling the server.
+ */
+class KeysAtUrl implements IssuerKeys {
+  readonly #url: string;
+  readonly #fetchJson: FetchJson;
+  readonly #clock: () => number;
+  readonly #readKeySet: ReadKeySet;
+  #fetched: Fetched | null = null;
+  /** When the last fetch ended, and how long to wait after it. */
+  #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
+  #underWay: Promise<readonly PublicKey[]> | null = null;
+
+  constructor(url: string, fetchJson: FetchJson, clock: () => number, readKeySet: ReadKeySet) {
+    this.#url = url;
+    this.#fetchJson = fetchJson;
+    this.#clock = clock;
+    this.#readKeySet = readKeySet;
+  }
+
+  async haveOne(fits: FitsKeys): Promise<boolean> {
+    const fresh = this.#fresh();
+    if (fresh !== null && fits(fresh)) return true;
+    const { at, wait } = this.#last;
+    const left = this.#isPast(at, wait) ? 0 : at + wait - this.#clock();
+    if (left === 0) return fits(await this.#fetchOnce());
+    if (fresh !== null) return false;
+    throw unavailable('they could not be fetched a moment ago', left);
+  }
+
+  #fresh(): readonly PublicKey[] | null {
+    const fetched = this.#fetched;
+    return fetched === null || this.#isPast(fetched.at, LIFETIME) ? null : fetched.keys;
+  }
+
+  /** Whether the time is over. A clock that was set back ends it, too. */
+  #isPast(since: number, lasts: number): boolean {
+    const passed = this.#clock() - since;
+    return passed < 0 || passed >= lasts;
+  }
+
+  async #fetchOnce(): Promise<readonly PublicKey[]> {
+    this.#underWay ??= this.#fetch().finally(() => {
+      this.#underWay = null;
+    });
+    return this.#underWay;
+  }
+
+  async #fetch(): Promise<readonly PublicKey[]> {
+    // A key that was withdrawn during the fetch may be in the answer, so the lifetime begins now.
+    const at = this.#clock();
+    try {
+      const { value } = await this.#fetchJson(new URL(this.#url), {
+        limit: LARGEST,
+        person: JSON.stringify(['issuer', this.#url]),
+        isKnown: true,
+      });
+      const keys = this.#readKeySet(value);
+      if (keys === null) throw new OutboundError('it is not a key set (RFC 7517)');
+      this.#fetched = { keys, at };
+      this.#last = { at, wait: BETWEEN_FETCHES };
+      return keys;
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      this.#last = { at: this.#clock(), wait: AFTER_FAILURE };
+      const fresh = this.#fresh();
+      if (fresh !== null) return fresh;
+      throw unavailable(`${this.#url}: ${error.message}`, AFTER_FAILURE);
+    }
+  }
+}
+
+function unavailable(detail: string, wait: number): NotNowError {
+  return new NotNowError('The keys of the issuer cannot be read now; try again later.', {
+    tooMuch: false,
+    detail: `the keys of the issuer: ${detail}`,
+    retryAfter: Math.ceil(wait / 1000),
+  });
+}

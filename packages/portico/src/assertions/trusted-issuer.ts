@@ -1,0 +1,25 @@
+import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
+
+/** What an issuer may assert. `people`: who a person is. */
+export type AssertedSubject = 'people';
+
+/** Where an issuer's keys are: at a URL, or in a file with an absolute path. */
+export type IssuerKeyLocation = { readonly url: string } | { readonly file: string };
+
+/** An issuer outside this server, whose signed assertions the server accepts (RFC 7521). */
+export interface TrustedIssuer {
+  /** The value of `iss`. Compared character by character. */
+  readonly issuer: string;
+  /** Where its public keys are (RFC 7517). */
+  readonly keys: IssuerKeyLocation;
+  /** The algorithms that it may sign with. */
+  readonly algorithms: readonly VerifiedAlgorithm[];
+  /** What it may assert. */
+  readonly asserts: readonly AssertedSubject[];
+  /** The only value of `tenant` that is accepted. Null if assertions must have none. */
+  readonly tenant: string | null;
+  /** How far its clock may differ, in seconds. */
+  readonly clockTolerance: number;
+  /** How long ago an assertion may have been issued, in seconds. */
+  readonly maximumAge: number;
+}

@@ -1,0 +1,120 @@
+import type { FetchJsonOptions } from '../http/outbound/fetch-json.ts';
+import { JwsError, parseJws, type JsonObject, type Jws } from '../keys/jws/compact.ts';
+import { getAlgorithm, isSignedBy } from '../keys/jws/public-keys.ts';
+import type { SingleUses } from '../store/single-uses.ts';
+import {
+  readKeyId,
+  requireAudience,
+  requireHeader,
+  requireTenant,
+  requireText,
+  requireTimes,
+} from './checks.ts';
+import { issuerKeysAt, type IssuerKeys, type ReadKeySet } from './issuer-keys.ts';
+import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
+
+/** How many keys to try if an assertion names no key. Each one costs a verification. */
+const MOST_TRIED = 10;
+
+/** What an assertion must be. */
+export interface ExpectedAssertion {
+  /** What it asserts. */
+  readonly asserts: AssertedSubject;
+  /** Its `typ`. */
+  readonly type: string;
+  /** Its `aud`. */
+  readonly audience: string;
+}
+
+/** An assertion that its issuer signed for this server, and that is valid now. */
+export interface VerifiedAssertion {
+  readonly issuer: string;
+  readonly subject: string;
+  /** All its claims. */
+  readonly claims: JsonObject;
+  /**
+   * Records that it was used. Returns false if any process has recorded that before. Call it after
+   * all other checks, and before anything is issued.
+   */
+  claim(): Promise<boolean>;
+}
+
+interface KnownIssuer {
+  readonly settings: TrustedIssuer;
+  readonly keys: IssuerKeys;
+}
+
+/** Verifies assertions of the issuers that the server trusts (RFC 7521 section 5.2). */
+export class TrustedIssuers {
+  readonly #known: ReadonlyMap<string, KnownIssuer>;
+  readonly #singleUses: SingleUses;
+  readonly #clock: () => number;
+
+  constructor(
+    issuers: readonly TrustedIssuer[],
+    fetching: FetchJsonOptions,
+    readKeySet: ReadKeySet,
+    singleUses: SingleUses,
+  ) {
+    this.#known = new Map(
+      issuers.map((settings) => [
+        settings.issuer,
+        { settings, keys: issuerKeysAt(settings.keys, fetching, readKeySet) },
+      ]),
+    );
+    this.#singleUses = singleUses;
+    this.#clock = fetching.clock;
+  }
+
+  /** Whether the server trusts this issuer with this. */
+  trusts(issuer: string, asserts: AssertedSubject): boolean {
+    return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
+  }
+
+  /**
+   * Returns the assertion in this text. Throws a JwsError with the reason if it is not valid here
+   * and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes nothing.
+   */
+  async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
+    const assertion = parseJws(text);
+    const { header, payload: claims } = assertion;
+    const issuer = requireText(claims, 'iss');
+    const known = this.#known.get(issuer);
+    if (known === undefined) throw new JwsError('its iss is not in oauth_server:trusted_issuers');
+    const { settings, keys } = known;
+    if (!settings.asserts.includes(expected.asserts))
+      throw new JwsError(`its issuer may not assert ${expected.asserts}`);
+    requireHeader(header, expected.type);
+    requireAudience(claims, expected.audience);
+    requireTenant(claims, settings.tenant);
+    const subject = requireText(claims, 'sub');
+    const id = requireText(claims, 'jti');
+    const expiry = requireTimes(claims, settings, this.#clock() / 1000);
+    await requireSignature(assertion, settings, keys);
+    const rememberedUntil = (expiry + settings.clockTolerance) * 1000;
+    return {
+      issuer,
+      subject,
+      claims,
+      claim: () => this.#singleUses.claim('assertion', ['issuer', issuer, id], rememberedUntil),
+    };
+  }
+}
+
+async function requireSignature(
+  assertion: Jws,
+  { algorithms }: TrustedIssuer,
+  keys: IssuerKeys,
+): Promise<void> {
+  const algorithm = getAlgorithm(assertion);
+  if (!algorithms.includes(algorithm))
+    throw new JwsError('its alg is not one of those configured for its issuer');
+  const kid = readKeyId(assertion.header);
+  const isSigned = await keys.haveOne((known) =>
+    known
+      .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
+      .slice(0, MOST_TRIED)
+      .some((key) => isSignedBy(key, assertion)),
+  );
+  if (!isSigned) throw new JwsError('none of the keys of its issuer signed it');
+}

@@ -1,0 +1,98 @@
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import { readPage, readPerson, type PageOptions } from '../../console/commands/list-options.ts';
+import { orFail } from '../../console/commands/or-fail.ts';
+import { openServer } from '../../console/open-server.ts';
+import { quotedPublic } from '../../quoting.ts';
+import type { Link } from './links.ts';
+import type { OrganizationAccess } from './organization-access.ts';
+
+const PERSON = "the account: the provider's name and the person's id";
+
+const addLinkCreate: AddCommands = (program, context) => {
+  program
+    .command('oauth:link:create')
+    .description('say which account a trusted issuer means by a subject')
+    .argument('<issuer>', 'the issuer, as in oauth_server:trusted_issuers')
+    .argument('<subject>', 'the value of sub in its assertions')
+    .requiredOption('--person <provider_and_id...>', PERSON)
+    .action(async (issuer: string, subject: string, options: WithPerson) => {
+      const person = readPerson(context, options.person);
+      await orFail(context, (await open(context)).link({ issuer, subject }, person));
+      context.print(`Linked to ${quotedPublic(person.provider)} ${quotedPublic(person.id)}.`);
+    });
+};
+
+const addLinkList: AddCommands = (program, context) => {
+  program
+    .command('oauth:link:list')
+    .description('list which accounts trusted issuers mean by which subjects')
+    .option('--limit <number>', 'the largest number of rows, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
+    .option('--json', 'print only JSON to standard output')
+    .action(async (options: PageOptions & { readonly json?: boolean }) => {
+      const { limit = 50, after } = readPage(options);
+      const access = await open(context);
+      const { items, next } = await orFail(context, listed(access, limit, after));
+      if (options.json === true) return context.printJson({ items: items.map(asJson), next });
+      if (items.length > 0) context.print(items.map(describe).join('\n'));
+      if (next !== null) context.note(`There are more. Continue with --after ${next}`);
+      else if (items.length === 0) context.note('There is no link; see oauth:link:create --help.');
+    });
+};
+
+const addLinkRemove: AddCommands = (program, context) => {
+  program
+    .command('oauth:link:remove')
+    .description('remove a link; tokens that were issued because of it stop working at once')
+    .argument('<issuer>')
+    .argument('<subject>')
+    .action(async (issuer: string, subject: string) => {
+      await orFail(context, (await open(context)).unlink({ issuer, subject }));
+      context.print('The link is removed.');
+    });
+};
+
+const addAllow: AddCommands = (program, context) => {
+  program
+    .command('oauth:authorization:allow')
+    .description('let an organization give a client access again that a person or operator ended')
+    .argument('<client_id>')
+    .requiredOption('--person <provider_and_id...>', PERSON)
+    .action(async (clientId: string, options: WithPerson) => {
+      const person = readPerson(context, options.person);
+      await orFail(context, (await open(context)).allow({ person, clientId }));
+      context.print('Allowed. The next assertion of the organization works again.');
+    });
+};
+
+/** Adds the commands for links, and for access that was ended. */
+export const addJwtBearerCommands: AddCommands = (program, context) => {
+  addLinkCreate(program, context);
+  addLinkList(program, context);
+  addLinkRemove(program, context);
+  addAllow(program, context);
+};
+
+interface WithPerson {
+  readonly person: readonly string[];
+}
+
+async function listed(access: OrganizationAccess, limit: number, after?: string) {
+  return access.list(limit, after);
+}
+
+async function open(context: ConsoleContext): Promise<OrganizationAccess> {
+  const { organizationAccess } = await openServer(context);
+  return (
+    organizationAccess ?? context.fail('oauth_server:jwt_bearer_grant is off; set it to true first')
+  );
+}
+
+function describe({ issuer, subject, person, createdAt }: Link): string {
+  const whose = `${quotedPublic(person.provider)} ${quotedPublic(person.id)}`;
+  return `${issuer}  ${quotedPublic(subject)}  ${whose}  since ${new Date(createdAt).toISOString()}`;
+}
+
+function asJson({ issuer, subject, person, createdAt }: Link) {
+  return { issuer, subject, person, created_at: new Date(createdAt).toISOString() };
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** The setting that this feature adds to `oauth_server`. */
+export const jwtBearerShape = {
+  jwt_bearer_grant: z.boolean({ error: 'must be true or false' }).optional(),
+};
+
+export interface JwtBearerConfig {
+  /**
+   * Whether clients can exchange an assertion of a trusted issuer about a person (ID-JAG) for an
+   * access token, without asking the person. Needs `trusted_issuers` and
+   * `npx portico db:migrate up`; false.
+   */
+  readonly jwt_bearer_grant?: boolean | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends JwtBearerConfig {}
+  interface OAuthServerConfigInput extends JwtBearerConfig {}
+}

@@ -1,0 +1,189 @@
+import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
+import type { VerifiedAssertion } from '../../assertions/trusted-issuers.ts';
+import { OAuthError } from '../../errors.ts';
+import { CodeExchange } from '../../grants/code-exchange.ts';
+import type { GrantType } from '../../grants/grant-types.ts';
+import type { TokenGrant, TokenResponse } from '../../grants/grant.ts';
+import { invalidGrant } from '../../grants/outcome.ts';
+import type { GrantParts } from '../../grants/parts.ts';
+import { INACTIVE_ACCOUNT, naming } from '../../grants/stored-grant.ts';
+import { JwsError } from '../../keys/jws/compact.ts';
+import type { Parameters } from '../../parameters.ts';
+import { personProblem, type PersonReference } from '../../person.ts';
+import { quotedList } from '../../quoting.ts';
+import type { Client } from '../../store/client.ts';
+import type { AuthorizationCode, Family } from '../../store/grant.ts';
+import { givenDetails } from '../../store/given-access.ts';
+import type { ProvedKey } from '../../tokens/key-binding.ts';
+import { scopesHeldBy } from '../../tokens/scopes.ts';
+import type { OrganizationAccess } from './organization-access.ts';
+import type { Pairs } from './pairs.ts';
+import { requireBoundKey, requireSupported, resourceOf, scopesOf, withEffect } from './rights.ts';
+
+/** The value of `grant_type` (RFC 7523 section 2.1). */
+export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+/** The `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
+const ID_JAG_TYPE = 'oauth-id-jag+jwt';
+/** How long the server may take from the authorization to its token, in milliseconds. */
+const EXCHANGE_TIME = 60_000;
+
+/** The grant type of assertions about people, for the list of grant types. */
+export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
+  return {
+    name: JWT_BEARER_GRANT,
+    begins: 'person',
+    clients: 'confidential',
+    grant: (parts) => new JwtBearerGrant(parts, access, pairs),
+  };
+}
+
+/** An assertion about a person, and what it grants this client. */
+interface Granted {
+  readonly assertion: VerifiedAssertion;
+  readonly person: PersonReference;
+  readonly scopes: readonly string[];
+  readonly audience: string | null;
+}
+
+/**
+ * Exchanges an identity assertion (ID-JAG) for an access token (RFC 7523 section 2.1). The
+ * person is not asked: the issuer decided. There is no refresh token and no ID token.
+ */
+class JwtBearerGrant implements TokenGrant {
+  readonly #parts: GrantParts;
+  readonly #access: OrganizationAccess;
+  readonly #pairs: Pairs;
+  readonly #exchange: CodeExchange;
+
+  constructor(parts: GrantParts, access: OrganizationAccess, pairs: Pairs) {
+    this.#parts = parts;
+    this.#access = access;
+    this.#pairs = pairs;
+    this.#exchange = new CodeExchange(parts, {
+      grantType: JWT_BEARER_GRANT,
+      secondUse: 'refused',
+    });
+  }
+
+  async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
+    const { clock } = this.#parts.server;
+    const sent = form.require('assertion');
+    const thumbprint = proved?.thumbprint ?? null;
+    const granted = await this.#refusing(() => this.#granted(sent, client, form, thumbprint));
+    if (proved !== null) await proved.claim();
+    // Last, so that no request that is refused uses up the assertion.
+    if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
+    const now = clock();
+    const code = await this.#begin(granted, client, now);
+    // There is no refresh token: the client asks the issuer for another assertion.
+    const grants = client.grants.filter((name) => name !== 'refresh_token');
+    const request = { client: { ...client, grants }, form, thumbprint };
+    return naming(code.family, () => this.#exchange.exchange(code, request, now));
+  }
+
+  /** Turns the reason why an assertion is refused into `invalid_grant`. */
+  async #refusing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof JwsError) throw invalidGrant(`of the assertion: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** Makes every check. Writes nothing. */
+  async #granted(
+    sent: string,
+    client: Client,
+    form: Parameters,
+    thumbprint: string | null,
+  ): Promise<Granted> {
+    const { issuer, trustedIssuers, resources } = this.#parts.server;
+    const expected = { asserts: 'people', type: ID_JAG_TYPE, audience: issuer } as const;
+    const assertion = await trustedIssuers.verify(sent, expected);
+    const { claims } = assertion;
+    if (claims['client_id'] !== client.id)
+      throw new JwsError('its client_id is not the client that sent it');
+    requireSupported(claims);
+    requireBoundKey(claims, thumbprint);
+    const audience = resources.require(resourceOf(claims, form.get('resource')));
+    const registered = this.#registered(scopesOf(claims, form.get('scope')), client, audience);
+    const person = await this.#personOf(assertion);
+    if (await this.#pairs.hasEnded({ person, clientId: client.id }))
+      throw invalidGrant('the person or an operator has ended the access of this client');
+    return { assertion, person, scopes: await this.#held(registered, person), audience };
+  }
+
+  /** Returns the account of the person. Throws without one that may sign in. */
+  async #personOf(assertion: VerifiedAssertion): Promise<PersonReference> {
+    const { accounts, clock } = this.#parts.server;
+    const person = await this.#access.accountFor(assertion, clock());
+    if (person === null) throw invalidGrant('no account is linked to the subject of the assertion');
+    const problem = personProblem(person);
+    if (problem !== null)
+      throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
+    if ((await accounts.active(person)) === null) throw invalidGrant(INACTIVE_ACCOUNT);
+    return person;
+  }
+
+  /**
+   * Returns the scopes if the client and the resource have all of them. Without scopes in the
+   * assertion and the request, returns all that both have.
+   */
+  #registered(
+    scopes: readonly string[] | null,
+    client: Client,
+    audience: string | null,
+  ): readonly string[] {
+    const catalog = this.#parts.server.resources.scopesOf(audience);
+    const available = withEffect(client.scopes.filter((name) => catalog.has(name)));
+    const wanted = scopes ?? available;
+    const beyond = wanted.filter((name) => !available.includes(name));
+    if (wanted.length > 0 && beyond.length === 0) return wanted;
+    const detail =
+      beyond.length === 0
+        ? 'no scope is left that has an effect here'
+        : `unknown, or not registered for this client and resource: ${quotedList(beyond)}`;
+    throw new OAuthError('invalid_scope', 'The scope is not one that the client may have.', detail);
+  }
+
+  /** Returns the scopes whose permission the person has. Throws without one. */
+  async #held(scopes: readonly string[], person: PersonReference): Promise<readonly string[]> {
+    const { host, scopes: catalog } = this.#parts.server;
+    const held = await scopesHeldBy(host, catalog, scopes, person);
+    if (held.length > 0) return held;
+    throw new OAuthError(
+      'invalid_scope',
+      'The person may use none of these scopes.',
+      `the person holds no permission behind the scopes: ${quotedList(scopes)}`,
+    );
+  }
+
+  /** Begins the authorization. Throws if the access was ended meanwhile. */
+  async #begin(
+    { assertion, person, scopes, audience }: Granted,
+    client: Client,
+    now: number,
+  ): Promise<AuthorizationCode> {
+    const { store } = this.#parts.server;
+    const family: Family = {
+      id: orderedIdentifier(now),
+      clientId: client.id,
+      person,
+      subject: await store.subjects.assignSubject(person, randomIdentifier()),
+      scopes,
+      audience,
+      thumbprint: null,
+      details: givenDetails(assertion.issuer, assertion.subject),
+    };
+    const code = {
+      hash: tokenHash(randomToken()),
+      expiresAt: now + EXCHANGE_TIME,
+      parameters: { redirectUri: '', codeChallenge: '', nonce: null },
+    };
+    if (!(await this.#pairs.begin({ person, clientId: client.id }, { family, code }, now)))
+      throw invalidGrant('the person or an operator has ended the access of this client');
+    return { ...code, family, used: false };
+  }
+}

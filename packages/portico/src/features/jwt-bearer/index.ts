@@ -1,0 +1,58 @@
+import { defineFeature } from '../../feature.ts';
+import { jwtBearerShape } from './config.ts';
+import { jwtBearerGrant } from './grant.ts';
+import { Links } from './links.ts';
+import { jwtBearerMigrations } from './migrations.ts';
+import { OrganizationAccess } from './organization-access.ts';
+import { Pairs } from './pairs.ts';
+
+declare module '../../store/pruning.ts' {
+  interface PrunedRows {
+    /**
+     * The number of unused records of access that organizations gave. Missing if `jwt_bearer_grant`
+     * is off.
+     */
+    readonly givenAccess?: number;
+  }
+}
+
+declare module '../../authorization-server.ts' {
+  interface FeatureMembers {
+    /** Links and ended access, if `oauth_server:jwt_bearer_grant` is on. */
+    readonly organizationAccess?: OrganizationAccess;
+  }
+}
+
+/** The profile of the grant (draft-ietf-oauth-identity-assertion-authz-grant section 7.2). */
+const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag';
+/** How many rows to remove at once. */
+const BATCH = 100;
+/** How long a row stays without a use, besides the lifetime of its tokens, in milliseconds. */
+const UNUSED = 90 * 86_400_000;
+
+/** Lets identity providers of organizations give clients access to accounts (ID-JAG). */
+export const jwtBearer = defineFeature({
+  name: 'jwt_bearer',
+  config: jwtBearerShape,
+  migrations: ({ jwt_bearer_grant: isOn = false }) => (isOn ? jwtBearerMigrations : []),
+  commands: async () => (await import('./commands.ts')).addJwtBearerCommands,
+  start(server, { jwt_bearer_grant: isOn = false, access_token_ttl: lifetime }) {
+    if (!isOn) return {};
+    const { database, clock } = server;
+    const pairs = new Pairs(database);
+    const organizationAccess = new OrganizationAccess(server, new Links(database), pairs);
+    return {
+      metadata: { authorization_grant_profiles_supported: [ID_JAG_PROFILE] },
+      grants: [jwtBearerGrant(organizationAccess, pairs)],
+      givenAccess: organizationAccess,
+      members: () => ({ organizationAccess }),
+      expiring: {
+        kind: 'givenAccess',
+        called: 'records of access that organizations gave',
+        which: 'was not used for ninety days',
+        batch: BATCH,
+        remove: (limit) => pairs.removeUnused(clock() - UNUSED - lifetime * 1000, limit),
+      },
+    };
+  },
+});

@@ -1,0 +1,91 @@
+import { insertIfNone, type Database } from '@portico/sql';
+import { tokenHash } from '../../crypto.ts';
+import type { AssertedAccount } from '../../host.ts';
+import type { PersonReference } from '../../person.ts';
+
+/** The account that an issuer means by a subject. */
+export interface Link extends AssertedAccount {
+  readonly person: PersonReference;
+  /** In milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** A part of the links, in a fixed order. */
+export interface LinkPage {
+  readonly items: readonly Link[];
+  /** Pass this as `after` to get the next page. Null if nothing follows. */
+  readonly next: string | null;
+}
+
+/** Reads and writes which account an issuer means by a subject (`oauth_linked_subjects`). */
+export class Links {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async find(account: AssertedAccount): Promise<Link | null> {
+    const { rows } = await this.#database.execute<Row>(
+      `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE link_hash = ?`,
+      [linkHash(account)],
+    );
+    return rows[0] === undefined ? null : toLink(rows[0]);
+  }
+
+  /** Adds the link. Returns false if the subject is linked already. */
+  add({ issuer, subject, person, createdAt }: Link): Promise<boolean> {
+    const hash = linkHash({ issuer, subject });
+    const values = [hash, issuer, subject, person.provider, person.id, createdAt];
+    const row = `oauth_linked_subjects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`;
+    return insertIfNone(this.#database, row, '(link_hash)', values);
+  }
+
+  /** Removes the link. Returns false if there was none. */
+  async remove(account: AssertedAccount): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      'DELETE FROM oauth_linked_subjects WHERE link_hash = ?',
+      [linkHash(account)],
+    );
+    return affected === 1;
+  }
+
+  async removeOfPerson({ provider, id }: PersonReference): Promise<void> {
+    const ofPerson = 'user_id = ? AND user_provider = ?';
+    await this.#database.execute(`DELETE FROM oauth_linked_subjects WHERE ${ofPerson}`, [
+      id,
+      provider,
+    ]);
+  }
+
+  async list(limit: number, after = ''): Promise<LinkPage> {
+    const { rows } = await this.#database.execute<Row>(
+      `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE link_hash > ?
+        ORDER BY link_hash LIMIT ${limit + 1}`,
+      [after],
+    );
+    const shown = rows.slice(0, limit);
+    const next = rows.length > limit ? (shown.at(-1)?.link_hash ?? null) : null;
+    return { items: shown.map(toLink), next };
+  }
+}
+
+const COLUMNS = 'link_hash, issuer, subject, user_provider, user_id, created_at';
+
+interface Row {
+  readonly link_hash: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly created_at: number;
+}
+
+function toLink(row: Row): Link {
+  const person = { provider: row.user_provider, id: row.user_id };
+  return { issuer: row.issuer, subject: row.subject, person, createdAt: row.created_at };
+}
+
+function linkHash({ issuer, subject }: AssertedAccount): string {
+  return tokenHash(JSON.stringify([issuer, subject]));
+}

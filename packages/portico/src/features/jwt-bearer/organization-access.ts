@@ -1,0 +1,133 @@
+import { AccessError } from '../../errors.ts';
+import type { AssertedAccount } from '../../host.ts';
+import { requirePerson } from '../../grants/held-access.ts';
+import { samePerson, type PersonReference } from '../../person.ts';
+import { quotedUri } from '../../quoting.ts';
+import type { Server } from '../../server.ts';
+import {
+  givenBy,
+  givenSubject,
+  type AccessInUse,
+  type GivenAccess,
+} from '../../store/given-access.ts';
+import type { LinkPage, Links } from './links.ts';
+import type { Pair, Pairs } from './pairs.ts';
+
+/** The longest `iss` and `sub`, in characters. */
+const LONGEST = 255;
+
+/** Access that identity providers of organizations gave: links, and what was ended. */
+export class OrganizationAccess implements GivenAccess {
+  readonly #server: Server;
+  readonly #links: Links;
+  readonly #pairs: Pairs;
+
+  /** Only the feature calls this constructor. */
+  constructor(server: Server, links: Links, pairs: Pairs) {
+    this.#server = server;
+    this.#links = links;
+    this.#pairs = pairs;
+  }
+
+  /** Returns the account that the issuer means, or null. `issuedAt`: when a token was issued. */
+  async accountFor(
+    { issuer, subject }: AssertedAccount,
+    issuedAt: number,
+  ): Promise<PersonReference | null> {
+    const { accountFor } = this.#server.host;
+    if (accountFor !== null) return accountFor({ issuer, subject });
+    const link = await this.#links.find({ issuer, subject });
+    return link !== null && link.createdAt <= issuedAt ? link.person : null;
+  }
+
+  async refusal({ person, clientId, issuedAt, details }: AccessInUse): Promise<string | null> {
+    const issuer = givenBy(details) ?? '';
+    if (!this.#server.trustedIssuers.trusts(issuer, 'people'))
+      return 'the issuer that gave the access is not trusted any more';
+    const means = await this.accountFor({ issuer, subject: givenSubject(details) }, issuedAt);
+    if (means === null || !samePerson(means, person))
+      return 'the account is no longer linked to the subject that the issuer named';
+    if (!(await this.#pairs.isValid({ person, clientId }, issuedAt)))
+      return 'the person or an operator has ended the access that the organization gave';
+    return null;
+  }
+
+  end(person: PersonReference, clientId: string | null): Promise<void> {
+    return this.#pairs.end(person, clientId, this.#server.clock());
+  }
+
+  async forget(person: PersonReference): Promise<void> {
+    await this.#links.removeOfPerson(person);
+    await this.#pairs.removeOfPerson(person);
+  }
+
+  /** Lists the links, in a fixed order. */
+  list(limit: number, after?: string): Promise<LinkPage> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
+      throw new AccessError('The limit must be a whole number from 1 to 1000');
+    return this.#links.list(limit, after);
+  }
+
+  /**
+   * Links an issuer's subject to an account. Throws an AccessError if the account does not exist,
+   * or if the subject is linked to another one.
+   */
+  async link(account: AssertedAccount, given: PersonReference): Promise<void> {
+    const { trustedIssuers, accounts, clock, host } = this.#server;
+    const { issuer, subject } = requireAccount(account);
+    const person = requirePerson(given);
+    if (host.accountFor !== null) throw new AccessError(HOST_DECIDES);
+    if (!trustedIssuers.trusts(issuer, 'people'))
+      throw new AccessError(
+        `The issuer ${quotedUri(issuer)} is not in oauth_server:trusted_issuers with asserts: people`,
+      );
+    if ((await accounts.active(person)) === null)
+      throw new AccessError('No account that may sign in has this provider and id');
+    if (await this.#links.add({ issuer, subject, person, createdAt: clock() })) return;
+    const link = await this.#links.find({ issuer, subject });
+    if (link !== null && samePerson(link.person, person)) return;
+    throw new AccessError('The subject is linked to another account; remove that link first');
+  }
+
+  /** Removes a link. Its tokens stop working at once. Throws an AccessError for an unknown one. */
+  async unlink(account: AssertedAccount): Promise<void> {
+    const { issuer, subject } = requireAccount(account);
+    const link = await this.#links.find({ issuer, subject });
+    if (link === null || !(await this.#links.remove({ issuer, subject })))
+      throw new AccessError('This subject of this issuer is not linked; see oauth:link:list');
+    await this.#revokeGiven(link.person, issuer, subject);
+  }
+
+  /**
+   * Allows what was ended again: from now on, the organization can give this client access to this
+   * account. Throws an AccessError if it was not ended.
+   */
+  async allow({ person, clientId }: Pair): Promise<void> {
+    const allowed = { person: requirePerson(person), clientId };
+    if (!(await this.#pairs.allow(allowed, this.#server.clock())))
+      throw new AccessError('No ended access of an organization has this person and client');
+  }
+
+  /** Revokes what the issuer gave, so that no list shows it any more. */
+  async #revokeGiven(person: PersonReference, issuer: string, subject: string): Promise<void> {
+    const { store, audit, clock } = this.#server;
+    const found = await store.authorizations.listAuthorizations(person, clock());
+    for (const { family } of found) {
+      const { id: authorization, clientId, details = {} } = family;
+      if (givenBy(details) !== issuer || givenSubject(details) !== subject) continue;
+      if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
+      await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'operator' });
+    }
+  }
+}
+
+const HOST_DECIDES =
+  'The application decides which account a subject means (Host.accountFor), so there are no links';
+
+function requireAccount({ issuer, subject }: AssertedAccount): AssertedAccount {
+  for (const [name, text] of Object.entries({ issuer, subject })) {
+    if (text === '' || text.length > LONGEST || !text.isWellFormed() || text.includes('\0'))
+      throw new AccessError(`The ${name} must be a text of 1 to ${LONGEST} characters`);
+  }
+  return { issuer, subject };
+}

@@ -1,0 +1,103 @@
+import { OAuthError } from '../../errors.ts';
+import { JwsError, type JsonObject } from '../../keys/jws/compact.ts';
+import { quotedList } from '../../quoting.ts';
+import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
+
+/** What an assertion grants, as far as its claims say (ID-JAG section 4.4.1). */
+
+/** Claims that limit an assertion in a way that this server cannot follow. */
+const NOT_SUPPORTED = ['authorization_details', 'aud_tenant'] as const;
+/** Scopes that have no effect here: no ID token and no refresh token is issued. */
+const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
+
+/** Throws a JwsError if a claim limits the assertion in a way that this server cannot follow. */
+export function requireSupported(claims: JsonObject): void {
+  const found = NOT_SUPPORTED.find((name) => Object.hasOwn(claims, name));
+  if (found !== undefined) throw new JwsError(`it has ${found}, which is not supported`);
+}
+
+/**
+ * Returns the only resource that the token can be for. Undefined for the server's default. `sent`
+ * is the parameter `resource` of the request. Throws a JwsError for a malformed claim, and
+ * `invalid_target` for another resource.
+ */
+export function resourceOf({ resource }: JsonObject, sent: string | undefined): string | undefined {
+  if (resource === undefined) {
+    if (sent === undefined) return undefined;
+    throw otherTarget('the request names a resource, and the assertion names none');
+  }
+  const named: readonly unknown[] = Array.isArray(resource) ? resource : [resource];
+  const texts = named.filter((each) => typeof each === 'string' && each !== '');
+  if (texts.length === 0 || texts.length !== named.length)
+    throw new JwsError('its resource is neither a text nor a list of texts');
+  const found = (texts as readonly string[]).filter((each) => sent === undefined || each === sent);
+  const [only] = new Set(found);
+  if (only !== undefined && new Set(found).size === 1) return only;
+  throw otherTarget(
+    only === undefined
+      ? 'the request names a resource that the assertion does not name'
+      : 'the assertion names several resources, and the request does not choose one',
+  );
+}
+
+/**
+ * Returns the scopes that the assertion and the request both name, without those that have no
+ * effect here. Null if neither names any. Throws a JwsError for a malformed claim, and
+ * `invalid_scope` for a malformed parameter, or if nothing is left.
+ */
+export function scopesOf(
+  { scope }: JsonObject,
+  sent: string | undefined,
+): readonly string[] | null {
+  const asserted = scope === undefined ? null : readClaim(scope);
+  const requested = sent === undefined ? null : readParameter(sent);
+  if (asserted === null || requested === null) return asserted ?? requested;
+  const both = requested.filter((name) => asserted.includes(name));
+  if (both.length > 0) return both;
+  const detail = `the assertion has none of the scopes asked for: ${quotedList(requested)}`;
+  throw new OAuthError('invalid_scope', 'The assertion does not have these scopes.', detail);
+}
+
+function readClaim(scope: unknown): readonly string[] {
+  const names = typeof scope === 'string' ? split(scope) : [];
+  if (names.length > 0 && names.every(isScopeToken)) return withEffect(names);
+  throw new JwsError('its scope is not a list of scopes, as a text');
+}
+
+function readParameter(scope: string): readonly string[] {
+  const names = split(scope);
+  if (names.every(isScopeToken)) return withEffect(names);
+  const detail = `not well formed: ${quotedList(names.filter((name) => !isScopeToken(name)))}`;
+  throw new OAuthError('invalid_scope', 'The scope is not well formed.', detail);
+}
+
+function split(scope: string): readonly string[] {
+  return [...new Set(scope.split(' ').filter((name) => name !== ''))];
+}
+
+/** Leaves out scopes without effect. */
+export function withEffect(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !WITHOUT_EFFECT.includes(name));
+}
+
+/**
+ * Requires the key that the assertion is bound to (RFC 7800, RFC 9449 section 6.1). `proved` is the
+ * thumbprint of the key that the request proves, or null.
+ */
+export function requireBoundKey({ cnf }: JsonObject, proved: string | null): void {
+  if (cnf === undefined) return;
+  const members = typeof cnf === 'object' && cnf !== null ? Object.entries(cnf) : [];
+  const [[name, thumbprint] = []] = members;
+  if (members.length !== 1 || name !== 'jkt' || typeof thumbprint !== 'string')
+    throw new JwsError('its cnf is not a jkt alone');
+  if (proved === null) throw new JwsError('it is bound to a key, and the request proves none');
+  if (thumbprint !== proved) throw new JwsError('it is bound to another key');
+}
+
+function otherTarget(detail: string): OAuthError {
+  return new OAuthError(
+    'invalid_target',
+    'The resource is not the one that the assertion is for.',
+    detail,
+  );
+}

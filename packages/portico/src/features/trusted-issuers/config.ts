@@ -1,0 +1,112 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { fetchableUrlProblem } from '../../http/outbound/fetchable-urls.ts';
+import { VERIFIED_ALGORITHMS } from '../../keys/jws/public-keys.ts';
+
+const LONGEST_AGE = 86_400;
+const LONGEST_TOLERANCE = 300;
+const LONGEST_ISSUER = 255;
+
+/** Whether the text is an https URL without a query, a fragment and credentials. */
+function isIssuer(text: string): boolean {
+  if (text.length > LONGEST_ISSUER || !/^https:\/\/[^?#\s]+$/.test(text)) return false;
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
+
+const seconds = (least: number, most: number) =>
+  z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(least, `must be at least ${least}`)
+    .max(most, `must be at most ${most}`);
+
+const jwksUri = z
+  .string({ error: 'must be the https URL of the key set of the issuer' })
+  .superRefine((text, context) => {
+    const problem = fetchableUrlProblem(text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+
+const jwksFile = z
+  .string({ error: 'must be the path of a file with the key set of the issuer' })
+  .refine((text) => path.isAbsolute(text), 'must be an absolute path');
+
+const algorithms = z
+  .array(
+    z.enum(VERIFIED_ALGORITHMS, { error: `must be one of ${VERIFIED_ALGORITHMS.join(', ')}` }),
+    { error: 'must be a list of algorithms, such as RS256' },
+  )
+  .min(1, 'must name at least one algorithm');
+
+const issuer = z
+  .strictObject(
+    {
+      jwks_uri: jwksUri.optional(),
+      jwks_file: jwksFile.optional(),
+      algorithms,
+      asserts: z
+        .array(z.enum(['people'], { error: 'must be people' }), {
+          error: 'must be a list of what the issuer may assert: people',
+        })
+        .min(1, 'must name what the issuer may assert: people'),
+      tenant: z.string({ error: 'must be a text' }).min(1, 'is empty; leave it out').optional(),
+      clock_tolerance: seconds(0, LONGEST_TOLERANCE).default(30),
+      maximum_age: seconds(1, LONGEST_AGE).default(300),
+    },
+    { error: 'must be an object { jwks_uri, algorithms, asserts }' },
+  )
+  .refine(
+    ({ jwks_uri: url, jwks_file: file }) => (url === undefined) !== (file === undefined),
+    'needs either jwks_uri or jwks_file',
+  );
+
+/** The setting that this feature adds to `oauth_server`. */
+export const trustedIssuersShape = {
+  trusted_issuers: z
+    .record(
+      z
+        .string()
+        .refine(isIssuer, 'is not an issuer: write its https URL without a query or fragment'),
+      issuer,
+      { error: 'must be a map of issuers to their settings' },
+    )
+    .optional(),
+};
+
+/** The settings of a trusted issuer. */
+export interface TrustedIssuerInput {
+  /** The https URL of its key set. Needed, unless there is a file. */
+  readonly jwks_uri?: string | undefined;
+  /** The absolute path of a file with its key set. A change works at once; none. */
+  readonly jwks_file?: string | undefined;
+  /** The algorithms that it signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`. Needed. */
+  readonly algorithms?: readonly string[] | undefined;
+  /** What it may assert: `people`, which is who a person is. Needed. */
+  readonly asserts?: readonly string[] | undefined;
+  /** The only `tenant` that is accepted. Without it, assertions must have none; none. */
+  readonly tenant?: string | undefined;
+  /** How far its clock may differ, in seconds, at most 300; 30. */
+  readonly clock_tolerance?: number | undefined;
+  /** How long ago an assertion may have been issued, in seconds, at most a day; 300. */
+  readonly maximum_age?: number | undefined;
+}
+
+export interface TrustedIssuersConfig {
+  /** The validated issuers, by `iss`. */
+  readonly trusted_issuers?: Readonly<Record<string, z.output<typeof issuer>>> | undefined;
+}
+
+export interface TrustedIssuersConfigInput {
+  /**
+   * The issuers whose signed assertions the server accepts, such as the identity provider of an
+   * organization: each `iss` with its settings. An issuer that is removed here is no longer
+   * trusted, and tokens that were issued for its assertions no longer work; none.
+   */
+  readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends TrustedIssuersConfig {}
+  interface OAuthServerConfigInput extends TrustedIssuersConfigInput {}
+}

@@ -1,0 +1,37 @@
+import type { TrustedIssuer } from '../../assertions/trusted-issuer.ts';
+import { defineFeature } from '../../feature.ts';
+import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
+
+type Configured = NonNullable<TrustedIssuersConfig['trusted_issuers']>;
+
+/** Accepts signed assertions of issuers outside this server (RFC 7521). */
+export const trustedIssuers = defineFeature({
+  name: 'trusted_issuers',
+  config: trustedIssuersShape,
+  trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
+  problems: ({ trusted_issuers: configured = {} }, publicUrl) =>
+    // A server that accepts its own assertions could widen what it has granted.
+    Object.keys(configured)
+      .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
+      .map((issuer) => ({
+        key: `oauth_server:trusted_issuers:${issuer}`,
+        message: 'is on the origin of this server; name an issuer outside of it',
+      })),
+  start: (_, { trusted_issuers: configured = {} }) =>
+    Object.keys(configured).length === 0 ? {} : { usesOnce: true },
+});
+
+function describeIssuers(configured: Configured): readonly TrustedIssuer[] {
+  return Object.entries(configured).map(([issuer, settings]) => {
+    const { jwks_uri: url, jwks_file: file = '', algorithms, asserts, tenant } = settings;
+    return {
+      issuer,
+      keys: url === undefined ? { file } : { url },
+      algorithms,
+      asserts,
+      tenant: tenant ?? null,
+      clockTolerance: settings.clock_tolerance,
+      maximumAge: settings.maximum_age,
+    };
+  });
+}

@@ -1,0 +1,45 @@
+import type { PersonReference } from '../person.ts';
+import type { Details } from './grant.ts';
+
+/**
+ * Access to people's accounts that an organization gave instead of the person. A feature provides
+ * it. It marks such authorizations with the detail `given_by`, and confirms them at each use.
+ */
+export interface GivenAccess {
+  /** Returns why the access is not valid any more, for the log. Null if it is valid. */
+  refusal(access: AccessInUse): Promise<string | null>;
+  /**
+   * Refuses the organization's access for this person and client from now on, or for all clients
+   * (null). Called before the authorizations are revoked.
+   */
+  end(person: PersonReference, clientId: string | null): Promise<void>;
+  /** Removes everything about this person. */
+  forget(person: PersonReference): Promise<void>;
+}
+
+/** An access token of an authorization that an organization gave. */
+export interface AccessInUse {
+  readonly person: PersonReference;
+  readonly clientId: string;
+  /** When the token was issued, in milliseconds since 1970. */
+  readonly issuedAt: number;
+  /** The details of its authorization. */
+  readonly details: Details;
+}
+
+/** Returns the issuer that gave an authorization. Null if the person gave it. */
+export function givenBy(details: Details | undefined): string | null {
+  const issuer = details?.['given_by'];
+  return typeof issuer === 'string' ? issuer : null;
+}
+
+/** Returns the details that mark an authorization as given by this issuer, for this subject. */
+export function givenDetails(issuer: string, subject: string): Details {
+  return { given_by: issuer, given_subject: subject };
+}
+
+/** Returns the subject for which an organization gave the authorization. Empty if unknown. */
+export function givenSubject(details: Details): string {
+  const subject = details['given_subject'];
+  return typeof subject === 'string' ? subject : '';
+}

@@ -1,0 +1,400 @@
+// @engines all: the store keeps links, and what was ended
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { newKey, signed } from './support/assertions.ts';
+import { newDpopKey, jktOf, requestWithProof, tokenProof } from './support/dpop.ts';
+import { startDocumentHost } from './support/document-host.ts';
+import {
+  accountOf,
+  assertionFor,
+  IDP,
+  jagClaims,
+  jagHeader,
+  JWT_BEARER,
+  link,
+  present,
+  registerAssistant,
+  startIdentityProvider,
+  SUBJECT,
+  type IdentityProvider,
+} from './support/identity-provider.ts';
+import {
+  ADA,
+  callApi,
+  errorOf,
+  GRACE,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+
+/** Access that the identity provider of an organization gives (RFC 7523, ID-JAG). */
+
+let idp: IdentityProvider;
+let portal: RunningPortal;
+let assistant: TestClient;
+
+beforeAll(async () => {
+  idp = await startIdentityProvider();
+  portal = await startPortal({ config: idp.config });
+  assistant = await registerAssistant(portal);
+  await link(portal, ADA);
+});
+afterAll(async () => {
+  await portal.close();
+  await idp.close();
+});
+
+const ask = (changes: Readonly<Record<string, unknown>> = {}, form = {}, client = assistant) =>
+  present(portal, client, assertionFor(portal, client, idp.key, changes), form);
+
+async function tokensOf(response: Response): Promise<Tokens> {
+  expect(response.status).toBe(200);
+  return (await response.json()) as Tokens;
+}
+
+/** Whether an API accepts the token. */
+const isAccepted = async (token: string, at = portal) =>
+  (await callApi(at, '/api/whoami', token)).status === 200;
+
+const organization = () => {
+  const { organizationAccess } = portal.server;
+  if (organizationAccess === undefined) throw new Error('the grant is off');
+  return organizationAccess;
+};
+
+describe('an assertion of a trusted issuer', () => {
+  // @shows AS-49.1, AS-49.3
+  test('gives an access token for the linked account, and no refresh or ID token', async () => {
+    const tokens = await tokensOf(await ask({ scope: 'openid notes:read' }));
+    expect(Object.keys(tokens).toSorted()).toEqual([
+      'access_token',
+      'expires_in',
+      'scope',
+      'token_type',
+    ]);
+    expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'notes:read' });
+    const who = await callApi(portal, '/api/whoami', tokens.access_token);
+    expect(await who.text()).toContain('Ada');
+  });
+
+  // @shows AS-49.1
+  test('is announced in the metadata as the draft says', async () => {
+    for (const name of ['oauth-authorization-server', 'openid-configuration']) {
+      const metadata = await (await fetch(`${portal.url}/.well-known/${name}`)).json();
+      expect(metadata).toMatchObject({
+        authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
+        grant_types_supported: expect.arrayContaining([JWT_BEARER]) as unknown,
+      });
+    }
+  });
+
+  // @shows AS-49.2
+  test('works once, and a refused request does not use it up', async () => {
+    const assertion = assertionFor(portal, assistant, idp.key);
+    const other = await registerAssistant(portal);
+    expect(await errorOf(await present(portal, other, assertion))).toBe('invalid_grant');
+    await tokensOf(await present(portal, assistant, assertion));
+    expect(await errorOf(await present(portal, assistant, assertion))).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.2
+  test('of two at once with one jti, exactly one is accepted', async () => {
+    const assertion = assertionFor(portal, assistant, idp.key);
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => present(portal, assistant, assertion)),
+    );
+    const accepted = answers.filter(({ status }) => status === 200);
+    expect([accepted.length, answers.length]).toEqual([1, 4]);
+  });
+
+  // @shows AS-49.3
+  test.each<[scope: string | undefined, form: Record<string, string>, granted: string]>([
+    ['notes:read', {}, 'notes:read'],
+    ['notes:read notes:write', {}, 'notes:read notes:write'],
+    ['notes:read notes:write', { scope: 'notes:write' }, 'notes:write'],
+    ['notes:read', { scope: 'notes:read notes:write' }, 'notes:read'],
+    [undefined, {}, 'notes:read notes:write'],
+    [undefined, { scope: 'notes:read offline_access' }, 'notes:read'],
+  ])('with the scope %s and the request %o gives %s', async (scope, form, granted) => {
+    expect((await tokensOf(await ask({ scope }, form))).scope).toBe(granted);
+  });
+
+  // @shows AS-49.3
+  test('never gives more than the person may do now', async () => {
+    await portal.deny(ADA, 'notes.edit');
+    onTestFinished(() => portal.grant(ADA, 'notes.edit'));
+    const { scope } = await tokensOf(await ask({ scope: 'notes:read notes:write' }));
+    expect(scope).toBe('notes:read');
+    expect(await errorOf(await ask({ scope: 'notes:write' }))).toBe('invalid_scope');
+  });
+
+  // @shows AS-49.1
+  test('is refused from a public client, and from one without the grant', async () => {
+    const other = await registerAssistant(portal, {
+      grants: ['client_credentials'],
+      scopes: ['notes:read'],
+    });
+    expect(await errorOf(await ask({}, {}, other))).toBe('unauthorized_client');
+  });
+
+  // @shows AS-49.4
+  test('for a subject that is not linked is refused, whatever e-mail address it has', async () => {
+    const claims = { sub: 'someone', email: ADA, email_verified: true };
+    expect(await errorOf(await ask(claims))).toBe('invalid_grant');
+  });
+});
+
+describe('a token that an organization gave', () => {
+  // @shows AS-49.5
+  test('stops at once if the account is suspended', async () => {
+    const { access_token: token } = await tokensOf(await ask());
+    expect(await isAccepted(token)).toBe(true);
+    await portal.suspend(ADA);
+    onTestFinished(() => portal.restore(ADA));
+    expect(await isAccepted(token)).toBe(false);
+    expect(await errorOf(await ask())).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.4, AS-49.5
+  test('stops at once if the subject is unlinked, and stays dead after a new link', async () => {
+    await link(portal, GRACE, 'grace');
+    const { access_token: token } = await tokensOf(await ask({ sub: 'grace' }));
+    expect(await isAccepted(token)).toBe(true);
+    await organization().unlink({ issuer: IDP, subject: 'grace' });
+    expect(await isAccepted(token)).toBe(false);
+    expect(await errorOf(await ask({ sub: 'grace' }))).toBe('invalid_grant');
+    await link(portal, GRACE, 'grace');
+    expect(await isAccepted(token)).toBe(false);
+    await tokensOf(await ask({ sub: 'grace' }));
+  });
+
+  // @shows AS-49.5
+  test('stops at once if the issuer is no longer trusted, or the grant is off', async () => {
+    const { access_token: token } = await tokensOf(await ask());
+    expect(await isAccepted(token)).toBe(true);
+    const { DATABASE_URL: databaseUrl = '' } = portal.env;
+    const { key_path } = portal.server.config;
+    const acceptedWith = async (oauth_server: object) => {
+      const config = { oauth_server: { ...oauth_server, key_path } };
+      const later = await startPortal({ config, databaseUrl });
+      try {
+        return await isAccepted(token, later);
+      } finally {
+        await later.close();
+      }
+    };
+    expect(await acceptedWith(idp.config.oauth_server)).toBe(true);
+    expect(await acceptedWith({ jwt_bearer_grant: true, trusted_issuers: {} })).toBe(false);
+    expect(await acceptedWith({ jwt_bearer_grant: false })).toBe(false);
+  });
+
+  // @shows AS-49.6
+  test('is on the page of applications, and in the list of operators', async () => {
+    const client = await registerAssistant(portal, { name: 'Listed' });
+    await tokensOf(await ask({}, {}, client));
+    const ada = await portal.signedIn(ADA);
+    const page = await (await ada.get('/oauth/applications')).text();
+    expect(page).toContain(`Your organization gave this access (<bdi>${IDP}</bdi>)`);
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    expect(items).toMatchObject([{ givenBy: IDP }]);
+  });
+
+  // @shows AS-49.6
+  test('that the person ends stays ended until an operator allows it', async () => {
+    const client = await registerAssistant(portal, { name: 'Ended by the person' });
+    const { access_token: token } = await tokensOf(await ask({}, {}, client));
+    const ada = await portal.signedIn(ADA);
+    const page = await (await ada.get('/oauth/applications')).text();
+    const [, csrf = ''] =
+      new RegExp(
+        `value="${client.id}">\\s*<input type="hidden" name="csrf_token" value="([^"]+)"`,
+      ).exec(page) ?? [];
+    const form = { client_id: client.id, csrf_token: csrf };
+    expect((await ada.post('/oauth/applications', form)).status).toBe(303);
+    expect(await isAccepted(token)).toBe(false);
+    expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
+    const person = await accountOf(portal, ADA);
+    await organization().allow({ person, clientId: client.id });
+    expect(await isAccepted(token)).toBe(false);
+    await tokensOf(await ask({}, {}, client));
+  });
+
+  // @shows AS-49.6
+  test('that an operator ends stays ended, for this person and client alone', async () => {
+    const client = await registerAssistant(portal);
+    await link(portal, GRACE, 'grace at work');
+    await tokensOf(await ask({ sub: 'grace at work' }, {}, client));
+    const { access_token: token } = await tokensOf(await ask({}, {}, client));
+    const { items } = await portal.server.access.list({ person: await accountOf(portal, ADA) });
+    const own = items.filter((each) => each.client.id === client.id);
+    await portal.server.access.revokeAuthorizations(own.map(({ id }) => id));
+    expect(await isAccepted(token)).toBe(false);
+    expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
+    await tokensOf(await ask({ sub: 'grace at work' }, {}, client));
+    await tokensOf(await ask());
+  });
+
+  // @shows AS-49.6
+  test('ends with everything of a person, and erasing removes the links', async () => {
+    await link(portal, GRACE, 'erased');
+    const { access_token: token } = await tokensOf(await ask({ sub: 'erased' }));
+    const grace = await accountOf(portal, GRACE);
+    await portal.server.access.revokePerson(grace);
+    expect(await isAccepted(token)).toBe(false);
+    expect(await errorOf(await ask({ sub: 'erased' }))).toBe('invalid_grant');
+    await portal.server.access.erasePerson(grace);
+    const { items } = await organization().list(100);
+    expect(items.filter(({ person }) => person.id === grace.id)).toEqual([]);
+  });
+});
+
+describe('links', () => {
+  // @shows AS-49.4
+  test('are for one account, which exists, of an issuer that is trusted', async () => {
+    const ada = await accountOf(portal, ADA);
+    const grace = await accountOf(portal, GRACE);
+    const access = organization();
+    await access.link({ issuer: IDP, subject: SUBJECT }, ada);
+    await expect(access.link({ issuer: IDP, subject: SUBJECT }, grace)).rejects.toThrow(
+      'linked to another account',
+    );
+    await expect(
+      access.link({ issuer: 'https://other.example', subject: 'x' }, ada),
+    ).rejects.toThrow('not in oauth_server:trusted_issuers');
+    await expect(
+      access.link({ issuer: IDP, subject: 'x' }, { provider: 'users', id: 'nobody' }),
+    ).rejects.toThrow('No account');
+    await expect(access.unlink({ issuer: IDP, subject: 'unknown' })).rejects.toThrow(
+      'is not linked',
+    );
+  });
+});
+
+describe('the keys of an issuer', () => {
+  // @shows AS-49.7
+  test('in a file are read again: a new key works, and a withdrawn key is refused at once', async () => {
+    onTestFinished(() => idp.publish(idp.key));
+    const next = newKey('ES256');
+    const by = (key: typeof next) =>
+      present(portal, assistant, assertionFor(portal, assistant, key));
+    expect(await errorOf(await by(next))).toBe('invalid_grant');
+    await idp.publish(next);
+    await tokensOf(await by(next));
+    expect(await errorOf(await by(idp.key))).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.7
+  test('at a URL are fetched again for a new key, and a withdrawn one is refused after a minute', async () => {
+    let now = Date.now();
+    const clock = () => now;
+    const host = await startDocumentHost();
+    const [old, next] = [newKey('RS256'), newKey('RS256')];
+    const url = host.publish('/keys', { keys: [old.jwk] });
+    const settings = { jwks_uri: url, algorithms: ['RS256'], asserts: ['people'] };
+    const at = await startPortal({
+      clock,
+      outbound: host.outbound,
+      config: {
+        oauth_server: { jwt_bearer_grant: true, trusted_issuers: { [IDP]: settings } },
+      },
+    });
+    onTestFinished(async () => {
+      await at.close();
+      await host.close();
+    });
+    const client = await registerAssistant(at);
+    await link(at, ADA);
+    const by = (key: typeof old) =>
+      present(at, client, signed(key, jagHeader(key), jagClaims(at, client, now)));
+    await tokensOf(await by(old));
+    host.publish('/keys', { keys: [next.jwk] });
+    // Strangers' keys cannot make the server fetch without end.
+    for (let round = 0; round < 20; round += 1)
+      expect(await errorOf(await by(newKey('RS256')))).toBe('invalid_grant');
+    expect(host.asked).toHaveLength(1);
+    now += 15_000;
+    await tokensOf(await by(next));
+    expect(host.asked).toHaveLength(2);
+    expect(await errorOf(await by(old))).toBe('invalid_grant');
+    host.publish('/keys', { keys: [] });
+    now += 60_000;
+    expect(await errorOf(await by(next))).toBe('invalid_grant');
+    host.answer('/keys', (_, response) => void response.writeHead(500).end());
+    now += 60_000;
+    const unavailable = await by(next);
+    expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '5']);
+  });
+});
+
+describe('an assertion that is bound to a key', () => {
+  // @shows AS-49.8
+  test('works only with a proof of this key, and the token is bound to it', async () => {
+    const bound = await startPortal({
+      config: { oauth_server: { ...idp.config.oauth_server, dpop: 'accept' } },
+    });
+    onTestFinished(() => bound.close());
+    const client = await registerAssistant(bound);
+    await link(bound, ADA);
+    const key = newDpopKey();
+    const send = (proofKey: typeof key | null, cnf: unknown) =>
+      requestWithProof(
+        bound,
+        client,
+        proofKey === null ? null : tokenProof(proofKey, bound.server.issuer, Date.now()),
+        { grant_type: JWT_BEARER, assertion: assertionFor(bound, client, idp.key, { cnf }) },
+      );
+    expect(await errorOf(await send(null, { jkt: jktOf(key) }))).toBe('invalid_grant');
+    expect(await errorOf(await send(newDpopKey(), { jkt: jktOf(key) }))).toBe('invalid_grant');
+    expect((await tokensOf(await send(key, { jkt: jktOf(key) }))).token_type).toBe('DPoP');
+    expect((await tokensOf(await send(key, undefined))).token_type).toBe('DPoP');
+    expect((await tokensOf(await send(null, undefined))).token_type).toBe('Bearer');
+  });
+});
+
+// @shows AS-49.9
+test('without the switch, there is no grant and no metadata', async () => {
+  const { jwt_bearer_grant: _, ...off } = idp.config.oauth_server;
+  const plain = await startPortal({ config: { oauth_server: off } });
+  onTestFinished(() => plain.close());
+  const metadata = await (
+    await fetch(`${plain.url}/.well-known/oauth-authorization-server`)
+  ).json();
+  expect(JSON.stringify(metadata)).not.toContain('jwt-bearer');
+  expect(metadata).not.toHaveProperty('authorization_grant_profiles_supported');
+  const client = await registerAssistant(plain, {
+    grants: ['client_credentials'],
+    scopes: ['notes:read'],
+  });
+  expect(await errorOf(await present(plain, client, 'x'))).toBe('unsupported_grant_type');
+});
+
+// @shows AS-2.49
+test.each<[settings: object, problem: RegExp]>([
+  [
+    { jwks_file: '/keys.json', jwks_uri: 'https://idp.example/keys' },
+    /either jwks_uri or jwks_file/,
+  ],
+  [{}, /either jwks_uri or jwks_file/],
+  [{ jwks_uri: 'http://idp.example/keys' }, /is not https/],
+  [{ jwks_file: 'keys.json' }, /must be an absolute path/],
+  [{ jwks_file: '/keys.json', algorithms: ['HS256'] }, /must be one of RS256/],
+  [{ jwks_file: '/keys.json', algorithms: ['none'] }, /must be one of RS256/],
+  [{ jwks_file: '/keys.json', algorithms: [] }, /must name at least one algorithm/],
+  [{ jwks_file: '/keys.json', asserts: ['anything'] }, /must be people/],
+  [{ jwks_file: '/keys.json', clock_tolerance: 301 }, /must be at most 300/],
+])('a trusted issuer with %o is a problem of the configuration', async (settings, problem) => {
+  const whole = { algorithms: ['ES256'], asserts: ['people'], ...settings };
+  const config = { oauth_server: { trusted_issuers: { [IDP]: whole } } };
+  await expect(startPortal({ config })).rejects.toThrow(problem);
+});
+
+// @shows AS-2.49
+test('the server does not trust an issuer on its own origin', async () => {
+  const settings = { jwks_file: '/keys.json', algorithms: ['ES256'], asserts: ['people'] };
+  const own = { trusted_issuers: { 'https://app.example/idp': settings } };
+  const config = { public_url: 'https://app.example', oauth_server: own };
+  await expect(startPortal({ config, mode: 'prod' })).rejects.toThrow(
+    'is on the origin of this server',
+  );
+});

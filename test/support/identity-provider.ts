@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { newKey, signed, type ClientKey } from './assertions.ts';
+import { requestToken, type RunningPortal, type TestClient } from './portal.ts';
+import { registerClient } from './portal.ts';
+
+/** The identity provider of an organization, and its assertions about people (ID-JAG). */
+
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+export const IDP = 'https://idp.example';
+/** The person's identifier at the identity provider. */
+export const SUBJECT = 'U019488227';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface IdentityProvider {
+  readonly key: ClientKey;
+  /** The file with its key set. */
+  readonly file: string;
+  /** The configuration that trusts it. */
+  readonly config: { readonly oauth_server: Members };
+  /** Replaces its key set. */
+  publish(...keys: readonly ClientKey[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startIdentityProvider(more: Members = {}): Promise<IdentityProvider> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-idp-'));
+  const file = path.join(folder, 'keys.json');
+  const key = newKey('ES256');
+  const publish = (...keys: readonly ClientKey[]) =>
+    writeFile(file, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }));
+  await publish(key);
+  const settings = { jwks_file: file, algorithms: ['ES256'], asserts: ['people'] };
+  return {
+    key,
+    file,
+    config: {
+      oauth_server: { jwt_bearer_grant: true, trusted_issuers: { [IDP]: settings }, ...more },
+    },
+    publish,
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** The header of an assertion that this key signs. */
+export const jagHeader = (key: ClientKey): Members => ({
+  typ: 'oauth-id-jag+jwt',
+  alg: key.algorithm,
+  kid: key.kid,
+});
+
+/** The claims of a valid assertion; `now` is in milliseconds. */
+export function jagClaims(portal: RunningPortal, client: TestClient, now = Date.now()): Members {
+  const seconds = Math.floor(now / 1000);
+  return {
+    iss: IDP,
+    sub: SUBJECT,
+    aud: portal.server.issuer,
+    client_id: client.id,
+    scope: 'notes:read',
+    jti: randomUUID(),
+    iat: seconds,
+    exp: seconds + 240,
+  };
+}
+
+/** A signed assertion with these changed claims; undefined leaves one out. */
+export function assertionFor(
+  portal: RunningPortal,
+  client: TestClient,
+  key: ClientKey,
+  changes: Members = {},
+): string {
+  return signed(key, jagHeader(key), { ...jagClaims(portal, client), ...changes });
+}
+
+/** Sends an assertion to the token endpoint. */
+export function present(
+  portal: RunningPortal,
+  client: TestClient | null,
+  assertion: string,
+  form: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return requestToken(portal, client, { grant_type: JWT_BEARER, assertion, ...form });
+}
+
+/** A client that may present assertions. */
+export function registerAssistant(portal: RunningPortal, more: object = {}): Promise<TestClient> {
+  return registerClient(portal, {
+    name: 'Assistant',
+    redirectUris: [],
+    scopes: ['openid', 'notes:read', 'notes:write'],
+    grants: [JWT_BEARER, 'refresh_token'],
+    ...more,
+  });
+}
+
+/** The account of this person, as the host knows it. */
+export async function accountOf(
+  portal: RunningPortal,
+  email: string,
+): Promise<{ readonly provider: string; readonly id: string }> {
+  const [found] = (await portal.server.host.findPeople?.(email, 1)) ?? [];
+  if (found === undefined) throw new Error(`No account ${email}`);
+  return found.reference;
+}
+
+/** Links the subject to this person. */
+export async function link(
+  portal: RunningPortal,
+  email: string,
+  subject: string = SUBJECT,
+  issuer: string = IDP,
+): Promise<void> {
+  const person = await accountOf(portal, email);
+  await portal.server.organizationAccess?.link({ issuer, subject }, person);
+}
