@@ -79,6 +79,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'tokens/',
     'profiles',
     'paths',
+    'further-metadata/',
     'quoting',
     'outbox/',
     'examination',

@@ -17,6 +17,7 @@ const MOST_BYTES: Readonly<Record<PathName, number>> = {
   refresh: 6000,
   signing: 8000,
   devices: 8000,
+  logout: 8000,
   administration: 8000,
   health: 2500,
   audit: 4000,

@@ -28,6 +28,8 @@ const PAGES: { readonly [View in keyof OAuthViews]: (data: OAuthViews[View]) => 
     `<html lang="${locale}" dir="${direction}"><h1>${escaped(t('applications.title'))}</h1>`,
   'oauth/device': ({ t, action, question }) =>
     `<form action="${escaped(action)}">${escaped(question?.clientName ?? t('device.code'))}</form>`,
+  'oauth/logout': ({ t, action, clientName }) =>
+    `<form action="${escaped(action)}">${escaped(clientName ?? t('logout.confirm'))}</form>`,
   'oauth/error': ({ title, message, link, nonce, branding }) =>
     `<style nonce="${nonce}">${branding?.styles ?? ''}</style>${escaped(title + message + (link?.href ?? ''))}`,
 };

@@ -2,6 +2,7 @@
 import { APPLICATIONS } from '../../packages/portico/src/words/english/applications.ts';
 import { CONSENT } from '../../packages/portico/src/words/english/consent.ts';
 import { DEVICE } from '../../packages/portico/src/words/english/device.ts';
+import { LOGOUT } from '../../packages/portico/src/words/english/logout.ts';
 import { ERROR } from '../../packages/portico/src/words/english/error.ts';
 import { RESPONSE } from '../../packages/portico/src/words/english/response.ts';
 import { SIGN_IN } from '../../packages/portico/src/words/english/sign-in.ts';
@@ -14,6 +15,7 @@ const SECTIONS: readonly (readonly [title: string, messages: Catalog])[] = [
   ['Who asks', WHO_ASKS],
   ['Consent', CONSENT],
   ['Devices', DEVICE],
+  ['Signing out', LOGOUT],
   ['Answers', RESPONSE],
   ['Applications with access', APPLICATIONS],
   ['Errors', ERROR],

@@ -68,6 +68,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/enterprise-managed-authorization.md',
       'docs/client-libraries.md',
       'docs/authenticating-again.md',
+      'docs/signing-out.md',
       'docs/own-claims.md',
       'docs/requests.md',
       'docs/security-profile.md',

@@ -38,6 +38,10 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
       await application.auth().signOut();
       return loginUrl(returnTo);
     },
+    async endSession() {
+      await application.auth().signOut();
+      return null;
+    },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,

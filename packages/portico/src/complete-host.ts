@@ -100,6 +100,7 @@ function completeReauthenticateUrl<Context>(
 interface BrowserMembers {
   readonly browserSecret: CompleteHost['browserSecret'];
   readonly signOut: CompleteHost['signOut'];
+  readonly endSession: CompleteHost['endSession'];
   readonly commit: CompleteHost['commit'];
 }
 
@@ -116,18 +117,23 @@ function getBrowser<Context>(
   const secret = host.browserSecret?.bind(host);
   const commit = host.commit?.bind(host);
 
-  async function signOut(request: Request, returnTo: string): Promise<string | null> {
-    const { signOut: way } = host;
-    if (way === undefined) return null;
+  const { signOut: way } = host;
+  async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
-    await way.call(host, request, context());
-    return loginUrl(returnTo);
+    await way?.call(host, request, context());
+    return null;
+  }
+  const endSession = way === undefined ? null : leave;
+
+  async function signOut(request: Request, returnTo: string): Promise<string | null> {
+    return endSession === null ? null : ((await leave(request, returnTo)) ?? loginUrl(returnTo));
   }
 
   if (secret !== undefined) {
     return {
       browserSecret: (request) => secret(request, context()),
       signOut,
+      endSession,
       commit:
         commit === undefined
           ? null
@@ -140,6 +146,13 @@ function getBrowser<Context>(
       browsers.renew(request);
       return signOut(request, returnTo);
     },
+    endSession:
+      endSession === null
+        ? null
+        : (request, returnTo) => {
+            browsers.renew(request);
+            return endSession(request, returnTo);
+          },
     async commit(request, response) {
       await commit?.(request, response, context());
       const cookie = await browsers.setCookie(request);

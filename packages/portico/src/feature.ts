@@ -15,6 +15,7 @@ import type { ExaminedApplication, Examination } from './examination.ts';
 import type { ClientAuthentication } from './clients/authentication.ts';
 import type { PasswordHasher } from './defaults/password-hasher.ts';
 import type { BrandedPlace, FoundBranding } from './branding.ts';
+import type { MetadataField } from './further-metadata/further-metadata.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Endpoint, Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
@@ -90,6 +91,8 @@ export interface Feature<Config = OAuthServerConfig> {
   tokenSchemes?(config: Config): readonly string[];
   /** The requirements that clients can be registered with. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
+  /** Fields of clients' metadata (RFC 7591 section 2) that the feature adds. */
+  readonly clientMetadata?: readonly OfferedField<Config>[];
   /** Returns how applications can become clients without an operator. */
   arrivals?(config: Config): readonly ClientArrival[];
   /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
@@ -137,6 +140,12 @@ export interface Feature<Config = OAuthServerConfig> {
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
   /** Whether a server with this configuration meets the requirement. */
   meets(config: Config): boolean;
+}
+
+/** A field of clients' metadata, with a check whether a server offers it. */
+export interface OfferedField<Config = OAuthServerConfig> extends MetadataField {
+  /** Whether a server with this configuration offers the field. */
+  isOffered(config: Config): boolean;
 }
 
 /** A security profile, with its demands on a server. */

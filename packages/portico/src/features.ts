@@ -11,6 +11,7 @@ import { formPost } from './features/form-post/index.ts';
 import { jwtBearer } from './features/jwt-bearer/index.ts';
 import { health } from './features/health/index.ts';
 import { languages } from './features/languages/index.ts';
+import { logout } from './features/logout/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
 import { privateKeyJwt } from './features/private-key-jwt/index.ts';
@@ -47,6 +48,7 @@ export const FEATURES: readonly Feature[] = [
   jwtBearer,
   dpop,
   reauthentication,
+  logout,
   refreshRetry,
   nativeLoopback,
   scopeGroups,

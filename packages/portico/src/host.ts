@@ -53,7 +53,7 @@ export interface Host<Context = unknown> {
    * Ends this browser's session, so that another person can sign in. The browser secret must change
    * with it. Instead of a function, you can give the path of a sign-out page, such as `/logout`.
    * That page then redirects to its parameter `return_to`. Without `signOut`, "Not you?" ends the
-   * request and tells the person what to do next.
+   * request and tells the person what to do next. Needed for `oauth_server:logout`.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
@@ -153,6 +153,11 @@ export interface CompleteHost {
    * Returns null if the server cannot sign the person out.
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
+  /**
+   * Ends the session, as `Host.signOut` does. Returns null if it has ended, or the URL of the page
+   * that ends it, on its way to `returnTo`. Null if the host cannot end sessions.
+   */
+  readonly endSession: ((request: Request, returnTo: string) => Promise<string | null>) | null;
   /** As `Host.loginUrl`. */
   loginUrl(returnTo: string): string;
   /** As `Host.authenticatedAt`. Null if the host has no such method. */

@@ -41,6 +41,7 @@ export {
   type Contribution,
   type Feature,
   type OfferedDemand,
+  type OfferedField,
   type Parts,
 } from './feature.ts';
 export type { GrantParts } from './grants/parts.ts';

@@ -107,6 +107,7 @@ export function oauthServer<Context = unknown>({
       const { addServerCommands } = await import('./console/commands/index.ts');
       addServerCommands({
         demands: features.flatMap(({ clientDemands = [] }) => clientDemands),
+        fields: features.flatMap(({ clientMetadata = [] }) => clientMetadata),
         profiles: features.flatMap(({ profile }) => profile ?? []),
         algorithms: collectAlgorithms(features).names,
       })(program, context);

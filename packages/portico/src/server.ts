@@ -12,6 +12,7 @@ import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring.ts';
 import type { FetchJsonOptions } from './http/outbound/fetch-json.ts';
+import type { FurtherMetadata } from './further-metadata/further-metadata.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
@@ -75,6 +76,8 @@ export interface Server {
   readonly pruning: Pruning;
   /** Tracks single-use values across all processes. */
   readonly singleUses: SingleUses;
+  /** Fields of clients' metadata that features add. */
+  readonly furtherMetadata: FurtherMetadata;
   /** Delivers messages to other systems, at least once. */
   readonly outbox: Outbox;
   /** Verifies assertions of the issuers that the server trusts. */

@@ -23,7 +23,10 @@ import type { Soaked } from './soak.ts';
  * The paths of self-registered and signing clients: each runs `times` calls, of several requests.
  */
 export const DOORS: Readonly<
-  Record<'registration' | 'documents' | 'challenges' | 'refresh' | 'signing' | 'devices', Door>
+  Record<
+    'registration' | 'documents' | 'challenges' | 'refresh' | 'signing' | 'devices' | 'logout',
+    Door
+  >
 > = {
   registration,
   documents,
@@ -31,6 +34,7 @@ export const DOORS: Readonly<
   refresh,
   signing,
   devices,
+  logout,
 };
 
 const json = (body: object) => ({
@@ -317,6 +321,21 @@ async function devices({ url, device: id }: Soaked, { advance }: Steering): Prom
     };
     await expectStatus(400, asks());
     await expectStatus(200, post('/oauth/revoke', { token }));
+  };
+  return inBatches(1, once);
+}
+
+/** Asks a person to sign out, who stays and then leaves, with a hint that proves nothing. */
+async function logout({ url }: Soaked): Promise<Path> {
+  const visitor = createVisitor(url);
+  const once = async (number: number) => {
+    const hint = number % 2 === 0 ? '' : '?id_token_hint=a.b.c';
+    await visitSignedIn(visitor, `${url}/oauth/applications`);
+    const page = await visitor.visit(`${url}/oauth/logout${hint}`);
+    await expectStatus(200, visitor.submit(page, { decision: 'stay' }));
+    await expectStatus(400, visitor.get(`${url}/oauth/logout?client_id=unknown`));
+    await expectStatus(200, visitor.submit(page, { decision: 'logout' }));
+    await expectStatus(200, visitor.get(`${url}/oauth/logout`));
   };
   return inBatches(1, once);
 }

@@ -92,6 +92,7 @@ const SHARES = {
   refresh: 1 / 6,
   signing: 1 / 6,
   devices: 1 / 6,
+  logout: 1 / 6,
   administration: 1 / 8,
   health: 1 / 2,
   audit: 1 / 4,

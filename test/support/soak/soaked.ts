@@ -116,6 +116,7 @@ async function start(streaming: boolean): Promise<Started> {
       pushed_authorization_requests: 'accept',
       dpop: 'accept',
       device_authorization: true,
+      logout: true,
       admin_permission: PERMISSION,
       audit: { keep: true },
       health: true,

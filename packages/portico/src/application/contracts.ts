@@ -208,6 +208,7 @@ export type FrameworkHost = Pick<
   | 'findPeople'
   | 'browserSecret'
   | 'signOut'
+  | 'endSession'
   | 'loginUrl'
   | 'authenticatedAt'
   | 'reauthenticateUrl'

@@ -1,4 +1,5 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
+import { NO_FIELDS } from '../further-metadata/no-fields.fixture.ts';
 import type { Server } from '../server.ts';
 import { ClientParts } from './clients.ts';
 import type { PasswordHasher } from '../defaults/password-hasher.ts';
@@ -100,6 +101,7 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
     takesKeys: () => config.private_key_jwt === true,
     grantTypes: () => GRANT_TYPES,
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
+    furtherMetadata: NO_FIELDS,
     audit: async (event: AuditEvent) => void events.push(event),
     pruning,
     clock: () => now,

@@ -34,7 +34,8 @@ import type { Measuring } from '../measuring.ts';
 import { findOnly } from './feature-conflicts.ts';
 import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
-import { migrationsWith, sendsMessages } from './migrations.ts';
+import { fieldsOfFeatures, migrationsWith, sendsMessages } from './migrations.ts';
+import { FurtherMetadata } from '../further-metadata/further-metadata.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
@@ -154,6 +155,7 @@ export function layFoundation(options: ServerParts): Foundation {
     profiles: collectProfiles(features, config),
     audit,
     pruning,
+    furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config)),
     outbox: new Outbox({
       database,
       isOn: sendsMessages(features, config),

@@ -3,6 +3,8 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
+import type { MetadataField } from '../further-metadata/further-metadata.ts';
+import { furtherMetadataMigrations } from '../store/sql/further-metadata.ts';
 import { outboxMigrations } from '../store/migrations/outbox.ts';
 import { withProfile } from './feature-profiles.ts';
 
@@ -23,8 +25,19 @@ export function migrationsWith(
   return [
     ...oauthServerMigrations,
     ...migrationsOfFeatures(features, complete),
+    ...(fieldsOfFeatures(features, complete).length > 0 ? furtherMetadataMigrations : []),
     ...(sendsMessages(features, complete) ? outboxMigrations : []),
   ];
+}
+
+/** Returns the fields of clients' metadata that features with this configuration add. */
+export function fieldsOfFeatures(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): readonly MetadataField[] {
+  return features
+    .flatMap(({ clientMetadata = [] }) => clientMetadata)
+    .filter((field) => field.isOffered(config));
 }
 
 /** Whether a feature with this configuration uses the outbox. */

@@ -11,7 +11,8 @@ import { startFeatures } from './start-features.ts';
  */
 function issue(offered: readonly ClientDemand[], client: Partial<Client>): void {
   const outbox = { isOn: false };
-  const server = { demands: offered, outbox } as unknown as Server;
+  const furtherMetadata = { fields: [] };
+  const server = { demands: offered, outbox, furtherMetadata } as unknown as Server;
   const { issuanceChecks } = startFeatures([], server);
   for (const check of issuanceChecks) void check({ ...NO_DEMANDS, ...client } as Client, [], null);
 }

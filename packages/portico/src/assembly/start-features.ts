@@ -32,6 +32,7 @@ import type { GivenAccess } from '../store/given-access.ts';
 import type { MetadataValues } from '../metadata.ts';
 import type { SendingMode } from '../replies/sending.ts';
 import type { MakesTokenMembers } from '../resource/token-accessor.ts';
+import { leftMetadata } from '../further-metadata/left-metadata.ts';
 import { examineOutbox } from '../outbox/examination.ts';
 import type { Deliver } from '../outbox/message.ts';
 import { oldMessages } from '../outbox/old-messages.ts';
@@ -144,7 +145,11 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     tokenMembers: all(started, 'tokenMembers'),
     metadataValues: collectValues(all(started, 'metadataValues')),
     deliveries: collectDeliveries(started, server.config),
-    expiring: [...all(started, 'expiring'), ...(outbox.isOn ? [oldMessages(outbox)] : [])],
+    expiring: [
+      ...all(started, 'expiring'),
+      ...(server.furtherMetadata.fields.length > 0 ? [leftMetadata(server.furtherMetadata)] : []),
+      ...(outbox.isOn ? [oldMessages(outbox)] : []),
+    ],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
     examinations: (parts) => [
       ...all(started, 'examination').map((examine) => examine(parts)),

@@ -1,4 +1,5 @@
 // @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
+import { NO_FIELDS } from '../further-metadata/no-fields.fixture.ts';
 import type { PasswordHasher } from '../defaults/password-hasher.ts';
 import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -84,6 +85,7 @@ function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS):
     takesKeys: () => true,
     grantTypes: () => GRANT_TYPES,
     demands: demands(),
+    furtherMetadata: NO_FIELDS,
     profiles: profilesWith({
       private_key_jwt: true,
       dpop: 'accept',

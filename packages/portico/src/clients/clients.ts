@@ -89,6 +89,7 @@ export class Clients {
   async create(registration: ClientRegistration, acting?: Acting): Promise<RegisteredClient> {
     const { client, secret, logo } = await this.#checked(registration);
     await this.#server.store.clients.insertClient(client, logo);
+    await this.#server.furtherMetadata.write(client.id, registration.metadata ?? {});
     await this.#audit('client_registered', client, acting);
     return { client, secret };
   }
@@ -111,6 +112,7 @@ export class Clients {
       logo,
     );
     if (existing !== null) return { client: existing, secret: null, created: false };
+    await this.#server.furtherMetadata.write(client.id, registration.metadata ?? {});
     await this.#audit('client_registered', client, acting);
     return { client, secret, created: true };
   }
@@ -126,7 +128,9 @@ export class Clients {
 
   /** Returns all data about a client. Throws a RegistrationError for an unknown id. */
   async show(clientId: string): Promise<ShownClient> {
-    return describeClient(await this.#requireKnown(clientId), this.#server);
+    const client = await this.#requireKnown(clientId);
+    const metadata = await this.#server.furtherMetadata.find(client.id);
+    return { ...describeClient(client, this.#server), metadata };
   }
 
   /** Returns all clients, oldest first. */

@@ -1,6 +1,7 @@
 import { jwkThumbprint } from '../keys/jws/dpop-proof.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 import type { Server } from '../server.ts';
+import type { FurtherValues } from '../further-metadata/further-metadata.ts';
 import { hasSecret } from './registration.ts';
 import { readKeySet } from './key-sets.ts';
 
@@ -30,6 +31,8 @@ export interface ShownClient {
    * tokens.
    */
   readonly refusal: string | null;
+  /** Metadata that features add, by their names in RFC 7591. */
+  readonly metadata: FurtherValues;
 }
 
 /** A client's public key (RFC 7517). */
@@ -47,7 +50,10 @@ export interface DescribedKey {
   readonly thumbprint: string;
 }
 
-export function describeClient(client: Client, { scopes, profiles, clock }: Server): ShownClient {
+export function describeClient(
+  client: Client,
+  { scopes, profiles, clock }: Server,
+): Omit<ShownClient, 'metadata'> {
   const { secretHash: _, previousSecretHash: __, ...shown } = client;
   const { previousSecretExpiresAt: until, revokedAt } = client;
   return {

@@ -1,3 +1,4 @@
+import { NO_FIELDS } from '../further-metadata/no-fields.fixture.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { RegistrationError } from '../errors.ts';
@@ -54,6 +55,7 @@ const check = (
     profiles: profilesWith(switches),
     grantTypes: () => GRANT_TYPES,
     fetching: {},
+    furtherMetadata: NO_FIELDS,
   } as Partial<Server> as Server);
 
 async function refusal(...asked: Parameters<typeof check>): Promise<string> {

@@ -14,6 +14,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import { getDemands } from '../store/client-demands.ts';
 import { checkClientKeys } from './key-sets.ts';
+import type { FurtherValues } from '../further-metadata/further-metadata.ts';
 import type { GrantTypes } from '../store/grant-types.ts';
 import type { Server } from '../server.ts';
 import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
@@ -98,6 +99,10 @@ export interface ClientRegistration {
    * `private_key_jwt`, DPoP and pushed authorization requests.
    */
   readonly profile?: string;
+  /**
+   * Metadata that features add, by their names in RFC 7591, such as `post_logout_redirect_uris`.
+   */
+  readonly metadata?: FurtherValues;
 }
 
 /** The default grants for a client with a redirect URI. */
@@ -145,6 +150,7 @@ export async function checkRegistration(
   const grantTypes = server.grantTypes();
   const name = checkName(registration.name);
   const applicationType = checkApplicationType(registration.applicationType ?? 'web');
+  server.furtherMetadata.check(registration.metadata ?? {}, applicationType);
   const redirectUris = checkRedirectUris(registration, applicationType, before?.redirectUris);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;

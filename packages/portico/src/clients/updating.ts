@@ -4,6 +4,7 @@ import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { Client, ClientKeys, ClientLogo, ClientLook } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
+import type { FurtherValues } from '../further-metadata/further-metadata.ts';
 import type { GrantTypes } from '../store/grant-types.ts';
 import { NO_KEYS } from './checking.ts';
 import { namedLogo, type ClientLogos } from './logos.ts';
@@ -16,6 +17,8 @@ import { checkRegistration } from './registration.ts';
 export interface ClientChanges {
   /** The new name, 1 to 100 characters. */
   readonly name?: string;
+  /** Metadata that features add. Each field that you give replaces the earlier values. */
+  readonly metadata?: FurtherValues;
   /** The redirect URIs to add. They may include existing ones. */
   readonly addRedirectUris?: readonly string[];
   /** The redirect URIs to remove. Each must match an existing one exactly. */
@@ -126,9 +129,16 @@ export class ClientUpdates {
       ...(await changed(read, changes, this.#server)),
       ...getShown(read, changes, logo),
     };
-    const fields = differences(read, client);
+    const { furtherMetadata } = this.#server;
+    furtherMetadata.check(changes.metadata ?? {}, read.applicationType);
+    const metadata = await furtherMetadata.find(clientId);
+    const fields = {
+      ...differences(read, client),
+      ...furtherDifferences(metadata, changes.metadata ?? {}),
+    };
     if (Object.keys(fields).length === 0) return { client: read, changes: {} };
     const isWritten = await this.#server.store.clients.updateClient(read, client, logo);
+    if (isWritten) await furtherMetadata.write(clientId, changes.metadata ?? {});
     return isWritten ? { client, changes: fields } : null;
   }
 
@@ -149,6 +159,21 @@ export class ClientUpdates {
     requireOperators(await this.#requireLiving(clientId));
     return namedLogo(named, this.#logos);
   }
+}
+
+/** Returns the metadata of features that change. */
+function furtherDifferences(
+  before: FurtherValues,
+  after: FurtherValues,
+): Readonly<Record<string, FieldChange>> {
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, values]) => {
+      const earlier = before[name] ?? [];
+      return JSON.stringify(earlier) === JSON.stringify(values)
+        ? []
+        : [[name, { before: earlier, after: values }] as const];
+    }),
+  );
 }
 
 function requireOperators({ registeredBy }: Client): void {

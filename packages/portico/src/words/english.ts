@@ -2,6 +2,7 @@ import { APPLICATIONS } from './english/applications.ts';
 import { CONSENT } from './english/consent.ts';
 import { DEVICE } from './english/device.ts';
 import { ERROR } from './english/error.ts';
+import { LOGOUT } from './english/logout.ts';
 import { RESPONSE } from './english/response.ts';
 import { SIGN_IN } from './english/sign-in.ts';
 import { WHO_ASKS } from './english/who-asks.ts';
@@ -12,6 +13,7 @@ const TABLE = {
   ...WHO_ASKS,
   ...CONSENT,
   ...DEVICE,
+  ...LOGOUT,
   ...RESPONSE,
   ...APPLICATIONS,
   ...ERROR,

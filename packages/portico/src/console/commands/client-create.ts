@@ -1,14 +1,17 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
+import type { MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import {
   collect,
   collectList,
+  namedFields,
   namedKeys,
   namedLogo,
   joinAlternatives,
+  optionName,
   warnOfSchemes,
 } from './client-options.ts';
 import { orFail } from './or-fail.ts';
@@ -33,11 +36,18 @@ interface Options {
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];
+  /** Fields of clients' metadata that features add. */
+  readonly fields: readonly MetadataField[];
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: readonly string[];
 }
 
-export function addClientCreate({ demands, profiles, algorithms }: ClientChoices): AddCommands {
+export function addClientCreate({
+  demands,
+  profiles,
+  algorithms,
+  fields,
+}: ClientChoices): AddCommands {
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
@@ -85,6 +95,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
         'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: all that its keys support)',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
+    for (const { option } of fields) command.option(option.flag, option.says, collect);
     if (profiles.length > 0)
       command.option(
         '--profile <profile>',
@@ -109,6 +120,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
           applicationType: options.native === true ? 'native' : 'web',
           allowedSchemes: options.allowScheme ?? [],
           ...askedDemands(demands, ({ option }) => options[optionName(option.flag)] === true),
+          ...namedFields(fields, options),
           ...(options.profile === undefined ? {} : { profile: options.profile }),
           ...(options.site === undefined ? {} : { siteUri: options.site }),
           ...(options.idTokenAlg === undefined
@@ -128,7 +140,12 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
         if (options.json === true) {
           const credentials =
             secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
-          return context.printJson({ ...clientMetadata(client, server.demands), ...credentials });
+          const further = registration.metadata ?? {};
+          return context.printJson({
+            ...clientMetadata(client, server.demands),
+            ...further,
+            ...credentials,
+          });
         }
         context.print(`client id:     ${client.id}`);
         if (client.keys !== null) {
@@ -146,9 +163,4 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
         context.note('Copy the secret now. It is not shown again: only its hash is stored.');
       });
   };
-}
-
-/** Returns the option name that commander uses. */
-function optionName(flag: string): string {
-  return flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

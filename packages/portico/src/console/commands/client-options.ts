@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ConsoleContext } from '../../application/contracts.ts';
+import type { MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
@@ -71,4 +72,24 @@ export async function namedKeys({
 /** Joins names with commas and "or": `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
+}
+
+/** Returns the option name that commander uses, for a flag such as `--allow-scheme <scheme>`. */
+export function optionName(flag: string): string {
+  const [name = ''] = flag.slice(2).split(' ');
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Reads the options of fields that features add. One empty value means none. */
+export function namedFields(
+  fields: readonly MetadataField[],
+  options: object,
+): Pick<ClientRegistration, 'metadata'> {
+  const given = Object.entries(options);
+  const named = fields.flatMap(({ name, option }) => {
+    const [, values] = given.find(([key]) => key === optionName(option.flag)) ?? [];
+    if (!Array.isArray(values)) return [];
+    return [[name, values.filter((value): value is string => value !== '')] as const];
+  });
+  return named.length === 0 ? {} : { metadata: Object.fromEntries(named) };
 }

@@ -29,9 +29,10 @@ function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
 ): Readonly<Record<string, unknown>> {
-  const { client, status, keys, secret, scopesNotOffered, refusal } = shown;
+  const { client, status, keys, secret, scopesNotOffered, refusal, metadata } = shown;
   return {
     ...clientMetadata(client, demands),
+    ...metadata,
     status,
     keys,
     previous_secret_expires_at: toSeconds(secret?.previousAcceptedUntil ?? null),
@@ -69,6 +70,7 @@ function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonl
       ({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const,
     ),
     ['profile', client.profile ?? []],
+    ...Object.entries(shown.metadata),
   ];
   const lines = facts.flatMap(([name, value]) =>
     [value].flat().map((each) => `  ${name.padEnd(14)} ${each}`),

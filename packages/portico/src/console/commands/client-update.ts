@@ -3,7 +3,15 @@ import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys, namedLogo, warnOfSchemes } from './client-options.ts';
+import type { ClientChoices } from './client-create.ts';
+import {
+  collect,
+  collectList,
+  namedFields,
+  namedKeys,
+  namedLogo,
+  warnOfSchemes,
+} from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -24,90 +32,101 @@ interface Options {
   readonly json?: boolean;
 }
 
-export const addClientUpdate: AddCommands = (program, context) => {
-  program
-    .command('oauth:client:update')
-    .description(
-      'change an application that an operator registered; makes all changes or none. A removal takes effect with its next ' +
-        'request, also for existing tokens and open requests',
-    )
-    .argument('<client_id>')
-    .option('--name <name>', 'the name that people will see')
-    .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
-    .option(
-      '--remove-redirect-uri <uri>',
-      'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes that were sent there are refused',
-      collect,
-    )
-    .option(
-      '--allow-scheme <scheme>',
-      'also allow a private-use scheme without a dot in --add-redirect-uri, as for oauth:client:create (repeatable)',
-      collect,
-    )
-    .option(
-      '--add-scope <scopes>',
-      'add scopes that it may request, separated by commas (repeatable)',
-      collectList,
-    )
-    .option(
-      '--remove-scope <scopes>',
-      'remove scopes, separated by commas (repeatable); its tokens lose them',
-      collectList,
-    )
-    .option(
-      '--add-grant <grant>',
-      'authorization_code, refresh_token, client_credentials or introspection (repeatable)',
-      collect,
-    )
-    .option(
-      '--remove-grant <grant>',
-      'remove a grant type (repeatable). Until you add it again, this stops working: for authorization_code, all access that people ' +
-        'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
-      collect,
-    )
-    .option(
-      '--jwks <file or URL>',
-      'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
-    )
-    .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
-    .option('--site <url>', 'its website (https), which the consent screen shows')
-    .option('--remove-site', 'remove its website')
-    .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
-    .option('--remove-logo', 'remove its logo')
-    .option('--json', 'print only JSON to standard output')
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ npx portico oauth:client:update 4f0c… --add-redirect-uri=https://new.example/cb ' +
-        '--remove-redirect-uri=https://old.example/cb',
-    )
-    .action(async (clientId: string, options: Options) => {
-      const changes = {
-        ...named(options),
-        ...(await orFail(context, namedKeys(options))),
-        ...(await orFail(context, namedLogo(options.logo))),
-      };
-      if (Object.keys(changes).length === 0) {
-        context.fail(
-          'No changes given. Add an option such as --name or --remove-scope; see --help',
-        );
-      }
-      const { clients, demands } = await openServer(context);
-      const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
-      warnOfSchemes(context, options.allowScheme);
-      if (options.json === true) {
-        return context.printJson({
-          ...clientMetadata(updated.client, demands),
-          changes: updated.changes,
-        });
-      }
-      const lines = Object.entries(updated.changes).map(describe);
-      if (lines.length === 0)
-        return context.note(
-          `Nothing was changed: the client ${clientId} already has these values.`,
-        );
-      context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
-    });
-};
+export const addClientUpdate =
+  ({ fields }: ClientChoices): AddCommands =>
+  (program, context) => {
+    const command = program
+      .command('oauth:client:update')
+      .description(
+        'change an application that an operator registered; makes all changes or none. A removal takes effect with its next ' +
+          'request, also for existing tokens and open requests',
+      )
+      .argument('<client_id>')
+      .option('--name <name>', 'the name that people will see')
+      .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
+      .option(
+        '--remove-redirect-uri <uri>',
+        'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes that were sent there are refused',
+        collect,
+      )
+      .option(
+        '--allow-scheme <scheme>',
+        'also allow a private-use scheme without a dot in --add-redirect-uri, as for oauth:client:create (repeatable)',
+        collect,
+      )
+      .option(
+        '--add-scope <scopes>',
+        'add scopes that it may request, separated by commas (repeatable)',
+        collectList,
+      )
+      .option(
+        '--remove-scope <scopes>',
+        'remove scopes, separated by commas (repeatable); its tokens lose them',
+        collectList,
+      )
+      .option(
+        '--add-grant <grant>',
+        'authorization_code, refresh_token, client_credentials or introspection (repeatable)',
+        collect,
+      )
+      .option(
+        '--remove-grant <grant>',
+        'remove a grant type (repeatable). Until you add it again, this stops working: for authorization_code, all access that people ' +
+          'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
+        collect,
+      )
+      .option(
+        '--jwks <file or URL>',
+        'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
+      )
+      .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
+      .option('--site <url>', 'its website (https), which the consent screen shows')
+      .option('--remove-site', 'remove its website')
+      .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
+      .option('--remove-logo', 'remove its logo')
+      .option('--json', 'print only JSON to standard output');
+    for (const { option } of fields)
+      command.option(
+        option.flag,
+        `${option.says}; replaces all, and an empty value removes them`,
+        collect,
+      );
+    command
+      .addHelpText(
+        'after',
+        '\nExample:\n  $ npx portico oauth:client:update 4f0c… --add-redirect-uri=https://new.example/cb ' +
+          '--remove-redirect-uri=https://old.example/cb',
+      )
+      .action(async (clientId: string, options: Options) => {
+        const changes = {
+          ...named(options),
+          ...namedFields(fields, options),
+          ...(await orFail(context, namedKeys(options))),
+          ...(await orFail(context, namedLogo(options.logo))),
+        };
+        if (Object.keys(changes).length === 0) {
+          context.fail(
+            'No changes given. Add an option such as --name or --remove-scope; see --help',
+          );
+        }
+        const { clients, demands } = await openServer(context);
+        const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
+        warnOfSchemes(context, options.allowScheme);
+        if (options.json === true) {
+          return context.printJson({
+            ...clientMetadata(updated.client, demands),
+            ...changes.metadata,
+            changes: updated.changes,
+          });
+        }
+        const lines = Object.entries(updated.changes).map(describe);
+        if (lines.length === 0)
+          return context.note(
+            `Nothing was changed: the client ${clientId} already has these values.`,
+          );
+        context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
+      });
+  };
 
 /** Returns the given options with their programmatic names. */
 function named(options: Options): ClientChanges {

@@ -26,7 +26,7 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addClientCreate(choices),
   addClientList,
   addClientShow,
-  addClientUpdate,
+  addClientUpdate(choices),
   addClientRotateSecret,
   addClientRevoke,
   addClientUnblock,

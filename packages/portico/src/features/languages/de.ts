@@ -97,6 +97,18 @@ export const MESSAGES: CompleteCatalog = {
   'device.denied.message': 'Das Gerät erhält keinen Zugriff. Sie können diese Seite schließen.',
   'device.nothing.title': 'Es gibt nichts zuzulassen',
   'device.nothing.message': 'Ihr Konto hat keine der Berechtigungen, die {client} verlangt.',
+  'logout.page': 'Abmelden',
+  'logout.title': 'Von {server} abmelden?',
+  'logout.asked_by': '{client} bittet Sie, sich abzumelden.',
+  'logout.confirm': 'Abmelden',
+  'logout.stay': 'Angemeldet bleiben',
+  'logout.done.title': 'Sie sind abgemeldet',
+  'logout.done.message': 'Sie können diese Seite schließen.',
+  'logout.stayed.title': 'Sie sind weiterhin angemeldet',
+  'logout.stayed.message': 'Es wurde nichts geändert. Sie können diese Seite schließen.',
+  'logout.not_valid.title': 'So können Sie sich nicht abmelden',
+  'logout.not_valid.message':
+    'Die App hat eine ungültige Anfrage gesendet. Es wurde nichts geändert.',
   'response.title': 'Weiter zu {host}',
   'response.message':
     'Sie werden jetzt dorthin geleitet. Wenn nichts geschieht, drücken Sie den Knopf.',

@@ -39,6 +39,8 @@ export interface MetadataRules {
   readonly takesKeys: boolean;
   /** The protections that a client can demand. Those that are not met are ignored. */
   readonly demands: readonly ClientDemand[];
+  /** The names of the fields that features add. */
+  readonly further?: readonly string[];
 }
 
 const MOST_REDIRECT_URIS = 20;
@@ -75,8 +77,19 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
     applicationType,
     ...(method === PRIVATE_KEY_JWT ? readKeys(sent, rules) : {}),
     ...(algorithm === undefined ? {} : { idTokenSignedResponseAlg: algorithm }),
+    ...readFurther(sent, rules.further ?? []),
     ...askedDemands(rules.demands, ({ isMet, metadata }) => isMet && readFlag(sent, metadata)),
   };
+}
+
+/** Returns the fields that features add. A client that sends none of a field has no values. */
+function readFurther(
+  sent: SentMetadata,
+  names: readonly string[],
+): Pick<ClientRegistration, 'metadata'> {
+  if (names.length === 0) return {};
+  const fields = names.map((name) => [name, readTexts(sent, name) ?? []] as const);
+  return { metadata: Object.fromEntries(fields) };
 }
 
 export function invalidMetadata(description: string, detail: string | null = null): OAuthError {

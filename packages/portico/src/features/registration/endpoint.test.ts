@@ -1,3 +1,4 @@
+import { NO_FIELDS } from '../../further-metadata/no-fields.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
 import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';
@@ -66,6 +67,7 @@ function start({ client = CLIENT, secret = null as string | null } = {}) {
     host: { clientAddress: () => '192.0.2.1' },
     pruning: { tick: async () => void asked.push('pruned') },
     demands: demands(),
+    furtherMetadata: NO_FIELDS,
     issuer: ISSUER,
   } as unknown as Server;
   const endpoint = new RegisterEndpoint(registrations as unknown as Registrations, server);

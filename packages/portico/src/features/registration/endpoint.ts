@@ -47,7 +47,7 @@ export class RegisterEndpoint {
     );
     await pruning.tick();
     const credentials = describeSecret(secret, client.secretExpiresAt);
-    const information = this.#information(client, registrationAccessToken);
+    const information = await this.#information(client, registrationAccessToken);
     return jsonReply({ ...information, ...credentials }, 201, NEVER_STORED);
   }
 
@@ -81,15 +81,19 @@ export class RegisterEndpoint {
       given === null
         ? describeSecret(null, current.secretExpiresAt)
         : describeSecret(given.secret, given.expiresAt);
-    return jsonReply({ ...this.#information(current, token), ...credentials }, 200, NEVER_STORED);
+    return jsonReply(
+      { ...(await this.#information(current, token)), ...credentials },
+      200,
+      NEVER_STORED,
+    );
   }
 
   /**
    * Returns everything that is registered, even if the client requested something else (RFC 7591
    * section 3.2.1, RFC 7592 section 3).
    */
-  #information(client: Client, token: string): Readonly<Record<string, unknown>> {
-    const { issuer, demands } = this.#server;
+  async #information(client: Client, token: string): Promise<Readonly<Record<string, unknown>>> {
+    const { issuer, demands, furtherMetadata } = this.#server;
     return {
       client_id: client.id,
       client_id_issued_at: Math.floor(client.createdAt / 1000),
@@ -101,6 +105,7 @@ export class RegisterEndpoint {
       grant_types: client.grants,
       response_types: client.grants.includes('authorization_code') ? ['code'] : [],
       ...authenticationMetadata(client, demands),
+      ...(await furtherMetadata.find(client.id)),
       scope: client.scopes.join(' '),
       id_token_signed_response_alg: client.idTokenSignedResponseAlg,
     };

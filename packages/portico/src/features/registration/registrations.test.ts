@@ -1,3 +1,4 @@
+import { NO_FIELDS } from '../../further-metadata/no-fields.fixture.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
@@ -97,6 +98,7 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
     keys: { algorithms: ALGORITHMS, all: async () => [] },
     fetching: { anyPort: false },
     demands: demands(),
+    furtherMetadata: NO_FIELDS,
     profiles: profilesWith({ private_key_jwt: true }),
     host: { passwordHasher: { hash: async (secret: string) => `hash of ${secret}` } },
     audit: async (event: object) => void events.push(event),

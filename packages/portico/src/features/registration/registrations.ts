@@ -7,6 +7,7 @@ import {
   newClient,
   type ClientRegistration,
 } from '../../clients/registration.ts';
+import type { FurtherValues } from '../../further-metadata/further-metadata.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
 import {
@@ -98,7 +99,8 @@ export class Registrations {
     const { store, audit, clock } = this.#server;
     const initialTokenHash = await this.#requireInitialToken(initialAccessToken);
     const withToken = initialTokenHash !== null;
-    const checked = await this.#check(sent, withToken, withToken || this.#given.toStrangers);
+    const mayHaveSecret = withToken || this.#given.toStrangers;
+    const { checked, further } = await this.#check(sent, withToken, mayHaveSecret);
     const origin = { network: findNetwork(address) ?? '', initialTokenHash };
     const given = hasSecret(checked) ? await this.#createSecret(origin) : null;
     const registrationAccessToken = randomToken();
@@ -116,6 +118,7 @@ export class Registrations {
       now,
     );
     if (refusal !== null) throw refused(refusal, now);
+    await this.#server.furtherMetadata.write(client.id, further);
     await audit({
       type: 'client_registered',
       clientId: client.id,
@@ -160,7 +163,7 @@ export class Registrations {
     this.#replacing.count(findNetwork(address) ?? '');
     await this.#requireOwn(client, sent);
     const withToken = await this.#cameWithToken(client);
-    const checked = await this.#check(sent, withToken, hasSecret(client));
+    const { checked, further } = await this.#check(sent, withToken, hasSecret(client));
     if (checked.public !== client.public || hasSecret(checked) !== hasSecret(client)) {
       throw invalidMetadata(
         hasSecret(client)
@@ -176,6 +179,7 @@ export class Registrations {
       requireSamePlaces(await this.find(client.id, token), replaced);
       throw unusable('the client ended at the same moment');
     }
+    await this.#server.furtherMetadata.write(client.id, further);
     await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
     return replaced;
   }
@@ -240,17 +244,21 @@ export class Registrations {
     sent: SentMetadata,
     cameWithToken: boolean,
     mayHaveSecret: boolean,
-  ): Promise<ClientMetadata> {
+  ): Promise<{ readonly checked: ClientMetadata; readonly further: FurtherValues }> {
     const { scopes: catalog, keys, demands } = this.#server;
     const takesKeys = this.#server.takesKeys();
     const grantTypes = this.#server.grantTypes();
     try {
       const { algorithms } = keys;
       const told = { cameWithToken, mayHaveSecret, takesKeys };
-      const rules = { catalog, grantTypes, algorithms, demands, ...told };
+      const further = this.#server.furtherMetadata.fields.map(({ name }) => name);
+      const rules = { catalog, grantTypes, algorithms, demands, further, ...told };
       const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);
-      return await checkRegistration(asked, this.#server);
+      return {
+        checked: await checkRegistration(asked, this.#server),
+        further: asked.metadata ?? {},
+      };
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
       throw invalidMetadata(

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** The setting that this feature adds to `oauth_server`. */
+export const logoutShape = {
+  logout: z.boolean({ error: 'must be true or false' }).optional(),
+};
+
+export interface LogoutConfig {
+  /**
+   * Whether clients can send people here to sign out (OpenID Connect RP-Initiated Logout 1.0).
+   * Needs `signOut` in the host; false.
+   */
+  readonly logout?: boolean | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends LogoutConfig {}
+  interface OAuthServerConfigInput extends LogoutConfig {}
+}

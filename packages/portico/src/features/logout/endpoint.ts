@@ -1,0 +1,185 @@
+import type { Visitor } from '../../accounts.ts';
+import { notAccepted } from '../../authorization/consent-errors.ts';
+import { shownPerson } from '../../authorization/page-data.ts';
+import { redirectWith } from '../../clients/redirect-uris.ts';
+import { tokenHash } from '../../crypto.ts';
+import type { Parts } from '../../feature.ts';
+import { formToken, isFormToken } from '../../form-token.ts';
+import type { CompleteHost } from '../../host.ts';
+import { formParameters, queryParameters, type Parameters } from '../../parameters.ts';
+import { pageReply, redirectReply } from '../../replies/pages.ts';
+import type { Reply } from '../../replies/responses.ts';
+import type { Server } from '../../server.ts';
+import type { PageKey } from '../../words/english.ts';
+import { noteWish } from '../../words/speaking.ts';
+import { page, told } from '../../words/words.ts';
+import { LogoutRequests, notValid, type LogoutRequest } from './request.ts';
+import type { LogoutView } from './view.ts';
+
+/** The path of the end_session_endpoint, below `base_path`. */
+export const LOGOUT_PATH = '/oauth/logout';
+
+/** What requests are sealed for. */
+const PURPOSE = 'logout';
+
+type EndsSession = NonNullable<CompleteHost['endSession']>;
+
+/** Signs people out when a client asks for it (OpenID Connect RP-Initiated Logout 1.0). */
+export class LogoutEndpoint {
+  readonly #server: Server;
+  readonly #parts: Parts;
+  readonly #requests: LogoutRequests;
+  readonly #endSession: EndsSession;
+  /** The path as a browser requests it. */
+  readonly #path: string;
+
+  constructor(server: Server, parts: Parts, endSession: EndsSession) {
+    this.#server = server;
+    this.#parts = parts;
+    this.#requests = new LogoutRequests(server, parts.clients);
+    this.#endSession = endSession;
+    this.#path = `${server.basePath}${LOGOUT_PATH}`;
+  }
+
+  /** Handles GET: a request, or a sealed one that comes back. */
+  async show(request: Request): Promise<Reply> {
+    const parameters = queryParameters(request);
+    const sealed = parameters.get('request');
+    const asked =
+      sealed === undefined
+        ? await this.#requests.read(request, parameters)
+        : await this.#open(sealed);
+    const visitor = await this.#server.accounts.visitor(request);
+    if (visitor === null) return this.#withoutPerson(request, asked);
+    // A picture on a page of another site must not sign people out, even with their own hint.
+    const isOpened = (request.headers.get('sec-fetch-dest') ?? 'document') === 'document';
+    if (isOpened && !asked.isDone && (await this.#isOf(asked, visitor)))
+      return this.#signOut(request, asked, true, 302);
+    return this.#ask(visitor, asked);
+  }
+
+  /**
+   * Handles POST: a client's request, or the answer of the person. Browsers send no session with a
+   * form of another site, so a request continues with GET.
+   */
+  async answer(request: Request): Promise<Reply> {
+    const form = await formParameters(request);
+    const decision = form.get('decision');
+    if (decision === undefined) {
+      noteWish(request, (form.get('ui_locales') ?? '').split(' '));
+      const asked = await this.#requests.read(request, form);
+      return redirectReply(await this.#returnPath(request, asked), 303);
+    }
+    const sealed = form.get('request') ?? '';
+    const asked = await this.#open(sealed);
+    const visitor = await this.#server.accounts.visitor(request);
+    if (visitor === null) return this.#withoutPerson(request, asked);
+    requireToken(form, visitor, sealed);
+    if (decision !== 'logout') return this.#message(request, 'logout.stayed');
+    return this.#signOut(request, asked, await this.#isOf(asked, visitor), 303);
+  }
+
+  /** Whether the ID token that the client sent is this person's. */
+  async #isOf({ subject }: LogoutRequest, { user }: Visitor): Promise<boolean> {
+    if (subject === null) return false;
+    return (await this.#server.store.subjects.findSubject(user.reference)) === subject;
+  }
+
+  /**
+   * Ends the session. Only a client that an operator registered, or that the person has used, gets
+   * the browser back: otherwise anyone could register a link that leads from here to anywhere.
+   */
+  async #signOut(
+    request: Request,
+    asked: LogoutRequest,
+    isTheirs: boolean,
+    status: 302 | 303,
+  ): Promise<Reply> {
+    const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
+    const done = { ...asked, redirectUri, isDone: true };
+    // What comes back from a page of the host could be anyone's link by now.
+    const back = asked.isVerified ? done : { ...done, redirectUri: null };
+    const next = await this.#endSession(request, await this.#returnPath(request, back));
+    return next === null ? this.#finish(request, done, status) : redirectReply(next, status);
+  }
+
+  /** Handles a browser in which no one is signed in. */
+  #withoutPerson(request: Request, asked: LogoutRequest): Promise<Reply> {
+    const mayLeave = asked.isDone || (asked.isVerified && asked.subject !== null);
+    return this.#finish(request, mayLeave ? asked : { ...asked, redirectUri: null }, 302);
+  }
+
+  async #finish(request: Request, asked: LogoutRequest, status: 302 | 303): Promise<Reply> {
+    const { redirectUri, state } = asked;
+    if (redirectUri === null) return this.#message(request, 'logout.done');
+    return redirectReply(
+      state === null ? redirectUri : redirectWith(redirectUri, { state }),
+      status,
+    );
+  }
+
+  async #ask(visitor: Visitor, asked: LogoutRequest): Promise<Reply> {
+    const { config, speaking, issuer } = this.#server;
+    const { request, user } = visitor;
+    const sealed = await this.#seal({ ...asked, isDone: false });
+    const data: LogoutView = {
+      serverName: config.name,
+      clientName: asked.clientName,
+      person: shownPerson(user),
+      action: speaking.withWish(request, this.#path),
+      request: sealed,
+      csrfToken: formToken(visitor, ...formFor(visitor, sealed)),
+    };
+    return pageReply(this.#server, {
+      words: await speaking.of(request),
+      view: 'oauth/logout',
+      status: 200,
+      data,
+      formLeadsTo: asked.redirectUri ?? issuer,
+    });
+  }
+
+  async #message(request: Request, key: PageKey): Promise<Reply> {
+    const { config, speaking, paths } = this.#server;
+    const words = await speaking.of(request);
+    const { title, message } = page(key);
+    const data = {
+      serverName: config.name,
+      title: told(words, title),
+      message: told(words, message),
+      status: 200,
+      link: { href: paths.home, text: words.t('applications.back', { server: config.name }) },
+      requestId: null,
+      detail: null,
+    };
+    const shown = { words, view: 'oauth/error', status: 200, data, formLeadsTo: null } as const;
+    return pageReply(this.#server, shown);
+  }
+
+  /** Returns the path with which the request continues here. */
+  async #returnPath(request: Request, asked: LogoutRequest): Promise<string> {
+    const query = new URLSearchParams({ request: await this.#seal(asked) });
+    return this.#server.speaking.withWish(request, `${this.#path}?${query}`);
+  }
+
+  #seal(asked: LogoutRequest): Promise<string> {
+    return this.#parts.server().sealing.seal(PURPOSE, JSON.stringify(asked));
+  }
+
+  async #open(sealed: string): Promise<LogoutRequest> {
+    const opened = await this.#parts.server().sealing.open(PURPOSE, sealed);
+    if (opened !== null) return JSON.parse(opened) as LogoutRequest;
+    throw notValid('the request is older than consent_ttl, or was not sealed here');
+  }
+}
+
+function requireToken(form: Parameters, visitor: Visitor, sealed: string): void {
+  if (!isFormToken(form.get('csrf_token'), visitor, ...formFor(visitor, sealed)))
+    throw notAccepted('the csrf_token is not the one of this form, person and browser session');
+}
+
+/** Names the form that asks this person about this request. */
+function formFor({ user }: Visitor, sealed: string): readonly string[] {
+  const { provider, id } = user.reference;
+  return ['oauth/logout', tokenHash(sealed), provider, id];
+}

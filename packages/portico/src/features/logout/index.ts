@@ -1,0 +1,47 @@
+import { ConfigurationError } from '@portico/sql';
+import { redirectUriProblem } from '../../clients/redirect-uris.ts';
+import { defineFeature } from '../../feature.ts';
+import { logoutShape } from './config.ts';
+import { LOGOUT_PATH, LogoutEndpoint } from './endpoint.ts';
+import { REDIRECT_URIS } from './request.ts';
+
+/** Lets clients sign people out (OpenID Connect RP-Initiated Logout 1.0). */
+export const logout = defineFeature({
+  name: 'logout',
+  config: logoutShape,
+  clientMetadata: [
+    {
+      name: REDIRECT_URIS,
+      called: 'post-logout redirect URI',
+      option: {
+        flag: '--post-logout-redirect <uri>',
+        says: 'where people may return to after the application has signed them out; must match exactly (repeatable)',
+      },
+      most: 20,
+      problem: redirectUriProblem,
+      isOffered: ({ logout: isOn = false }) => isOn,
+    },
+  ],
+  endpoints: [
+    { name: 'oauth_server_logout', path: LOGOUT_PATH, methods: ['GET'], forPeople: true },
+    { name: 'oauth_server_answer_logout', path: LOGOUT_PATH, methods: ['POST'], forPeople: true },
+  ],
+  start(server, { logout: isOn = false }) {
+    if (!isOn) return {};
+    const { endSession } = server.host;
+    if (endSession === null) {
+      const message = 'needs signOut in the host contract; add it, or set this to false';
+      throw new ConfigurationError([{ key: 'oauth_server:logout', message }]);
+    }
+    return {
+      metadata: { end_session_endpoint: `${server.issuer}${LOGOUT_PATH}` },
+      handlers: (parts) => {
+        const endpoint = new LogoutEndpoint(server, parts, endSession);
+        return {
+          oauth_server_logout: (request) => endpoint.show(request),
+          oauth_server_answer_logout: (request) => endpoint.answer(request),
+        };
+      },
+    };
+  },
+});

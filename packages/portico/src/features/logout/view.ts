@@ -1,0 +1,23 @@
+import type { ShownPerson } from '../../authorization/page-data.ts';
+
+/** The data for the view `oauth/logout` (docs/signing-out.md). Escape all of it. */
+export interface LogoutView {
+  /** `oauth_server:name`. */
+  readonly serverName: string;
+  /** The client that asks, if an operator registered it. Null for any other. */
+  readonly clientName: string | null;
+  /** The signed-in person. */
+  readonly person: ShownPerson;
+  /** The URL that the form is posted to. */
+  readonly action: string;
+  /** A hidden field in the form. */
+  readonly request: string;
+  /** A hidden field in the form. */
+  readonly csrfToken: string;
+}
+
+declare module '../../replies/views.ts' {
+  interface PageData {
+    readonly 'oauth/logout': LogoutView;
+  }
+}

@@ -1,0 +1,75 @@
+import { getDialect, type Database, type Migration } from '@portico/sql';
+import { placeholders } from './statements.ts';
+
+/** Client metadata that features add, as JSON: a list of texts for each field. */
+const table: Migration = {
+  name: 'oauth_server_client_metadata_0001_table',
+  async up({ change, types }) {
+    const { identifier, text, tableOptions } = types;
+    await change(`CREATE TABLE oauth_client_metadata (
+      client_id ${identifier} NOT NULL PRIMARY KEY,
+      metadata ${text} NOT NULL
+    ) ${tableOptions}`);
+  },
+};
+
+/** The migrations of this table, in order. They apply if a feature adds client metadata. */
+export const furtherMetadataMigrations: readonly Migration[] = [table];
+
+type Stored = Readonly<Record<string, readonly string[]>>;
+
+/** The table `oauth_client_metadata`. */
+export class FurtherMetadataRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async find(clientId: string): Promise<Stored> {
+    const { rows } = await this.#database.execute<{ metadata: string }>(
+      'SELECT metadata FROM oauth_client_metadata WHERE client_id = ?',
+      [clientId],
+    );
+    return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
+  }
+
+  /** Removes at most `limit` rows whose client no longer exists. */
+  async removeLeft(limit: number): Promise<number> {
+    const { rows } = await this.#database.execute<{ client_id: string }>(
+      `SELECT m.client_id FROM oauth_client_metadata m
+      LEFT JOIN oauth_clients c ON c.client_id = m.client_id
+      WHERE c.client_id IS NULL LIMIT ${limit}`,
+    );
+    if (rows.length === 0) return 0;
+    const ids = rows.map(({ client_id: id }) => id);
+    const { affected } = await this.#database.execute(
+      `DELETE FROM oauth_client_metadata WHERE client_id IN (${placeholders(ids)})`,
+      ids,
+    );
+    return affected;
+  }
+
+  /** Replaces these fields, and keeps the others. */
+  async write(clientId: string, fields: Stored): Promise<void> {
+    const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
+    await this.#database.transaction(async (connection) => {
+      // Write first: this locks the row, so that the next read sees the latest fields.
+      const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
+      await connection.execute(claim, [clientId, '{}']);
+      await connection.execute(
+        'UPDATE oauth_client_metadata SET client_id = client_id WHERE client_id = ?',
+        [clientId],
+      );
+      const { rows } = await connection.execute<{ metadata: string }>(
+        'SELECT metadata FROM oauth_client_metadata WHERE client_id = ?',
+        [clientId],
+      );
+      const before = JSON.parse(rows[0]?.metadata ?? '{}') as Stored;
+      await connection.execute(
+        'UPDATE oauth_client_metadata SET metadata = ? WHERE client_id = ?',
+        [JSON.stringify({ ...before, ...fields }), clientId],
+      );
+    });
+  }
+}

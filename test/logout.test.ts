@@ -1,0 +1,420 @@
+// @engines all: the store keeps where people may return to
+import path from 'node:path';
+import * as openid from 'openid-client';
+import {
+  createAuthorizationServer,
+  oauthServerConfiguration,
+  type AuthorizationServer,
+  type Endpoint,
+  type Host,
+} from 'portico';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newKey, signed } from './support/assertions.ts';
+import { porticoHere, ROOT } from './support/console.ts';
+import {
+  ADA,
+  exchangeCode,
+  GRACE,
+  obtainCode,
+  PASSWORD,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { createVisitor, formOf, locationOf, type Visitor } from './support/visitor.ts';
+
+/** OpenID Connect RP-Initiated Logout 1.0. */
+
+const BACK = 'https://client.example/signed-out';
+const CONFIG = { oauth_server: { logout: true, registration: 'open' } } as const;
+
+let portal: RunningPortal;
+let client: TestClient;
+let other: TestClient;
+/** How far the server's clock is ahead, in milliseconds. */
+let ahead = 0;
+let ada: Visitor;
+let idToken = '';
+
+beforeAll(async () => {
+  portal = await startPortal({ clock: () => Date.now() + ahead, config: CONFIG });
+  client = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
+  other = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  ahead = 0;
+  ada = await portal.signedIn(ADA);
+  idToken = await idTokenOf(client, ada);
+});
+
+async function idTokenOf(of: TestClient, visitor: Visitor): Promise<string> {
+  const response = await exchangeCode(portal, of, await obtainCode(portal, of, visitor));
+  return ((await response.json()) as Tokens).id_token;
+}
+
+const logoutUrl = (parameters: Readonly<Record<string, string>>) =>
+  `${portal.url}/oauth/logout?${new URLSearchParams(parameters)}`;
+const textOf = async (response: Response) =>
+  (await response.clone().text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+const isSignedIn = async (visitor: Visitor) =>
+  (await visitor.get('/oauth/applications')).status === 200;
+const answer = (page: Response, decision: 'logout' | 'stay', visitor = ada) =>
+  visitor.submit(page, { decision });
+
+describe('with an ID token of the signed-in person', () => {
+  // @shows AS-2.51, AS-51.1
+  test('the session ends at once, and the browser returns with the state', async () => {
+    const response = await ada.get(
+      logoutUrl({ id_token_hint: idToken, post_logout_redirect_uri: BACK, state: 'a b' }),
+    );
+    expect(response.status).toBe(302);
+    expect(response.headers.get('location')).toBe(`${BACK}?state=a+b`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await isSignedIn(ada)).toBe(false);
+  });
+
+  // @shows AS-51.1
+  test('the token may have expired, and the request may be a form', async () => {
+    ahead = 400 * 86_400_000;
+    const begun = await ada.post(`${portal.url}/oauth/logout`, {
+      id_token_hint: idToken,
+      client_id: client.id,
+      post_logout_redirect_uri: BACK,
+      logout_hint: ADA,
+      ui_locales: 'en',
+    });
+    expect(begun.status).toBe(303);
+    const response = await ada.get(locationOf(begun).href);
+    expect(response.headers.get('location')).toBe(BACK);
+    expect(await isSignedIn(ada)).toBe(false);
+  });
+
+  // @shows AS-51.1
+  test('without a URI to return to, a page says that the person is signed out', async () => {
+    const response = await ada.get(logoutUrl({ id_token_hint: idToken }));
+    expect(await textOf(response)).toContain('You are signed out');
+    expect(await isSignedIn(ada)).toBe(false);
+  });
+
+  // @shows AS-51.2
+  test('a picture or a frame on a page of another site ends nothing', async () => {
+    for (const destination of ['image', 'iframe', 'empty']) {
+      const response = await ada.get(logoutUrl({ id_token_hint: idToken }), {
+        'Sec-Fetch-Dest': destination,
+      });
+      expect(await textOf(response)).toContain('Sign out of');
+    }
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+
+  // @shows AS-51.6
+  test('openid-client builds the request from the metadata', async () => {
+    const config = await openid.discovery(
+      new URL(portal.url),
+      client.id,
+      client.secret,
+      undefined,
+      { execute: [openid.allowInsecureRequests] },
+    );
+    expect(config.serverMetadata().end_session_endpoint).toBe(`${portal.url}/oauth/logout`);
+    const url = openid.buildEndSessionUrl(config, {
+      id_token_hint: idToken,
+      post_logout_redirect_uri: BACK,
+      state: 'x',
+    });
+    expect(locationOf(await ada.get(url.href)).href).toBe(`${BACK}?state=x`);
+  });
+});
+
+describe('without such a token the person is asked', () => {
+  // @shows AS-51.2
+  test('and is signed out and returns only after confirming', async () => {
+    const page = await ada.get(
+      logoutUrl({ client_id: client.id, post_logout_redirect_uri: BACK, state: 's' }),
+    );
+    expect(page.status).toBe(200);
+    expect(await textOf(page)).toContain('Test application asks you to sign out.');
+    expect(await isSignedIn(ada)).toBe(true);
+    const response = await answer(page, 'logout');
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe(`${BACK}?state=s`);
+    expect(await isSignedIn(ada)).toBe(false);
+  });
+
+  // @shows AS-51.2
+  test.each(['nothing', 'a token of another person', 'a forged token', 'no token at all'])(
+    'also with %s',
+    async (what) => {
+      const grace = await portal.signedIn(GRACE);
+      const hints: Readonly<Record<string, () => string | Promise<string>>> = {
+        'a token of another person': () => idTokenOf(client, grace),
+        'a forged token': () => `${idToken.slice(0, -8)}AAAAAAAA`,
+        'no token at all': () => 'nonsense',
+      };
+      const hint = await hints[what]?.();
+      const page = await ada.get(logoutUrl(hint === undefined ? {} : { id_token_hint: hint }));
+      expect(await textOf(page)).toContain('Sign out of');
+      expect(await isSignedIn(ada)).toBe(true);
+      expect(await textOf(await answer(page, 'stay'))).toContain('You are still signed in');
+      expect(await isSignedIn(ada)).toBe(true);
+    },
+  );
+
+  // @shows AS-51.2
+  test('a token that another key signed, or that is none, proves nothing', async () => {
+    const [, payload = ''] = idToken.split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<
+      string,
+      unknown
+    >;
+    const key = newKey('RS256', 'own');
+    const forged = signed(key, { alg: 'RS256', typ: 'JWT', kid: kidOf(idToken) }, claims);
+    const none = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${payload}.`;
+    for (const hint of [forged, none]) {
+      const page = await ada.get(
+        logoutUrl({
+          id_token_hint: hint,
+          client_id: client.id,
+          post_logout_redirect_uri: BACK,
+        }),
+      );
+      expect(await textOf(page)).toContain('Sign out of');
+      const done = await answer(page, 'logout', await portal.signedIn(ADA));
+      expect(done.headers.get('location')).toBeNull();
+    }
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+
+  // @shows AS-51.2
+  test('a form of another page or person ends nothing', async () => {
+    const page = await ada.get(logoutUrl({ client_id: client.id }));
+    const grace = await portal.signedIn(GRACE);
+    const { fields } = formOf(await page.text());
+    const forms = [{ ...fields, csrf_token: 'x' }, { request: fields['request'] ?? '' }];
+    for (const form of forms) {
+      const response = await ada.post(`${portal.url}/oauth/logout`, {
+        ...form,
+        decision: 'logout',
+      });
+      expect(response.status).toBe(400);
+    }
+    const foreign = { ...fields, decision: 'logout' };
+    expect((await grace.post(`${portal.url}/oauth/logout`, foreign)).status).toBe(400);
+    expect([await isSignedIn(ada), await isSignedIn(grace)]).toEqual([true, true]);
+  });
+});
+
+describe('the browser is sent nowhere', () => {
+  // @shows AS-51.3
+  test.each<[string, () => Readonly<Record<string, string>>]>([
+    [
+      'that is not registered',
+      () => ({ client_id: client.id, post_logout_redirect_uri: `${BACK}/` }),
+    ],
+    ['without a client', () => ({ post_logout_redirect_uri: BACK })],
+    ['of an unknown client', () => ({ client_id: 'nobody', post_logout_redirect_uri: BACK })],
+    [
+      'if the token is for another client',
+      () => ({
+        client_id: other.id,
+        id_token_hint: idToken,
+        post_logout_redirect_uri: BACK,
+      }),
+    ],
+  ])('%s', async (_, parameters) => {
+    for (const visitor of [ada, createVisitor(portal.url)]) {
+      const response = await visitor.get(logoutUrl(parameters()));
+      expect(response.status).toBe(400);
+      expect(await textOf(response)).toContain('You cannot sign out this way');
+    }
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+
+  // @shows AS-51.3
+  test('if a parameter is repeated', async () => {
+    const url = `${logoutUrl({ client_id: client.id, post_logout_redirect_uri: BACK })}&state=1&state=2`;
+    expect((await ada.get(url)).status).toBe(400);
+  });
+
+  // @shows AS-51.4
+  test('from a browser without a session, unless the token proves the client', async () => {
+    const stranger = createVisitor(portal.url);
+    const without = await stranger.get(
+      logoutUrl({ client_id: client.id, post_logout_redirect_uri: BACK }),
+    );
+    expect(await textOf(without)).toContain('You are signed out');
+    const back = await stranger.get(
+      logoutUrl({ id_token_hint: idToken, post_logout_redirect_uri: BACK }),
+    );
+    expect(back.headers.get('location')).toBe(BACK);
+  });
+
+  // @shows AS-51.4, AS-51.5
+  test('by a client that anyone can register, unless the person has used it', async () => {
+    const registered = await fetch(`${portal.url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        redirect_uris: ['https://client.example/callback'],
+        token_endpoint_auth_method: 'none',
+        post_logout_redirect_uris: ['https://evil.example/'],
+      }),
+    });
+    const metadata = (await registered.json()) as Readonly<Record<string, unknown>>;
+    expect(metadata['post_logout_redirect_uris']).toEqual(['https://evil.example/']);
+    const id = String(metadata['client_id']);
+    const asked = { client_id: id, post_logout_redirect_uri: 'https://evil.example/' };
+    const page = await ada.get(logoutUrl(asked));
+    expect(await textOf(page)).not.toContain('asks you to sign out');
+    expect((await answer(page, 'logout')).headers.get('location')).toBeNull();
+
+    const grace = await portal.signedIn(GRACE);
+    const code = await obtainCode(portal, { id, secret: '' }, grace, { scope: 'openid' });
+    const tokens = await fetch(`${portal.url}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        client_id: id,
+        code,
+        redirect_uri: 'https://client.example/callback',
+        code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+      }),
+    });
+    const { id_token: hint } = (await tokens.json()) as Tokens;
+    const url = logoutUrl({ ...asked, id_token_hint: hint });
+    const stranger = await createVisitor(portal.url).get(url);
+    expect(stranger.headers.get('location')).toBeNull();
+    expect((await grace.get(url)).headers.get('location')).toBe('https://evil.example/');
+  });
+});
+
+describe('the URIs of a client', () => {
+  const console = (...args: readonly string[]) =>
+    porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(CONFIG) },
+    });
+
+  // @shows AS-51.5
+  test('are registered, shown, replaced and removed by an operator', async () => {
+    const created = await console(
+      'oauth:client:create',
+      'Calendar',
+      '--redirect=https://calendar.example/callback',
+      '--scope=openid',
+      `--post-logout-redirect=${BACK}`,
+      '--json',
+    );
+    const { client_id: id, post_logout_redirect_uris: uris } = JSON.parse(created.stdout) as {
+      readonly client_id: string;
+      readonly post_logout_redirect_uris: readonly string[];
+    };
+    expect(uris).toEqual([BACK]);
+    expect((await console('oauth:client:show', id)).stdout).toContain(BACK);
+    const next = 'https://calendar.example/bye';
+    const updated = await console('oauth:client:update', id, `--post-logout-redirect=${next}`);
+    expect(updated.stdout).toContain(`post_logout_redirect_uris: "${BACK}" → "${next}"`);
+    expect((await portal.server.clients.show(id)).metadata).toEqual({
+      post_logout_redirect_uris: [next],
+    });
+    await console('oauth:client:update', id, '--post-logout-redirect=');
+    expect((await portal.server.clients.show(id)).metadata).toEqual({});
+  });
+
+  // @shows AS-51.5
+  test.each([
+    'http://client.example/',
+    'https://*.example/',
+    'javascript:alert(1)',
+    'https://a.example/#b',
+  ])('follow the rules of redirect URIs: %s', async (uri) => {
+    await expect(
+      registerClient(portal, { metadata: { post_logout_redirect_uris: [uri] } }),
+    ).rejects.toThrow('The post-logout redirect URI');
+  });
+});
+
+// @shows AS-51.6
+test('without the switch there is no endpoint, no member of the metadata and no field', async () => {
+  const plain = await startPortal();
+  try {
+    expect((await fetch(`${plain.url}/oauth/logout`)).status).toBe(404);
+    const metadata = await fetch(`${plain.url}/.well-known/openid-configuration`);
+    expect(await metadata.text()).not.toContain('end_session_endpoint');
+    await expect(
+      registerClient(plain, { metadata: { post_logout_redirect_uris: [BACK] } }),
+    ).rejects.toThrow('This server does not offer post_logout_redirect_uris');
+  } finally {
+    await plain.close();
+  }
+});
+
+function kidOf(token: string): string {
+  const [header = ''] = token.split('.');
+  return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid: string }).kid;
+}
+
+describe('a host with a sign-out page', () => {
+  /** The person who is signed in at the host. */
+  let signedIn: { readonly provider: string; readonly id: string } | null = null;
+  const ask = async (server: AuthorizationServer, url: string, form?: URLSearchParams) => {
+    const method = form === undefined ? 'GET' : 'POST';
+    const { pathname } = new URL(url);
+    const endpoint = server.endpoints.find(
+      (each) => each.path === pathname && each.methods.some((one) => one === method),
+    );
+    const request = new Request(url, form === undefined ? {} : { method, body: form });
+    return (endpoint as Endpoint).handle(request);
+  };
+
+  const targetOf = (response: Response) =>
+    new URL(response.headers.get('location') ?? 'about:blank', portal.url);
+
+  function serverWith(host: Partial<Host>): AuthorizationServer {
+    return createAuthorizationServer({
+      publicUrl: portal.url,
+      config: oauthServerConfiguration.parse({
+        ...portal.server.config,
+        audience: undefined,
+        logout: true,
+      }),
+      database: portal.application.database,
+      host: {
+        signedIn: async () => signedIn,
+        loadAccount: (person) => portal.application.accounts.find(person),
+        holdsPermission: async () => true,
+        browserSecret: async () => 'a'.repeat(43),
+        loginUrl: '/login',
+        log: { debug() {}, info() {}, warning() {}, error() {} },
+        ...host,
+      },
+    });
+  }
+
+  // @shows AS-51.1
+  test('the browser goes there, and then returns to the application', async () => {
+    const server = serverWith({ signOut: '/bye' });
+    const user = await portal.application.accounts.authenticate(ADA, PASSWORD);
+    signedIn = user?.reference ?? null;
+    const asked = { id_token_hint: idToken, post_logout_redirect_uri: BACK, state: 'x' };
+    const away = targetOf(await ask(server, logoutUrl(asked)));
+    expect(away.pathname).toBe('/bye');
+    const returnTo = new URL(away.searchParams.get('return_to') ?? '', portal.url);
+    expect(returnTo.pathname).toBe('/oauth/logout');
+    // A page that ends nothing does not lead on.
+    const again = await ask(server, returnTo.href);
+    expect([again.status, again.headers.get('location')]).toEqual([200, null]);
+    signedIn = null;
+    expect(targetOf(await ask(server, returnTo.href)).href).toBe(`${BACK}?state=x`);
+    const changed = returnTo.href.slice(0, -2);
+    expect((await ask(server, changed)).status).toBe(400);
+  });
+
+  // @shows AS-51.6
+  test('without signOut the server does not start', () => {
+    expect(() => serverWith({})).toThrow('needs signOut in the host contract');
+  });
+});
