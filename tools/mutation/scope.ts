@@ -87,6 +87,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/store/requests.ts',
       'packages/portico/src/store/sql/client-rows.ts',
       'packages/portico/src/store/sql/clients.ts',
+      'packages/portico/src/store/sql/client-statements.ts',
       'packages/portico/src/store/sql/document-clients.ts',
       'packages/portico/src/store/sql/initial-access-tokens.ts',
       'packages/portico/src/store/sql/registrations.ts',

@@ -1,12 +1,7 @@
-import { type McpServer, mcpServerOf, SERVICE_SCOPE } from '@portico/mcp';
+import { examineDiscovery, type Findings, type Subject } from './discovery-checks.ts';
+import { mcpServerOf, SERVICE_SCOPE } from '@portico/mcp';
 import { pendingSteps } from '@portico/sql';
-import {
-  type Application,
-  type AuthorizationServer,
-  authorizationServerOf,
-  type Check,
-  type Finding,
-} from 'portico';
+import { type Application, authorizationServerOf, type Check, type Finding } from 'portico';
 import { check, failing, isHealthy, livingClients, ok, skipped, warning } from 'portico/extension';
 import {
   differenceRemedy,
@@ -28,15 +23,6 @@ export interface AssistantReport {
   readonly checks: readonly Check[];
 }
 
-interface Subject {
-  readonly application: Application;
-  readonly server: AuthorizationServer;
-  readonly mcp: McpServer;
-  readonly config: AssistantConfig;
-}
-
-/** A finding belongs to the examination's part, unless it specifies another part. */
-type Findings = readonly (Finding | Check)[];
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
@@ -113,62 +99,6 @@ async function examineSchema({ application }: Subject): Promise<Findings> {
           'run npx portico assistant:setup --migrate, or db:migrate up',
         ),
       ];
-}
-
-/** Requests the three documents that an assistant reads first, in the same way as an assistant. */
-async function examineDiscovery(subject: Subject): Promise<Findings> {
-  const { server, mcp } = subject;
-  const findings: Finding[] = [];
-  const inFront = `/.well-known/oauth-protected-resource${server.basePath}`;
-  for (const path of [`${inFront}/mcp`, inFront]) {
-    const document = await fetchDocument(subject, path);
-    const right =
-      document['resource'] === mcp.resource &&
-      JSON.stringify(document['authorization_servers']) === JSON.stringify([server.issuer]);
-    findings.push(
-      right
-        ? ok(`${path} contains the resource and its authorization server`)
-        : failing(`${path} does not contain ${mcp.resource}`, ROUTE_REMEDY),
-    );
-  }
-  const path = `/.well-known/oauth-authorization-server${server.basePath}`;
-  const metadata = await fetchDocument(subject, path);
-  const missing = [
-    ...missingValues(metadata, 'grant_types_supported', [
-      'client_credentials',
-      'authorization_code',
-      'refresh_token',
-    ]),
-    ...missingValues(metadata, 'code_challenge_methods_supported', ['S256']),
-    ...(metadata['issuer'] === server.issuer ? [] : ['the issuer']),
-  ];
-  findings.push(
-    missing.length === 0
-      ? ok(`${path} contains what assistants need`)
-      : failing(`${path} lacks ${missing.join(', ')}`, ROUTE_REMEDY),
-  );
-  return findings;
-}
-
-const ROUTE_REMEDY =
-  'set oauth_server:routes to true, and make sure that no other application route or hook responds at this path';
-
-function missingValues(
-  document: Readonly<Record<string, unknown>>,
-  key: string,
-  needed: readonly string[],
-): readonly string[] {
-  const offered = document[key];
-  return needed.filter((value) => !Array.isArray(offered) || !offered.includes(value));
-}
-
-async function fetchDocument(
-  { application, server }: Subject,
-  path: string,
-): Promise<Readonly<Record<string, unknown>>> {
-  const response = await application.fetch(new Request(`${server.origin}${path}`));
-  if (response.status !== 200) return {};
-  return (await response.json()) as Record<string, unknown>;
 }
 
 async function examineRefusal({ application, server, mcp }: Subject): Promise<Findings> {

@@ -1,3 +1,4 @@
+import { flag, list, parsed, text, type Fields } from './record-fields.ts';
 import { RegistrationError, type ClientRegistration } from 'portico';
 import {
   CLIENT_AUTHENTICATION_METHODS,
@@ -22,8 +23,6 @@ export interface ClientRecord {
   /** What differs from the record or was left out. */
   readonly changes: readonly string[];
 }
-
-type Fields = ReadonlyMap<string, unknown>;
 
 /**
  * Fields that only describe the client to people, or that this server does not support and the
@@ -260,45 +259,4 @@ function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<Clien
   if (algorithm === null || algorithm === 'RS256' || !grants.includes('authorization_code'))
     return {};
   return { idTokenSignedResponseAlg: algorithm };
-}
-
-function text(fields: Fields, name: string): string | null {
-  const value = fields.get(name);
-  if (value === undefined) return null;
-  if (typeof value !== 'string') throw new RegistrationError(`${name} must be a string`);
-  return value;
-}
-
-/**
- * Reads a list. A table may store it as a text: JSON, or words separated by spaces or line breaks.
- */
-function list(fields: Fields, name: string): readonly string[] | null {
-  const value = fields.get(name);
-  if (value === undefined) return null;
-  const isText = typeof value === 'string';
-  const read = isText && value.trimStart().startsWith('[') ? parsed(value) : value;
-  if (typeof read === 'string') return getWords(read);
-  if (Array.isArray(read) && read.every((each) => typeof each === 'string')) return read;
-  throw new RegistrationError(`${name} must be a list of strings`);
-}
-
-function getWords(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-/** Returns null for invalid JSON. */
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return null;
-  }
-}
-
-/** Reads a boolean. Also accepts 1, because not every database has booleans. */
-function flag(fields: Fields, name: string): boolean {
-  const value = fields.get(name);
-  if (value === undefined) return false;
-  if (value === true || value === 1) return true;
-  throw new RegistrationError(`${name} must be true or false`);
 }

@@ -16,7 +16,7 @@ import {
   type WaitingFor,
 } from 'portico';
 import { StartedApplication } from 'portico/extension';
-import { accountsMigration } from './accounts/database-accounts.ts';
+import { accountsMigration } from './accounts/accounts-migration.ts';
 import { secretsMigration } from './accounts/known-browsers.ts';
 import { SignInPage } from './accounts/login.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';

@@ -1,4 +1,4 @@
-import { type Database, insertIfNone, type Migration } from '@portico/sql';
+import { type Database, insertIfNone } from '@portico/sql';
 import type { PasswordHasher, PersonReference, UserInterface } from 'portico';
 import type { AccountProvider } from '../contracts.ts';
 import { randomUUID } from 'node:crypto';
@@ -282,27 +282,3 @@ function getPart(text: string): string {
 function canonical(email: string): string {
   return email.trim().toLowerCase();
 }
-
-export const accountsMigration: Migration = {
-  name: 'host_0002_accounts',
-  async up({ types: { identifier, time, flag, tableOptions }, change }) {
-    await change(`CREATE TABLE host_accounts (
-      provider ${identifier} NOT NULL,
-      id ${identifier} NOT NULL,
-      email ${identifier} NOT NULL,
-      email_verified ${flag} NOT NULL,
-      name ${identifier} NOT NULL,
-      password_hash ${identifier} NOT NULL,
-      active ${flag} NOT NULL,
-      created_at ${time} NOT NULL,
-      PRIMARY KEY (provider, id),
-      UNIQUE (provider, email)
-    ) ${tableOptions}`);
-    await change(`CREATE TABLE host_account_permissions (
-      provider ${identifier} NOT NULL,
-      account_id ${identifier} NOT NULL,
-      permission ${identifier} NOT NULL,
-      PRIMARY KEY (provider, account_id, permission)
-    ) ${tableOptions}`);
-  },
-};

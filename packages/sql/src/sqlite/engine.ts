@@ -4,7 +4,8 @@ import type { Engine, EngineConnection, StatementResult } from '../engine.ts';
 import { readsTogether, type Together } from '../together.ts';
 import { isSqliteBusy } from './failures.ts';
 import { executePrepared, Statements } from './statements.ts';
-import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
+import { countCommits, WriteQueue } from './write-queue.ts';
+import { LONGEST_WAIT } from './while-busy.ts';
 
 /**
  * Opens SQLite through `node:sqlite`. `file` is an absolute path or `:memory:`. With `isBorrowed`,

@@ -1,4 +1,5 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { LONGEST_WAIT, whileBusy } from './while-busy.ts';
+import { setImmediate } from 'node:timers/promises';
 import type { SqlParameter } from '../contract.ts';
 import type { EngineConnection, StatementResult } from '../engine.ts';
 import { busy, isSqliteBusy, isSqliteUnavailable } from './failures.ts';
@@ -6,8 +7,6 @@ import type { Statements } from './statements.ts';
 import { Steps, type Outcome } from './steps.ts';
 import { refuseSavepoints, refuseTransactionControl } from '../transaction-control.ts';
 
-/** How long a statement waits for another process's write, in milliseconds. */
-export const LONGEST_WAIT = 5000;
 /**
  * The maximum number of writes in one transaction. They take about a millisecond. During this time,
  * no request is handled.
@@ -287,17 +286,4 @@ export class WriteQueue {
 /** Resolves after everything that waits only for statements has run. */
 function endOfTurn(): Promise<null> {
   return setImmediate(null);
-}
-
-/** Retries while another process is writing. Other requests run between the attempts. */
-async function whileBusy<T>(attempt: () => T): Promise<T> {
-  const until = performance.now() + LONGEST_WAIT;
-  for (let wait = 1; ; wait = Math.min(wait * 2, 20)) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isSqliteBusy(error) || performance.now() > until) throw error;
-      await setTimeout(wait * Math.random());
-    }
-  }
 }

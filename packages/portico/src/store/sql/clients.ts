@@ -1,4 +1,15 @@
 import {
+  findClient,
+  insertAll,
+  insertClient,
+  INSERT_CLIENT,
+  insertWithLogo,
+  inTurn,
+  isThisClient,
+  listClients,
+  TURN,
+} from './client-statements.ts';
+import {
   type Database,
   getDialect,
   insertIfNone,
@@ -16,7 +27,7 @@ import {
   type ClientRow,
 } from './client-rows.ts';
 import { replaceLogo } from './logos.ts';
-import { confirmRevocation, exists, HAS_OPENID, insertInto } from './statements.ts';
+import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
  * Whether a client with this id may do anything now. If not, look-ups by its id or tokens treat it
@@ -224,48 +235,6 @@ export class ClientRecords {
   }
 }
 
-const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
-
-const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
-
-async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
-  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces. Compare the client id byte by byte.
-  const row = rows.find((found) => found.client_id === id);
-  return row === undefined ? null : toClient(row);
-}
-
-export async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
-  await connection.execute(INSERT_CLIENT, clientValues(client));
-}
-
-async function insertWithLogo(
-  connection: SqlConnection,
-  client: Client,
-  logo: ClientLogo | undefined,
-): Promise<void> {
-  await insertClient(connection, client);
-  if (logo !== undefined) await replaceLogo(connection, client.id, logo);
-}
-
-/** Inserts all of these clients or none. If one id already exists, returns it. */
-async function insertAll(
-  connection: SqlConnection,
-  clients: readonly Client[],
-): Promise<string | null> {
-  for (const { id } of clients)
-    if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
-  for (const client of clients) await insertClient(connection, client);
-  return null;
-}
-
-/** Returns whether exactly this client exists, not a later one with the same id. */
-async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
-  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
-  const values = JSON.stringify(clientValues(client));
-  return rows.some((row) => JSON.stringify(clientValues(toClient(row))) === values);
-}
-
 const CLAIM_CLIENT = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';
 
 const UPDATE_CLIENT = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, ${SET_KEYS},
@@ -298,30 +267,4 @@ async function claimClient(connection: SqlConnection, id: string): Promise<Clien
   await connection.execute(CLAIM_CLIENT, [id]);
   const client = await findClient(connection, id);
   return client?.registeredBy === 'operator' ? client : null;
-}
-
-/**
- * The id of a row that a transaction inserts first and deletes last, so that it is never visible.
- * On every engine, inserting a second row with this id waits for the end of that transaction. It
- * serves as the claim if a step decides about all clients and there is no other row to claim.
- */
-const TURN = 'one at a time';
-
-/** Runs the work in turn. The turn's row copies this client's values. */
-async function inTurn<T>(
-  connection: SqlConnection,
-  client: Client,
-  work: () => Promise<T>,
-): Promise<T> {
-  await insertClient(connection, { ...client, id: TURN });
-  const result = await work();
-  await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);
-  return result;
-}
-
-async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
-  const { rows } = await connection.execute<ClientRow>(
-    `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
-  );
-  return rows.map(toClient);
 }

@@ -8,7 +8,7 @@ import type {
 } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 import { keyValues, SET_KEYS } from './client-rows.ts';
-import { insertClient } from './clients.ts';
+import { insertClient } from './client-statements.ts';
 import { spendInitialAccessToken } from './initial-access-tokens.ts';
 import { exists } from './statements.ts';
 

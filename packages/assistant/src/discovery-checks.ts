@@ -1,0 +1,71 @@
+import type { McpServer } from '@portico/mcp';
+import type { Application, AuthorizationServer, Check, Finding } from 'portico';
+import { failing, ok } from 'portico/extension';
+import type { AssistantConfig } from './config.ts';
+
+/** What the doctor examines. */
+export interface Subject {
+  readonly application: Application;
+  readonly server: AuthorizationServer;
+  readonly mcp: McpServer;
+  readonly config: AssistantConfig;
+}
+
+/** A finding belongs to the examination's part, unless it specifies another part. */
+export type Findings = readonly (Finding | Check)[];
+
+/** Requests the three documents that an assistant reads first, in the same way as an assistant. */
+export async function examineDiscovery(subject: Subject): Promise<Findings> {
+  const { server, mcp } = subject;
+  const findings: Finding[] = [];
+  const inFront = `/.well-known/oauth-protected-resource${server.basePath}`;
+  for (const path of [`${inFront}/mcp`, inFront]) {
+    const document = await fetchDocument(subject, path);
+    const right =
+      document['resource'] === mcp.resource &&
+      JSON.stringify(document['authorization_servers']) === JSON.stringify([server.issuer]);
+    findings.push(
+      right
+        ? ok(`${path} contains the resource and its authorization server`)
+        : failing(`${path} does not contain ${mcp.resource}`, ROUTE_REMEDY),
+    );
+  }
+  const path = `/.well-known/oauth-authorization-server${server.basePath}`;
+  const metadata = await fetchDocument(subject, path);
+  const missing = [
+    ...missingValues(metadata, 'grant_types_supported', [
+      'client_credentials',
+      'authorization_code',
+      'refresh_token',
+    ]),
+    ...missingValues(metadata, 'code_challenge_methods_supported', ['S256']),
+    ...(metadata['issuer'] === server.issuer ? [] : ['the issuer']),
+  ];
+  findings.push(
+    missing.length === 0
+      ? ok(`${path} contains what assistants need`)
+      : failing(`${path} lacks ${missing.join(', ')}`, ROUTE_REMEDY),
+  );
+  return findings;
+}
+
+const ROUTE_REMEDY =
+  'set oauth_server:routes to true, and make sure that no other application route or hook responds at this path';
+
+function missingValues(
+  document: Readonly<Record<string, unknown>>,
+  key: string,
+  needed: readonly string[],
+): readonly string[] {
+  const offered = document[key];
+  return needed.filter((value) => !Array.isArray(offered) || !offered.includes(value));
+}
+
+async function fetchDocument(
+  { application, server }: Subject,
+  path: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const response = await application.fetch(new Request(`${server.origin}${path}`));
+  if (response.status !== 200) return {};
+  return (await response.json()) as Record<string, unknown>;
+}

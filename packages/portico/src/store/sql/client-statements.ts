@@ -1,0 +1,78 @@
+import type { SqlConnection } from '@portico/sql';
+import type { Client, ClientLogo } from '../client.ts';
+import { CLIENT_COLUMNS, clientValues, toClient, type ClientRow } from './client-rows.ts';
+import { replaceLogo } from './logos.ts';
+import { exists, insertInto } from './statements.ts';
+
+/** Inserts a client's row. Its values are `clientValues`. */
+export const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
+
+const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
+
+/** Returns the client with this id, as it is stored. */
+export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
+  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
+  // Some collations ignore trailing spaces. Compare the client id byte by byte.
+  const row = rows.find((found) => found.client_id === id);
+  return row === undefined ? null : toClient(row);
+}
+
+/** Inserts the client without its logo. */
+export async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
+  await connection.execute(INSERT_CLIENT, clientValues(client));
+}
+
+/** Inserts the client and its logo, if it has one. */
+export async function insertWithLogo(
+  connection: SqlConnection,
+  client: Client,
+  logo: ClientLogo | undefined,
+): Promise<void> {
+  await insertClient(connection, client);
+  if (logo !== undefined) await replaceLogo(connection, client.id, logo);
+}
+
+/** Inserts all of these clients or none. If one id already exists, returns it. */
+export async function insertAll(
+  connection: SqlConnection,
+  clients: readonly Client[],
+): Promise<string | null> {
+  for (const { id } of clients)
+    if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
+  for (const client of clients) await insertClient(connection, client);
+  return null;
+}
+
+/** Returns whether exactly this client exists, not a later one with the same id. */
+export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
+  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
+  const values = JSON.stringify(clientValues(client));
+  return rows.some((row) => JSON.stringify(clientValues(toClient(row))) === values);
+}
+
+/**
+ * The id of a row that a transaction inserts first and deletes last, so that it is never visible.
+ * On every engine, inserting a second row with this id waits for the end of that transaction. It
+ * serves as the claim if a step decides about all clients and there is no other row to claim.
+ */
+export const TURN = 'one at a time';
+
+/** Runs the work in turn. The turn's row copies this client's values. */
+export async function inTurn<T>(
+  connection: SqlConnection,
+  client: Client,
+  work: () => Promise<T>,
+): Promise<T> {
+  await insertClient(connection, { ...client, id: TURN });
+  const result = await work();
+  await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);
+  return result;
+}
+
+/** Returns all clients, oldest first. */
+export async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
+  const { rows } = await connection.execute<ClientRow>(
+    `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
+  );
+  return rows.map(toClient);
+}
