@@ -364,7 +364,7 @@ describe('a document that is not a valid client', () => {
   ])('names no application before it is looked up: %s', async (url) => {
     const connections = host.connections();
     for (const visitor of [ada, portal.visitor()]) {
-      expect(await expectRefused(await visitor.get(requestOf(url)))).toContain('is not taken');
+      expect(await expectRefused(await visitor.get(requestOf(url)))).toContain('cannot be used');
     }
     expect(host.connections()).toBe(connections);
   });

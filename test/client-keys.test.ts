@@ -738,7 +738,13 @@ describe('the doctor', () => {
       expect(host.asked.length).toBe(before);
       const { outcome, detail = '' } = (await examined(own, true))['published client keys'] ?? {};
       expect(outcome).toBe('warning');
-      const says = ['1024 bits', 'private', 'none of them', 'not a set', 'the answer is 404'];
+      const says = [
+        '1024 bits',
+        'private',
+        'none of them',
+        'not a set',
+        'the response status is 404',
+      ];
       for (const [index, { client }] of wrong.entries()) {
         expect(detail).toMatch(new RegExp(`of ${client.id}: [^.]*${says[index]}`));
       }

@@ -379,14 +379,14 @@ describe('what reaches the process through the proxies', () => {
       'trusted_proxies is too large: everybody has the address that they say',
       [{ appends: '198.51.100.7' }],
       2,
-      /accepted a forged address \(192\.0\.2\.123\)/,
+      /accepted a forged client address \(192\.0\.2\.123\)/,
       /set trusted_proxies to 1;/,
     ],
     [
       'trusted_proxies is set and no proxy appends',
       [{}],
       1,
-      /accepted a forged address/,
+      /accepted a forged client address/,
       /if there is a proxy in front of the process, make it append .*; otherwise set trusted_proxies to 0;/,
     ],
   ])('fails when %s', async (_, chain, trusted, says, remedy) => {

@@ -238,6 +238,6 @@ test('without a feature that sends messages there is no table, and nothing to li
   const { outbox } = createAuthorizationServer({ ...options, host });
   expect([await outbox.counts(), await outbox.list()]).toEqual([null, []]);
   expect(() => createAuthorizationServer({ ...options, host, features: [silent] })).toThrow(
-    'The feature silent delivers messages; let its sendsMessages return true',
+    'The feature silent delivers messages, so its sendsMessages must return true',
   );
 });

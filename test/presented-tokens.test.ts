@@ -277,7 +277,7 @@ describe('the proof of a key is refused, and the log says why', () => {
   });
 
   test('a proof for a path that a URL parser rewrites, or for an unknown one', async () => {
-    const detail = 'the path of the request is not written as URLs write it';
+    const detail = 'the path of the request is not correctly percent-encoded';
     const headers = bound(portal, NOTES, boundToAda);
     const server = createServer((incoming, outgoing) => {
       const target = incoming.url ?? '';

@@ -4,8 +4,8 @@ import { RecentMap } from 'portico/extension';
 /** For how long one event covers a person's refusals with the same reason, in milliseconds. */
 const A_MINUTE = 60_000;
 /**
- * The most pairs of person and reason that are remembered. The pair with the oldest event is
- * forgotten first.
+ * The maximum number of pairs of person and reason. Beyond it, the pair with the oldest event is
+ * removed.
  */
 const MOST = 10_000;
 

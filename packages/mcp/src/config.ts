@@ -10,7 +10,7 @@ const MOST_MESSAGES = 1_000_000;
 export const coreShape = {
   /** The server's name for assistants. Defaults to the authorization server's name. */
   name: z
-    .string({ error: 'must be the display name of the MCP server' })
+    .string({ error: 'must be a string: the name that clients show for the MCP server' })
     .min(1, 'is empty')
     .optional(),
   version: z

@@ -102,9 +102,9 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 }
 
 /**
- * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients omit the
- * path's last part, so this address is served too, for `/mcp` only. Other base paths are not
- * served, because they may belong to another installation.
+ * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients leave out
+ * the resource's path. For `/mcp`, the server therefore also answers at that shorter address, but
+ * not for other base paths, which may belong to another installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;

@@ -74,8 +74,8 @@ function getId(message: unknown): string | number | null {
 }
 
 /**
- * Creates a tool error for a refused call, so that the model sees it. The log shows the status in
- * `refused` as if it were the response's status.
+ * Creates a tool error for a refused call, so that the model sees it. The response has status 200,
+ * but the log shows the status in `refused`.
  */
 export function refusedCall(
   call: JSONRPCRequest,

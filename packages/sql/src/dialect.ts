@@ -89,8 +89,8 @@ export interface SchemaDialect {
   /** Whether each index entry ends with the row's key. */
   readonly indexesEndWithKey: boolean;
   /**
-   * Returns the end of a CREATE INDEX for rows that meet this condition. Returns an empty text if
-   * the engine's indexes always contain all rows.
+   * Returns the WHERE clause that limits a CREATE INDEX to rows that meet `condition`. Returns an
+   * empty string if the engine has no partial indexes.
    */
   partialIndex(condition: string): string;
   /**

@@ -58,7 +58,7 @@ export function defineApplication<
 /**
  * Returns the framework's migrations that the application needs, then those of the plugins, then
  * the application's own. `config` is the application's validated configuration, as in
- * `Application.config`. Without it, leaves out the migrations that only some settings need.
+ * `Application.config`. Without it, the result has no migrations that depend on a setting.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,

@@ -141,12 +141,12 @@ export function collectDeliveries(
     const kinds = Object.entries(deliveries);
     if (kinds.length > 0 && feature.sendsMessages?.(config) !== true)
       throw new Error(
-        `The feature ${feature.name} delivers messages; let its sendsMessages return true`,
+        `The feature ${feature.name} delivers messages, so its sendsMessages must return true`,
       );
     for (const [kind, deliver] of kinds) {
       if (Object.hasOwn(found, kind))
         throw new Error(
-          `The feature ${feature.name} delivers ${kind}, which another feature delivers`,
+          `The feature ${feature.name} delivers ${kind}, which another feature also delivers; remove one of them`,
         );
       found[kind] = deliver;
     }

@@ -254,7 +254,7 @@ function judgeAddress(
       : `if there is a proxy in front of the process, ${LET_APPEND}; otherwise ${number}`;
   if (address === MADE_UP) {
     return failing(
-      `the process accepted a forged address (${MADE_UP}), so an attacker can avoid the limits on failed attempts: ${proxies}`,
+      `the process accepted a forged client address (${MADE_UP}), so an attacker can bypass the limits on failed attempts: ${proxies}`,
       remedy,
     );
   }

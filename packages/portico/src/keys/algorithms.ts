@@ -58,7 +58,9 @@ export class SigningAlgorithms {
   form(name: string): AlgorithmForm {
     const form = this.#forms.get(name);
     if (form !== undefined) return form;
-    throw new OutOfRangeError(`A signing key is for one of ${this.names.join(', ')}`);
+    throw new OutOfRangeError(
+      `The algorithm of a signing key must be one of ${this.names.join(', ')}`,
+    );
   }
 }
 

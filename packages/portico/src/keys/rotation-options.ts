@@ -33,8 +33,8 @@ export interface RotationOptions extends Acting {
 }
 
 /**
- * For root: throws if a staged key belongs to another user than the directory. The directory's
- * owner, who runs the server, could not read such a key and so could not sign with it.
+ * For root: throws if a staged key and its directory have different owners. The server runs as the
+ * directory's owner, so it could not read the key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;

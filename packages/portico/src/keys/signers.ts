@@ -131,7 +131,7 @@ function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   };
 }
 
-/** Returns the signer's signature, within its time limit. */
+/** Asks the signer for a signature. Throws if it takes longer than the signer's time limit. */
 async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();

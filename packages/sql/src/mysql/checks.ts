@@ -47,7 +47,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
           ),
       writesLog && syncs !== '1'
         ? warning(
-            `sync_binlog is ${syncs}: after a crash of the machine, writes that are not in the binary log are undone, or missing on replicas`,
+            `sync_binlog is ${syncs}: if the machine crashes, writes can be lost or missing on replicas`,
             'set sync_binlog = 1',
           )
         : null,

@@ -132,7 +132,7 @@ describe('An id', () => {
     );
     expect(error.text).toEqual(page('error.untaken_client', { server: 'The portal' }));
     expect(error.detail).toBe(
-      'the client_id "https://denied.example/client.json?…" is not taken: denied.example is one of denied_hosts',
+      'the client_id "https://denied.example/client.json?…" cannot be used: denied.example is one of denied_hosts',
     );
     expect(web.asked).toEqual([]);
   });
@@ -178,7 +178,7 @@ describe('A document', () => {
     expect(await start().find(URL_OF_IT, ADA, [])).toMatchObject({ public: false, keys });
     web.says = { ...KEYED, jwks_uri: 'https://denied.example/keys' };
     const { detail } = await pageOf(() => start().find(URL_OF_IT, ADA, []));
-    expect(detail).toContain('its jwks_uri is not taken: denied.example is one of denied_hosts');
+    expect(detail).toContain('its jwks_uri cannot be used: denied.example is one of denied_hosts');
   });
 
   test.each<[string, Options, SigningAlgorithm]>([

@@ -53,7 +53,7 @@ export class ClientDocuments implements ClientSource {
     if (refusal === null) return;
     throw new AuthorizationPageError(
       page('error.untaken_client', { server: this.#server.config.name }),
-      `the client_id ${quotedUri(clientId)} is not taken: ${refusal}`,
+      `the client_id ${quotedUri(clientId)} cannot be used: ${refusal}`,
     );
   }
 

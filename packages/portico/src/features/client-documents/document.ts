@@ -115,7 +115,7 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new DocumentError(
-      `its ${issue?.path.join('.') || 'content'} is missing or not of the right kind`,
+      `its ${issue?.path.join('.') || 'content'} is missing or has the wrong type`,
     );
   }
   const document = parsed.data;
@@ -222,7 +222,7 @@ function readKeys(
   }
   const keys = checked(() => checkClientKeys({ jwks, jwksUri, algorithm }, anyPort), 'of its keys');
   const refusal = keys.jwksUri === null ? null : keysRefusal(keys.jwksUri);
-  if (refusal !== null) throw new DocumentError(`its jwks_uri is not taken: ${refusal}`);
+  if (refusal !== null) throw new DocumentError(`its jwks_uri cannot be used: ${refusal}`);
   return keys;
 }
 

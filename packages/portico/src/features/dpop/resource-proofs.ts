@@ -59,7 +59,7 @@ export class ResourceProofs {
     const { method, target } = readRequestLine(request);
     const url = this.#publicUrl(target);
     if (url === null)
-      return refusedProof('the path of the request is not written as URLs write it');
+      return refusedProof('the path of the request is not correctly percent-encoded');
     const text = request.headers.get('dpop');
     const proof = await dpop.check({ proof: text, method, url }, token);
     if (proof === null || text === null) return refusedProof('there is no DPoP header');

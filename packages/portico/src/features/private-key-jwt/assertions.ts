@@ -94,7 +94,7 @@ class Verifier {
     const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
     const ours = readType(header) === OWN_TYPE ? [issuer] : [issuer, ...this.#endpoints];
     if (named.length === 0 || !named.every((each) => ours.some((own) => own === each))) {
-      throw new JwsError('its aud must be only this server');
+      throw new JwsError('its aud must contain only this server');
     }
   }
 

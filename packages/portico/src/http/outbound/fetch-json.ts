@@ -219,7 +219,9 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
   if (status !== 200)
-    throw new OutboundError(`the answer is ${status}, not 200; redirects are not followed`);
+    throw new OutboundError(
+      `the response status is ${status}, not 200; redirects are not followed`,
+    );
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw new OutboundError('the answer is compressed, but compression was not requested');

@@ -12,7 +12,7 @@ export interface Mountable {
   readonly host?: { readonly log: Log };
 }
 
-/** The result for a path whose endpoints do not have the request's method. */
+/** The result if endpoints have the request's path, but not its method. */
 export interface WrongMethod {
   /** Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and logs this. */
   readonly refuse: (requestId: string) => Response;
