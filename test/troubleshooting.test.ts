@@ -27,7 +27,7 @@ function listed(heading: string): readonly string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code));
 }
 
-const TEXT = String.raw`(?:'(?:[^'\\]|\\.)*'|\`[^\`]*\`)(?:\s*\+\s*'(?:[^'\\]|\\.)*')*`;
+const TEXT = String.raw`(?:'(?:[^'\\]|\\.)*'|\`[^\`]*\`)(?:\s*\+\s*(?:'(?:[^'\\]|\\.)*'|\`[^\`]*\`))*`;
 /** The text between the quotes; `${name}` of a template becomes `{name}`. */
 const joined = (literal: string) =>
   [...literal.matchAll(/'((?:[^'\\]|\\.)*)'|`([^`]*)`/g)]
@@ -174,7 +174,10 @@ describe('the reason in brackets in the line of a refusal', () => {
     text.replaceAll(/\/\*[^]*?\*\//g, '').replaceAll(/^\s*\/\/ .*$|^import [^]*?;$/gm, '');
   const textsIn = (code: string) =>
     [...code.matchAll(new RegExp(TEXT, 'g'))].map(([literal]) => literal);
-  const cut = (literal: string) => joined(literal.replaceAll(/\$\{[^{}]*\}/g, '…')).trim();
+  const cut = (literal: string) =>
+    joined(literal.replaceAll(/\$\{[^{}]*\}/g, '…'))
+      .replaceAll(/…+/g, '…')
+      .trim();
 
   /** Of a refusal without a private reason, the sentence for the client. */
   function told(code: string): readonly string[] {

@@ -200,7 +200,8 @@ function formRefused(detail: string, href: string): AuthorizationPageError {
     {
       title: 'Request refused',
       message:
-        'The form was already sent, is too old, or was shown to another person, or the data has changed. Nothing was changed. ' +
+        'The form was already sent, is too old, or was shown to another person, or the data ' +
+        'has changed. Nothing was changed. ' +
         'Open the page again and check what is left to do.',
     },
     detail,

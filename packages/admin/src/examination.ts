@@ -15,7 +15,8 @@ export function examinePermission(
   if (shared.length === 0) return [];
   return [
     warning(
-      `oauth_server:admin_permission: ${permission} is also the permission of the scope ${shared.join(', ')}, so everyone with that scope can administer this server`,
+      `oauth_server:admin_permission: ${permission} is also the permission of the scope ` +
+        `${shared.join(', ')}, so everyone with that scope can administer this server`,
       'use a separate permission that no scope has (docs/administration.md)',
     ),
   ];

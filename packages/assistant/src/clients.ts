@@ -116,7 +116,8 @@ function shown(values: readonly string[]): string {
 /** Returns what to do about a registration that differs. */
 export function differenceRemedy({ id }: Client): string {
   return (
-    `review the difference; to use the configuration instead, revoke the client (npx portico oauth:client:revoke ${id}) ` +
+    'review the difference; to use the configuration instead, revoke the client (npx portico ' +
+    `oauth:client:revoke ${id}) ` +
     'and run assistant:setup again'
   );
 }

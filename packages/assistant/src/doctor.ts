@@ -76,7 +76,8 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
     exempt['mcp_server_rpc'] === true
       ? ok('mcp_server_rpc is exempt')
       : failing(
-          "the application's CSRF check refuses the requests that assistants send to mcp_server_rpc",
+          "the application's CSRF check refuses the requests that assistants send to " +
+            'mcp_server_rpc',
           'remove mcp_server_rpc: false from csrf_exempt_routes',
         );
   const linking = config.account_linking
@@ -119,14 +120,16 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   if (response.status === 401 && mcp.config.oauth.challenge) {
     return [
       warning(
-        "a request without a token gets 401 with WWW-Authenticate, which the vendor's toolkit does not accept",
+        "a request without a token gets 401 with WWW-Authenticate, which the vendor's " +
+          'toolkit does not accept',
         'if the assistant does not connect, set mcp:oauth:challenge to false',
       ),
     ];
   }
   return [
     failing(
-      `a request without a token gets ${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
+      'a request without a token gets ' +
+        `${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
       'find the application route or hook that responds instead',
     ),
   ];
@@ -223,7 +226,8 @@ function examineTools({ mcp, config }: Subject): Findings {
   if (personal.length > 0 && !config.account_linking) {
     findings.push(
       warning(
-        `no one can call ${personal.map(({ name }) => name).join(', ')}, because account linking is off`,
+        `no one can call ${personal.map(({ name }) => name).join(', ')}, because account ` +
+          'linking is off',
         'set assistant:account_linking and assistant:redirect_uris',
       ),
     );

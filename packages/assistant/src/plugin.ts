@@ -81,7 +81,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     found.push({
       key: 'assistant:redirect_uris',
       message:
-        "must not be empty while assistant:account_linking is true; copy the callback URIs from the vendor's console",
+        'must not be empty while assistant:account_linking is true; copy the callback URIs ' +
+        "from the vendor's console",
     });
   }
   if (scopes.includes(SERVICE_SCOPE)) {

@@ -52,7 +52,8 @@ export class ClientImporter {
   async import(records: readonly unknown[]): Promise<ClientImport> {
     if (records.length > MOST) {
       throw new RegistrationError(
-        `The file has ${records.length} clients; at most ${MOST} can be imported at once. Split the file`,
+        `The file has ${records.length} clients; at most ${MOST} can be imported at once. ` +
+          'Split the file',
       );
     }
     const { dryRun = false, report } = this.#options;
@@ -96,7 +97,8 @@ export class ClientImporter {
     const taken = await store.clients.insertClients(clients);
     if (taken !== null) {
       throw new RegistrationError(
-        `The client ${taken} was registered during the import, so nothing was imported. Run the command again`,
+        `The client ${taken} was registered during the import, so nothing was imported. Run ` +
+          'the command again',
       );
     }
     const acting = by === undefined ? {} : { by };
@@ -128,7 +130,8 @@ export class ClientImporter {
     seen.add(clientId);
     if (isClientUrl(clientId)) {
       throw new RegistrationError(
-        'client_id is a URL, which Portico reads as the address of a client document; use another id',
+        'client_id is a URL, which Portico reads as the address of a client document; use ' +
+          'another id',
       );
     }
     const checked = await checkNewClient(read.registration, this.#server);
@@ -188,7 +191,8 @@ async function requireSame(
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
       hasExpired(existing, now)
-        ? 'a client with this id registered itself and has expired; oauth:prune removes it within an hour, then import again'
+        ? 'a client with this id registered itself and has expired; oauth:prune removes it ' +
+            'within an hour, then import again'
         : 'a client with this id already registered itself',
     );
   }
@@ -198,7 +202,8 @@ async function requireSame(
     .map(([name]) => name);
   if (differing.length > 0) {
     throw new RegistrationError(
-      `a client with this id exists and has another ${differing.join(', ')}; change it with oauth:client:update`,
+      `a client with this id exists and has another ${differing.join(', ')}; change it with ` +
+        'oauth:client:update',
     );
   }
   if (secret === null || newSecret !== null || existing.secretHash === null) return;

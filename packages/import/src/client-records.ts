@@ -98,7 +98,8 @@ export function readClientRecord(
   const applicationType = named ?? applicationTypeFor(undefined, redirects);
   if (named === null && applicationType === 'native') {
     changes.push(
-      'imported as a native application, because it has a redirect URI on loopback or with a private-use scheme',
+      'imported as a native application, because it has a redirect URI on loopback or with a ' +
+        'private-use scheme',
     );
   }
   if (redirects.length > 0 && !grants.includes('authorization_code')) {
@@ -167,7 +168,8 @@ function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void
   const unknown = [...fields.keys()].filter((name) => !isKnown(name));
   if (unknown.length > 0) {
     throw new RegistrationError(
-      `unknown fields: ${quotedList(unknown)}; if the client does not need them, remove them from the record`,
+      `unknown fields: ${quotedList(unknown)}; if the client does not need them, remove them ` +
+        'from the record',
     );
   }
   const subjects = fields.get('subject_type');

@@ -9,11 +9,13 @@ export const addSubjectImport: AddCommands = (program, context) => {
   program
     .command('oauth:subject:import')
     .description(
-      'import the sub of each person from another server; a sub that a person already has is not changed',
+      'import the sub of each person from another server; a sub that a person already has is ' +
+        'not changed',
     )
     .argument(
       '<file>',
-      'a JSON array, or one JSON object per line, with provider, id and sub; - reads standard input',
+      'a JSON array, or one JSON object per line, with provider, id and sub; - reads ' +
+        'standard input',
     )
     .option('--dry-run', 'show what would be imported; write nothing')
     .option('--json', 'print only JSON to standard output')
@@ -45,7 +47,8 @@ export const addSubjectImport: AddCommands = (program, context) => {
             context.print(`record ${record}  refused: ${problem ?? ''}`);
           }
           context.print(
-            `${imported} ${written ? 'imported' : 'to import'}, ${unchanged} unchanged, ${refused.length} refused`,
+            `${imported} ${written ? 'imported' : 'to import'}, ${unchanged} unchanged, ` +
+              `${refused.length} refused`,
           );
         }
         if (refused.length > 0) {

@@ -24,7 +24,8 @@ export async function importSubjects(
 ): Promise<SubjectImport> {
   if (records.length > MOST) {
     throw new RegistrationError(
-      `The file has ${records.length} subjects; at most ${MOST} can be imported at once. Split the file`,
+      `The file has ${records.length} subjects; at most ${MOST} can be imported at once. ` +
+        'Split the file',
     );
   }
   const judge = createJudge(server);
@@ -68,7 +69,8 @@ async function write(
     written.push(
       isLost
         ? refused(
-            'the person or the sub was stored during the import, so this record was skipped; run the command again',
+            'the person or the sub was stored during the import, so this record was skipped; ' +
+              'run the command again',
           )
         : each,
     );

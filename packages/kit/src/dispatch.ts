@@ -92,7 +92,8 @@ export class Dispatcher {
       : route.handler(parameters, request));
     if (isResponse(answered)) return answered;
     throw new TypeError(
-      `The handler of the route ${route.name}, or a middleware around it, returned ${typeof answered} instead of a ` +
+      `The handler of the route ${route.name}, or a middleware around it, returned ` +
+        `${typeof answered} instead of a ` +
         'Response; check for a missing return',
     );
   }

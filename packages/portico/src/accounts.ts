@@ -49,7 +49,8 @@ export class Accounts {
     if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
     const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
     throw new Error(
-      `Host.browserSecret must return a random secret of this browser session with at least ${SHORTEST_SECRET} characters ` +
+      'Host.browserSecret must return a random secret of this browser session with at least ' +
+        `${SHORTEST_SECRET} characters ` +
         `(128 bits in base64url); it returned ${found}`,
     );
   }

@@ -168,7 +168,8 @@ function getBrowser<Context>(
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
   throw new Error(
-    `Host.${member} is '${given}', but must be a path that begins with one slash; for another URL, pass a function`,
+    `Host.${member} is '${given}', but must be a path that begins with one slash; for ` +
+      'another URL, pass a function',
   );
 }
 

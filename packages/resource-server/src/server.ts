@@ -188,7 +188,8 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   if (url === null) throw new TypeError('issuer: must be a URL, such as https://app.example.com');
   if (url.username !== '' || url.password !== '') {
     throw new TypeError(
-      'issuer: must have no user information (user:password@): clientId and clientSecret are what is sent',
+      'issuer: must have no user information (user:password@): clientId and clientSecret are ' +
+        'what is sent',
     );
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;

@@ -36,7 +36,9 @@ export function refuseOldDriver(driver: Driver): void {
   const version = tooOld(driver);
   if (version === null) return;
   const [major] = driver.least.split('.');
-  const message = `needs the package ${needed(driver)}; version ${version} is installed; run npm install ${driver.name}@${major}`;
+  const message =
+    `needs the package ${needed(driver)}; version ${version} is installed; run npm install ` +
+    `${driver.name}@${major}`;
   throw new ConfigurationError([{ key: 'database_url', message }]);
 }
 

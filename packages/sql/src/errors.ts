@@ -84,11 +84,17 @@ export class OutOfRangeError extends RangeError {
 /** What a transaction's work must not do, with advice. */
 const TRANSACTION_REFUSALS = {
   inside:
-    'This call is inside a transaction and would wait for it forever. Use the connection that the transaction passes to your function',
+    'This call is inside a transaction and would wait for it forever. Use the connection ' +
+    'that the transaction passes to your function',
   ended:
-    'The transaction has already ended. Await every statement before your function returns or throws',
-  idle: 'The transaction was rolled back, because it waited for something other than its statements. Do that before or after the transaction',
-  late: 'The transaction was rolled back, because it took too long. Do less in it, or use `withoutTimeout()`',
+    'The transaction has already ended. Await every statement before your function returns ' +
+    'or throws',
+  idle:
+    'The transaction was rolled back, because it waited for something other than its ' +
+    'statements. Do that before or after the transaction',
+  late:
+    'The transaction was rolled back, because it took too long. Do less in it, or use ' +
+    '`withoutTimeout()`',
 } as const;
 
 /**

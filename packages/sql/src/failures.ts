@@ -46,7 +46,9 @@ const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
 /** Creates the error for a transaction that failed because others kept changing the same rows. */
 export function tooManyConflicts(cause: unknown): Error {
-  const message = `Other transactions kept changing the same rows: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const message =
+    'Other transactions kept changing the same ' +
+    `rows: ${cause instanceof Error ? cause.message : String(cause)}`;
   return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
 }
 

@@ -37,7 +37,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
     );
   }
   return warning(
-    `the pool may open ${pool.size} connections, and the server allows ${connections}: under load, requests get 503`,
+    `the pool may open ${pool.size} connections, and the server allows ${connections}: under ` +
+      'load, requests get 503',
     'make database_pool_size smaller, or max_connections larger',
   );
 }
@@ -49,7 +50,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;
   return warning(
-    `${name} is ${limit} ms: the server ends what waits for others for a moment, and requests are answered 503`,
+    `${name} is ${limit} ms: the server ends what waits for others for a moment, and ` +
+      'requests are answered 503',
     `let it be ${least} ms or more for this account, or 0`,
   );
 }

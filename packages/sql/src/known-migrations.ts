@@ -26,7 +26,10 @@ export async function knownMigrations(
 
 /** Returns the statement that creates the table if it is missing. */
 export function createTable({ identifier, time }: ColumnTypes): string {
-  return `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (name ${identifier} NOT NULL PRIMARY KEY, applied_at ${time} NOT NULL)`;
+  return (
+    `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (name ${identifier} NOT NULL PRIMARY KEY, ` +
+    `applied_at ${time} NOT NULL)`
+  );
 }
 
 /** Returns the steps that are not applied, including a step that began and did not finish. */

@@ -27,7 +27,8 @@ export class NotGivenError extends Error {
   /** The message contains both. */
   constructor(folder: string, uid: number, cause?: unknown) {
     super(
-      `${folder} belongs to uid ${uid}, but root cannot give new files there to that user; run the command as that user`,
+      `${folder} belongs to uid ${uid}, but root cannot give new files there to that user; ` +
+        'run the command as that user',
       {
         cause,
       },
@@ -130,7 +131,8 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
 function openOwned(name: string, flags: number, file: string, { uid }: OwnedFolder): number {
   const refusal = (what: string, cause?: unknown) =>
     new Error(
-      `${file} is ${what}, in a folder of uid ${uid}, where root writes only to plain files. Run the command as that user`,
+      `${file} is ${what}, in a folder of uid ${uid}, where root writes only to plain files. ` +
+        'Run the command as that user',
       { cause },
     );
   let descriptor: number;

@@ -36,7 +36,8 @@ export async function printMigrations(
     parts.push(
       `-- ${migration.name}`,
       ...(await listStatements(migration, dialect, types)),
-      `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (${literal(migration.name, dialect)}, ${dialect.now})`,
+      `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ` +
+        `(${literal(migration.name, dialect)}, ${dialect.now})`,
     );
   }
   const { schema = null } = database;
@@ -50,7 +51,8 @@ export async function printMigrations(
 const NOTHING = [[], []] as const;
 
 const HEAD =
-  '-- The tables that Portico needs. Run this once, in one transaction if the database supports that for schema changes.';
+  '-- The tables that Portico needs. Run this once, in one transaction if the database ' +
+  'supports that for schema changes.';
 
 /** Returns a step's statements. Runs the step on a connection that only records them. */
 async function listStatements(

@@ -35,8 +35,10 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'revoke',
         title: isDocument ? 'Block this application?' : 'Revoke this application?',
         says: isDocument
-          ? 'All its tokens end at once, for everyone. People cannot use this application until you unblock its URL.'
-          : 'All its tokens end at once, for everyone. You cannot undo this: its developers need a new registration.',
+          ? 'All its tokens end at once, for everyone. People cannot use this application ' +
+            'until you unblock its URL.'
+          : 'All its tokens end at once, for everyone. You cannot undo this: its developers ' +
+            'need a new registration.',
         button: isDocument ? 'Block it' : 'Revoke it permanently',
       });
     },
@@ -48,7 +50,8 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'unblock',
         title: 'Unblock this URL?',
         says:
-          'People can use this application again after Portico has fetched its document. Access that ended stays ended: ' +
+          'People can use this application again after Portico has fetched its document. ' +
+          'Access that ended stays ended: ' +
           'the application asks everyone again.',
         button: 'Unblock it',
       }),

@@ -5,7 +5,8 @@ import { alert, code, moment, notice } from '../formatting.ts';
 
 const DONE = {
   rotate:
-    'Done. The next keys are published, and sign from the time shown below. Keys that are no longer needed are removed.',
+    'Done. The next keys are published, and sign from the time shown below. Keys that are no ' +
+    'longer needed are removed.',
   'rotate-now': 'Done. The new keys sign now. All other keys are removed.',
 };
 
@@ -19,7 +20,8 @@ const QUESTIONS: ReadonlyMap<
     {
       title: 'Replace the signing keys?',
       says:
-        'The next key of each algorithm is published now and signs in 15 minutes, when every cache has it. A key that is already waiting ' +
+        'The next key of each algorithm is published now and signs in 15 minutes, when every ' +
+        'cache has it. A key that is already waiting ' +
         'is used instead of another new one. Keys that no ID token needs any more are removed.',
       button: 'Replace them',
     },
@@ -29,8 +31,10 @@ const QUESTIONS: ReadonlyMap<
     {
       title: 'Replace the signing keys at once?',
       says:
-        'Do this if a key may be stolen. The new keys sign at once and all others are removed. ID tokens from the old keys are refused ' +
-        'from then on. Applications that cache the key set refuse new ID tokens until they fetch it again. Access tokens and refresh tokens stay valid.',
+        'Do this if a key may be stolen. The new keys sign at once and all others are ' +
+        'removed. ID tokens from the old keys are refused ' +
+        'from then on. Applications that cache the key set refuse new ID tokens until they ' +
+        'fetch it again. Access tokens and refresh tokens stay valid.',
       button: 'Replace them at once',
     },
   ],

@@ -10,7 +10,8 @@ const HINTS: FieldHints = {
   redirects: 'Where the browser returns to. Must match exactly.',
   scopes: 'What the application may ask people for.',
   grants:
-    'authorization_code and refresh_token let people sign in to it; client_credentials lets it act as itself.',
+    'authorization_code and refresh_token let people sign in to it; client_credentials lets ' +
+    'it act as itself.',
 };
 
 /** The form before anything is typed. */

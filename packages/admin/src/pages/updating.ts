@@ -27,7 +27,8 @@ const OF_CHANGES: FieldHints = {
   redirects: 'If you remove one, codes that were sent to it are refused.',
   scopes: "If you remove one, the application's tokens lose it with the next request.",
   grants:
-    'If you remove one, its tokens stop working until you add it again. To end them permanently, revoke the access.',
+    'If you remove one, its tokens stop working until you add it again. To end them ' +
+    'permanently, revoke the access.',
 };
 
 /** The values that the form shows and changes. */

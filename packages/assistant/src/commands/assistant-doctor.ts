@@ -19,8 +19,10 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
     .option('--json', 'print only JSON to standard output')
     .addHelpText(
       'after',
-      '\nExits with 1 when a check fails. It starts no server and changes nothing. It does not check the network between the vendor and ' +
-        'this server: whether it can be reached, how fast it responds, hosted images, certification.',
+      '\nExits with 1 when a check fails. It starts no server and changes nothing. It does ' +
+        'not check the network between the vendor and ' +
+        'this server: whether it can be reached, how fast it responds, hosted images, ' +
+        'certification.',
     )
     .action(
       async ({
@@ -52,7 +54,8 @@ function notStarted(error: unknown): Check {
     part: 'application',
     ...failing(
       error instanceof Error ? error.message : String(error),
-      'fix the error that keeps the application from starting, then run this again; the other checks need a running application',
+      'fix the error that keeps the application from starting, then run this again; the ' +
+        'other checks need a running application',
     ),
   };
 }

@@ -61,7 +61,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           if (written !== null && json !== true) context.print(`Wrote ${written}.`);
           if (clients.some(({ state }) => state === 'differs')) {
             context.fail(
-              'At least one registered client differs from the configuration. It was not changed; see above.',
+              'At least one registered client differs from the configuration. It was not ' +
+                'changed; see above.',
             );
           }
         } finally {
@@ -75,7 +76,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
   const pending = pendingSteps(await application.migrations(), 'oauth_server_');
   if (pending.length > 0)
     context.fail(
-      'The schema is not applied. Run npx portico db:migrate up first, or add --migrate to this command',
+      'The schema is not applied. Run npx portico db:migrate up first, or add --migrate to ' +
+        'this command',
     );
 }
 

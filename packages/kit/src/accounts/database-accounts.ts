@@ -109,7 +109,8 @@ class AccountTable implements AccountProvider {
     const known = this.#prefetched.answer(id, permission);
     if (known !== null) return known;
     const { rows } = await this.#database.execute<{ permission: string }>(
-      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ' +
+        'AND permission = ?',
       [this.name, id, permission],
     );
     return rows.some((row) => row.permission === permission);
@@ -135,7 +136,8 @@ class AccountTable implements AccountProvider {
   /** Returns all accounts, sorted by email address. */
   readonly list = (): Promise<readonly DatabaseAccount[]> => {
     return this.#select(
-      'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email',
+      'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ' +
+        'ORDER BY email',
       [this.name],
     );
   };
@@ -181,7 +183,8 @@ class AccountTable implements AccountProvider {
    */
   readonly permissions = async (id: string): Promise<readonly string[]> => {
     const { rows } = await this.#database.execute<{ permission: string }>(
-      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
+      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ' +
+        'ORDER BY permission',
       [this.name, id],
     );
     return rows.map(({ permission }) => permission);
@@ -204,7 +207,8 @@ class AccountTable implements AccountProvider {
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
-      'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+      'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND ' +
+        'permission = ?',
       [this.name, id, permission],
     );
   };
@@ -216,7 +220,8 @@ class AccountTable implements AccountProvider {
     // PostgreSQL cannot store NUL in text, so no account contains it.
     if (value.includes('\0')) return null;
     const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
-      `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
+      'SELECT id, email, email_verified, name, password_hash, active FROM host_accounts ' +
+        `WHERE provider = ? AND ${column} = ?`,
       [this.name, value],
     );
     return rows.find((row) => row[column] === value) ?? null;

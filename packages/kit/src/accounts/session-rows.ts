@@ -100,12 +100,14 @@ export class SessionRows {
 
   async #sweep(now: number): Promise<void> {
     const { rows } = await this.#database.execute<{ id_hash: string }>(
-      `SELECT id_hash FROM host_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ${SWEEP_BATCH}`,
+      'SELECT id_hash FROM host_sessions WHERE expires_at <= ? ORDER BY expires_at ' +
+        `LIMIT ${SWEEP_BATCH}`,
       [now],
     );
     if (rows.length === 0) return;
     await this.#database.execute(
-      `DELETE FROM host_sessions WHERE id_hash IN (${rows.map(() => '?').join(', ')}) AND expires_at <= ?`,
+      `DELETE FROM host_sessions WHERE id_hash IN (${rows.map(() => '?').join(', ')}) AND ` +
+        'expires_at <= ?',
       [...rows.map((row) => row.id_hash), now],
     );
   }

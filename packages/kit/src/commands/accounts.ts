@@ -98,7 +98,8 @@ export const accountCommands: AddCommands = (program, context) => {
       const held = await accounts.permissions(account.id);
       if (!held.includes(permission)) {
         context.fail(
-          `${account.email} does not have the permission ${permission}; its permissions: ${held.join(', ') || 'none'}`,
+          `${account.email} does not have the permission ${permission}; its ` +
+            `permissions: ${held.join(', ') || 'none'}`,
         );
       }
       await accounts.deny(account.id, permission);
@@ -122,7 +123,8 @@ function unnamed(permission: string, { config }: Application): string | null {
   const all = named.join(', ') || 'none';
   return administrator === undefined
     ? `no scope needs the permission ${permission}; scopes need these: ${all}`
-    : `no scope needs the permission ${permission}, and it is not oauth_server:admin_permission; known permissions: ${all}`;
+    : `no scope needs the permission ${permission}, and it is not ` +
+        `oauth_server:admin_permission; known permissions: ${all}`;
 }
 
 /** Returns the permissions for the configured scopes. */

@@ -66,7 +66,8 @@ export const addServe =
           context.note(
             drain === 0
               ? 'Stopping after the current requests. To stop now, send the signal again.'
-              : `Stopping in ${drain} seconds. Requests are still served, and /health/ready returns 503. To stop now, send the signal again.`,
+              : `Stopping in ${drain} seconds. Requests are still served, and /health/ready ` +
+                  'returns 503. To stop now, send the signal again.',
           );
           await application.events.emit(Event.STOPPING, null);
           if (drain > 0) await setTimeout(drain * 1000);

@@ -30,7 +30,8 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
       const begins = name.startsWith(OWN_PREFIX) || name.startsWith(`${feature.name}_`);
       if (!begins)
         throw new Error(
-          `The feature ${feature.name} adds the endpoint ${name}; its name must begin with ${feature.name}_`,
+          `The feature ${feature.name} adds the endpoint ${name}; its name must begin with ` +
+            `${feature.name}_`,
         );
       if (names.has(name))
         throw new Error(
@@ -38,7 +39,8 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
         );
       if (paths.has(path))
         throw new Error(
-          `The feature ${feature.name} adds an endpoint at ${path}, which another endpoint already has`,
+          `The feature ${feature.name} adds an endpoint at ${path}, which another endpoint ` +
+            'already has',
         );
       names.add(name);
     }
@@ -99,7 +101,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
   // No person's permissions limit a client's own token: it has every scope that it asks for.
   if (begins === 'client' && clients === 'any')
     throw new Error(
-      `The grant type ${name} of ${feature} must be for clients 'confidential': it begins client access`,
+      `The grant type ${name} of ${feature} must be for clients 'confidential': it begins ` +
+        'client access',
     );
 }
 
@@ -146,7 +149,8 @@ export function collectDeliveries(
     for (const [kind, deliver] of kinds) {
       if (Object.hasOwn(found, kind))
         throw new Error(
-          `The feature ${feature.name} delivers ${kind}, which another feature also delivers; remove one of them`,
+          `The feature ${feature.name} delivers ${kind}, which another feature also ` +
+            'delivers; remove one of them',
         );
       found[kind] = deliver;
     }
@@ -161,7 +165,8 @@ export function collectMetadata(started: readonly Started[]): Readonly<Record<st
     for (const [member, value] of Object.entries(metadata)) {
       if (Object.hasOwn(members, member))
         throw new Error(
-          `The feature ${feature.name} adds the metadata member ${member}, which another feature also adds`,
+          `The feature ${feature.name} adds the metadata member ${member}, which another ` +
+            'feature also adds',
         );
       members[member] = value;
     }

@@ -47,7 +47,9 @@ export function profileProblems(
 ): readonly ConfigurationProblem[] {
   const [first, second] = serversOffers(features, config);
   if (first === undefined) return [];
-  const twice = `is ${first.name}, but another setting selects the profile ${second?.name ?? ''}; choose one of them`;
+  const twice =
+    `is ${first.name}, but another setting selects the profile ${second?.name ?? ''}; choose ` +
+    'one of them';
   return [
     ...first.problems(config),
     ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice }]),

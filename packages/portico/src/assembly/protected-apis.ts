@@ -33,7 +33,8 @@ export class ProtectedApis {
     if (found !== undefined) return found;
     const known = [...this.#configured.keys()].join(', ') || 'none';
     throw new Error(
-      `server.resource('${url}') is not configured: add the URL to oauth_server:resources (they are ${known})`,
+      `server.resource('${url}') is not configured: add the URL to oauth_server:resources ` +
+        `(they are ${known})`,
     );
   }
 

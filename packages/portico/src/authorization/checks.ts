@@ -175,7 +175,9 @@ function refusalAt(audience: string | null): typeof REFUSAL {
   return {
     refusal:
       'The scope is empty, unknown, or not one that this client may ask for at this resource.',
-    detail: `unknown, not registered for this client, or not of the resource asked for, ${quotedAudience(audience)}`,
+    detail:
+      'unknown, not registered for this client, or not of the resource asked ' +
+      `for, ${quotedAudience(audience)}`,
   };
 }
 

@@ -417,7 +417,8 @@ export class Consent {
     if (shownName !== undefined) return { ...client, name: shownName };
     if (!mayRedirect(client, redirectUri)) {
       throw notAnswerable(
-        `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
+        `the client ${clientId} is no longer registered with the ` +
+          `redirect_uri ${quotedUri(redirectUri)}`,
       );
     }
     if (intersectScopes(saved.asked.scopes, registeredScopes(saved, client)).length === 0) {
@@ -478,9 +479,12 @@ export class Consent {
 }
 
 const ANOTHER_SECRET =
-  'The question of client {clientId} met another browser secret than it was asked with. If no one opened it in two browsers, and ' +
-  'no other person signed in, signing in started a new session and dropped the old one: leave Host.browserSecret to Portico, or ' +
-  'keep the value that it answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see ' +
+  'The question of client {clientId} met another browser secret than it was asked with. If ' +
+  'no one opened it in two browsers, and ' +
+  'no other person signed in, signing in started a new session and dropped the old one: ' +
+  'leave Host.browserSecret to Portico, or ' +
+  'keep the value that it answers (keepSessionInfo: true for passport, ' +
+  'session.regenerate([...]) for @fastify/session), see ' +
   'docs/host-contract.md';
 
 function question(

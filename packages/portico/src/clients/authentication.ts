@@ -215,7 +215,8 @@ function notActive(sent: string, found: Client | null): string {
 function nothingCame({ keys }: Client): string {
   return keys === null
     ? 'no secret came with the id of a confidential client'
-    : 'no assertion that is taken came with the id of a client that authenticates by private_key_jwt';
+    : 'no assertion that is taken came with the id of a client that authenticates by ' +
+        'private_key_jwt';
 }
 
 function wrongSecret(client: Client, secret: string, now: number): string {

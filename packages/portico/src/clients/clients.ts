@@ -222,7 +222,8 @@ export class Clients {
     const client = await this.#requireKnown(url);
     if (client.registeredBy !== 'document') {
       throw new RegistrationError(
-        'Only a document URL can be unblocked; other clients stay revoked. Register a new client instead',
+        'Only a document URL can be unblocked; other clients stay revoked. Register a new ' +
+          'client instead',
       );
     }
     if (!(await store.documentClients.unblockDocumentClient(url, clock())))

@@ -112,7 +112,8 @@ function basicCredentials(header: string | null): SecretCredentials | null {
 }
 
 const ILL_FORMED_BASIC =
-  'the Authorization header is not HTTP Basic with a form-encoded client id and secret (RFC 6749 section 2.3.1)';
+  'the Authorization header is not HTTP Basic with a form-encoded client id and secret (RFC ' +
+  '6749 section 2.3.1)';
 
 function formDecode(value: string): string | null {
   try {

@@ -34,7 +34,8 @@ export function checkClientKeys(
 ): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
     throw new RegistrationError(
-      `The signing algorithm of assertions (token_endpoint_auth_signing_alg) is one of ${VERIFIED_ALGORITHMS.join(', ')}`,
+      'The signing algorithm of assertions (token_endpoint_auth_signing_alg) is one ' +
+        `of ${VERIFIED_ALGORITHMS.join(', ')}`,
     );
   }
   const kept = { algorithm: algorithm ?? null };

@@ -62,7 +62,10 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
   if (allowedSchemes.some((scheme) => hasScheme(uri, scheme))) return null;
   if (url.protocol === 'https:') return webProblem(uri, url);
   if (url.protocol !== 'http:') {
-    return 'must be https or have a private-use scheme with a dot, such as com.example.app:/callback';
+    return (
+      'must be https or have a private-use scheme with a dot, such as ' +
+      'com.example.app:/callback'
+    );
   }
   return loopbackParts(uri) === null
     ? 'must be https (http is allowed only at http://127.0.0.1, http://[::1] and http://localhost)'
@@ -80,8 +83,10 @@ export function hasScheme(uri: string, scheme: string): boolean {
  */
 const NOT_PRIVATE = new Set(
   (
-    'about acct blob cid content data dav dns file filesystem ftp geo git gopher http https imap intent irc jar javascript ldap ldaps magnet ' +
-    'mailto market mid mms moz-extension news nfs nntp pop resource rtsp sftp shell sip sips sms smb ssh svn tel telnet tftp urn vbscript ' +
+    'about acct blob cid content data dav dns file filesystem ftp geo git gopher http https ' +
+    'imap intent irc jar javascript ldap ldaps magnet ' +
+    'mailto market mid mms moz-extension news nfs nntp pop resource rtsp sftp shell sip sips ' +
+    'sms smb ssh svn tel telnet tftp urn vbscript ' +
     'view-source web ws wss xmpp'
   ).split(' '),
 );
@@ -93,7 +98,10 @@ const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
  */
 export function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
-    return 'is not the name of a scheme without a dot, in lower case and without the colon, such as myapp';
+    return (
+      'is not the name of a scheme without a dot, in lower case and without the colon, such as ' +
+      'myapp'
+    );
   }
   if (NOT_PRIVATE.has(scheme) || SYSTEM_SCHEME.test(scheme))
     return 'is not a private-use scheme; no client can have it';

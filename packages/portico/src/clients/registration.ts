@@ -164,7 +164,8 @@ export async function checkRegistration(
     const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
     if (personal !== undefined) {
       throw new RegistrationError(
-        `The scope ${personal} is about a person; remove it, because client_credentials tokens belong to no person`,
+        `The scope ${personal} is about a person; remove it, because client_credentials ` +
+          'tokens belong to no person',
       );
     }
   }
@@ -362,13 +363,15 @@ async function checkAlgorithm(
     if (offered !== null) return offered;
     const { command } = missingKey(preferred[0] ?? DEFAULT_ALGORITHM);
     throw new RegistrationError(
-      `The server has no signing key for ${preferred.join(' or ')}; run npx portico ${command} first`,
+      `The server has no signing key for ${preferred.join(' or ')}; run npx portico ` +
+        `${command} first`,
     );
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
       // A self-registering client can send any text, and the message goes to the log.
-      `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${keys.algorithms.names.join(', ')}`,
+      `The ID token algorithm ${quoted(requested)} is unknown; it is one ` +
+        `of ${keys.algorithms.names.join(', ')}`,
     );
   }
   if (!scopes.includes('openid') || !isForPeople) {

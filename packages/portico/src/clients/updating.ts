@@ -179,7 +179,8 @@ function furtherDifferences(
 function requireOperators({ registeredBy }: Client): void {
   if (registeredBy === 'document') {
     throw new RegistrationError(
-      'This client is defined by its document; change the document instead. To block the client, use oauth:client:revoke',
+      'This client is defined by its document; change the document instead. To block the ' +
+        'client, use oauth:client:revoke',
     );
   }
   if (registeredBy === 'registration') {
@@ -277,7 +278,8 @@ function list(
   const unknown = removed.find((each) => !has.includes(each));
   if (unknown !== undefined) {
     throw new RegistrationError(
-      `The client does not have the ${what} ${JSON.stringify(unknown)}; it has ${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
+      `The client does not have the ${what} ${JSON.stringify(unknown)}; it ` +
+        `has ${has.map((each) => JSON.stringify(each)).join(', ') || 'none'}`,
     );
   }
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];
@@ -305,7 +307,8 @@ function requireWhole(
   }
   if (!hasCode && redirectUris.length > 0) {
     throw new RegistrationError(
-      `Redirect URIs need the grant authorization_code; add that grant, or remove ${redirectUris.join(', ')}`,
+      'Redirect URIs need the grant authorization_code; add that grant, or ' +
+        `remove ${redirectUris.join(', ')}`,
     );
   }
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
@@ -337,7 +340,8 @@ function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean)
   if (keys === null) {
     if (!bringsKeys(changes)) return null;
     throw new RegistrationError(
-      'This client does not authenticate with keys, so you cannot change them; register another client',
+      'This client does not authenticate with keys, so you cannot change them; register ' +
+        'another client',
     );
   }
   const algorithm = changes.tokenEndpointAuthSigningAlg ?? keys.algorithm;

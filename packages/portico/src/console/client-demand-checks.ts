@@ -33,7 +33,8 @@ export async function examineClientDemands({
         part: 'client demands',
         ...failing(
           `oauth_server:${key} is off, so ${effect}: ${ids}`,
-          'set it to accept, or revoke these clients (npx portico oauth:client:revoke) and register them again without this requirement',
+          'set it to accept, or revoke these clients (npx portico oauth:client:revoke) and ' +
+            'register them again without this requirement',
         ),
       },
     ];

@@ -20,8 +20,10 @@ export async function examineClientKeys({
 async function judge(server: Subject['server'], having: readonly Client[]): Promise<Finding> {
   if (!server.takesKeys) {
     return failing(
-      `oauth_server:private_key_jwt is off, so these clients cannot authenticate: ${having.map(({ id }) => id).join(', ')}`,
-      'set it to true, or revoke these clients (npx portico oauth:client:revoke) and register them again with a secret',
+      'oauth_server:private_key_jwt is off, so these clients cannot authenticate: ' +
+        having.map(({ id }) => id).join(', '),
+      'set it to true, or revoke these clients (npx portico oauth:client:revoke) and ' +
+        'register them again with a secret',
     );
   }
   const kept = having.filter(({ keys }) => keys?.jwksUri === null);

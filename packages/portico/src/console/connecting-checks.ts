@@ -54,7 +54,8 @@ async function examineMetadata(
   }
   return [
     failing(
-      `${server.origin}${path} returns ${response.status} instead of the metadata of ${audience}; clients use that metadata to find this server`,
+      `${server.origin}${path} returns ${response.status} instead of the metadata of ` +
+        `${audience}; clients use that metadata to find this server`,
       'find the application route or hook that responds instead',
     ),
   ];

@@ -18,7 +18,8 @@ export async function engineExaminations(
     ({ application }) =>
       examine(application).catch((error: unknown) => [
         skipped(
-          `the database settings cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+          'the database settings cannot be ' +
+            `read: ${error instanceof Error ? error.message : String(error)}`,
         ),
       ]),
   ]);

@@ -49,8 +49,10 @@ async function readDocument(
   if (status >= 300 && status < 400) {
     response.destroy();
     const fault = failing(
-      `${url} redirects (${status}) to ${headers.location ?? 'nowhere'}; redirects are not followed`,
-      'an issuer must not redirect: set public_url (PUBLIC_URL) to the final address that people and clients use',
+      `${url} redirects (${status}) to ${headers.location ?? 'nowhere'}; redirects are not ` +
+        'followed',
+      'an issuer must not redirect: set public_url (PUBLIC_URL) to the final address that ' +
+        'people and clients use',
     );
     return { fault };
   }
@@ -58,8 +60,10 @@ async function readDocument(
   const document = statuses.includes(status) ? parseObject(text) : null;
   if (document !== null) return { status, document, headers, from };
   const fault = failing(
-    `${url} returns ${status} and ${headers['content-type'] ?? 'no media type'} instead of the server's document`,
-    'make the proxy forward this path to the application, or correct public_url (PUBLIC_URL); for a 5xx, see the log of the process or proxy',
+    `${url} returns ${status} and ${headers['content-type'] ?? 'no media type'} instead of ` +
+      `the server's document`,
+    'make the proxy forward this path to the application, or correct public_url ' +
+      '(PUBLIC_URL); for a 5xx, see the log of the process or proxy',
   );
   return { fault };
 }
@@ -98,7 +102,8 @@ function parseObject(text: string): object | null {
 const CORRECT = 'correct public_url (PUBLIC_URL)';
 const UNTRUSTED = [
   'has a certificate that this machine does not trust',
-  'make the server send the whole certificate chain; for your own certificate authority, set NODE_EXTRA_CA_CERTS',
+  'make the server send the whole certificate chain; for your own certificate authority, set ' +
+    'NODE_EXTRA_CA_CERTS',
 ] as const;
 
 /** For each of Node's error codes: what is wrong, and what to do. */

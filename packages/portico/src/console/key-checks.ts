@@ -36,7 +36,8 @@ async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   return [
     failing(
       `staged keys in ${files.directory} cannot be read: ${faults.join(', ')}`,
-      'make them readable only for the user that runs the server, or remove them and run npx portico oauth:keys:rotate again',
+      'make them readable only for the user that runs the server, or remove them and run npx ' +
+        'portico oauth:keys:rotate again',
     ),
   ];
 }
@@ -73,7 +74,8 @@ function removable(keys: readonly KeyDescription[], now: number): readonly Findi
   return [
     warning(
       `no ID token needs these keys any more: ${old.map(({ kid }) => kid).join(', ')}`,
-      'run npx portico oauth:keys:prune; or run npx portico oauth:keys:rotate --if-older-than 90d on a schedule, which also removes them',
+      'run npx portico oauth:keys:prune; or run npx portico oauth:keys:rotate ' +
+        '--if-older-than 90d on a schedule, which also removes them',
     ),
   ];
 }

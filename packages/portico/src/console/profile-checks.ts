@@ -30,7 +30,8 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
     return [
       (own === undefined ? warning : failing)(
         `these clients get no access, because they do not meet their profile: ${told.join('; ')}`,
-        `switch on the missing features, or register the clients again (oauth:client:create --profile ${name})`,
+        'switch on the missing features, or register the clients again (oauth:client:create ' +
+          `--profile ${name})`,
       ),
     ];
   }
@@ -51,7 +52,8 @@ async function missingKey(
   const known = await keys.all();
   if (known.some(({ algorithm }) => algorithms.includes(algorithm))) return null;
   return failing(
-    `there is no signing key for ${algorithms.join(' or ')} in ${config.key_path}, so openid cannot be granted`,
+    `there is no signing key for ${algorithms.join(' or ')} in ${config.key_path}, so openid ` +
+      'cannot be granted',
     `run npx portico oauth:keys:generate --alg ${algorithms[0]}`,
   );
 }

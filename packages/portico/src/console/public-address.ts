@@ -67,8 +67,10 @@ async function examineIssuer(
   const document = asked.document as { readonly issuer?: unknown };
   if (document.issuer === server.issuer) return ok(`${url} was fetched and contains this issuer`);
   return failing(
-    `${url} has the issuer ${JSON.stringify(document.issuer)}, but this process has ${server.issuer}`,
-    'set public_url (PUBLIC_URL) to the same value in every process, and make the address lead to these processes',
+    `${url} has the issuer ${JSON.stringify(document.issuer)}, but this process ` +
+      `has ${server.issuer}`,
+    'set public_url (PUBLIC_URL) to the same value in every process, and make the address ' +
+      'lead to these processes',
   );
 }
 
@@ -98,8 +100,10 @@ async function examineInFront(
   const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
   if (found === server.issuer) return ok(`${url} was fetched and contains this issuer`);
   return warning(
-    `${url} does not lead to this server, but OAuth clients fetch its metadata there (RFC 8414 section 3.1)`,
-    `make the proxy forward /.well-known/*${server.basePath}, and all paths below it, to the application unchanged`,
+    `${url} does not lead to this server, but OAuth clients fetch its metadata there (RFC ` +
+      '8414 section 3.1)',
+    `make the proxy forward /.well-known/*${server.basePath}, and all paths below it, to the ` +
+      'application unchanged',
   );
 }
 
@@ -136,8 +140,11 @@ async function examineKeySet(
     ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which is not in this directory`]),
   ];
   return failing(
-    `oauth_server:key_path: ${url} ${difference.join(' and ')}; checked here: ${server.config.key_path}`,
-    'make every process use the same key directory (key_path, STORAGE_DIR) and able to read each file in it (chown to the account that serves); after a change, caches need up to five seconds',
+    `oauth_server:key_path: ${url} ${difference.join(' and ')}; checked ` +
+      `here: ${server.config.key_path}`,
+    'make every process use the same key directory (key_path, STORAGE_DIR) and able to read ' +
+      'each file in it (chown to the account that serves); after a change, caches need up to ' +
+      'five seconds',
   );
 }
 
@@ -177,7 +184,9 @@ async function examineRoundTrip(
   if (seen === null) {
     return warning(
       `${url} did not return the request that the process received`,
-      `make the proxies forward the header ${ROUND_TRIP_HEADER} in both directions and not cache this request; otherwise check that the process there runs this release and that its clock is right`,
+      `make the proxies forward the header ${ROUND_TRIP_HEADER} in both directions and not ` +
+        'cache this request; otherwise check that the process there runs this release and that ' +
+        'its clock is right',
     );
   }
   return judge(seen, new URL(server.issuer), asked.from);
@@ -202,7 +211,8 @@ function judgeHost({ host, forwardedHost }: SeenRequest, issuer: URL): Finding {
   if (forwardedHost === issuer.host)
     return ok(`the process sees the host ${host}, and ${issuer.host} in X-Forwarded-Host`);
   return warning(
-    `the process sees the host ${host ?? '(none)'} instead of ${issuer.host}, so URLs that the application builds from requests are wrong`,
+    `the process sees the host ${host ?? '(none)'} instead of ${issuer.host}, so URLs that ` +
+      'the application builds from requests are wrong',
     'make the proxy forward Host (nginx: proxy_set_header Host $host)',
   );
 }
@@ -243,10 +253,14 @@ function judgeAddress(
     .filter((entry) => entry !== '');
   const appended = entries.slice(entries.indexOf(MADE_UP) + 1);
   const shown = address ?? 'nothing';
-  const proxies = `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to X-Forwarded-For`;
+  const proxies =
+    `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to ` +
+    'X-Forwarded-For';
   const number =
-    `set trusted_proxies to ${appended.length}; with another framework, configure its number of trusted proxies ` +
-    "(Express: app.set('trust proxy', …)) and return its address from clientAddress of the host contract";
+    `set trusted_proxies to ${appended.length}; with another framework, configure its number ` +
+    'of trusted proxies ' +
+    "(Express: app.set('trust proxy', …)) and return its address from clientAddress of the " +
+    'host contract';
   // A proxy that appends nothing looks the same as no proxy.
   const remedy =
     appended.length > 0
@@ -254,7 +268,8 @@ function judgeAddress(
       : `if there is a proxy in front of the process, ${LET_APPEND}; otherwise ${number}`;
   if (address === MADE_UP) {
     return failing(
-      `the process accepted a forged client address (${MADE_UP}), so an attacker can bypass the limits on failed attempts: ${proxies}`,
+      `the process accepted a forged client address (${MADE_UP}), so an attacker can bypass ` +
+        `the limits on failed attempts: ${proxies}`,
       remedy,
     );
   }
@@ -276,7 +291,9 @@ function judgeAddress(
   if (address === null || from === null || address === canonicalAddress(from))
     return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
   return warning(
-    `the process sees the address ${shown}, but this command sent the request from ${from}, and no proxy appends to X-Forwarded-For`,
-    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies, or all users share its address; if a router translates addresses (NAT), this is correct`,
+    `the process sees the address ${shown}, but this command sent the request from ${from}, ` +
+      'and no proxy appends to X-Forwarded-For',
+    `if there is a proxy in front of the process, ${LET_APPEND} and set trusted_proxies, or ` +
+      'all users share its address; if a router translates addresses (NAT), this is correct',
   );
 }

@@ -57,7 +57,8 @@ async function writeProblem(database: Subject['application']['database']): Promi
   } catch (error) {
     return failing(
       `the database accepts no writes: ${error instanceof Error ? error.message : String(error)}`,
-      'check three things: the disk is not full, the file and its folder belong to this user, and database_url does not lead to a replica (docs/troubleshooting.md)',
+      'check three things: the disk is not full, the file and its folder belong to this ' +
+        'user, and database_url does not lead to a replica (docs/troubleshooting.md)',
     );
   }
 }
@@ -76,8 +77,10 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   const all = await keys.all();
   if (all.length === 0) {
     return failing(
-      `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
-      'if there were keys before, restore their directory or set key_path to it; otherwise run npx portico oauth:server:setup',
+      `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid ` +
+        'cannot be granted',
+      'if there were keys before, restore their directory or set key_path to it; otherwise ' +
+        'run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
@@ -98,7 +101,8 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     );
     const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
     return failing(
-      `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${config.key_path}: ${named.join(', ')}`,
+      'oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key ' +
+        `in ${config.key_path}: ${named.join(', ')}`,
       [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
     );
   }
@@ -127,8 +131,10 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
-    `oauth_server:key_path: some keys in ${directory} do not belong to the directory's owner (uid ${owner.uid}): ${named}`,
-    `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}; otherwise chown it to the account that serves. ` +
+    `oauth_server:key_path: some keys in ${directory} do not belong to the directory's owner ` +
+      `(uid ${owner.uid}): ${named}`,
+    `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ` +
+      `${quoted(directory)}; otherwise chown it to the account that serves. ` +
       'Run console commands as that account too',
   );
 }
@@ -147,7 +153,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
   }
   if (owner.uid === 0) return null;
   return warning(
-    `oauth_server:key_path: ${directory} belongs to root, but the folder ${around} belongs to uid ${owner.uid}. A server that does not run as root cannot read the keys`,
+    `oauth_server:key_path: ${directory} belongs to root, but the folder ${around} belongs ` +
+      `to uid ${owner.uid}. A server that does not run as root cannot read the keys`,
     `if the server runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}`,
   );
 }
@@ -215,7 +222,8 @@ export async function examineClients({ application, server }: Subject): Promise<
   if (unknown.length > 0) {
     return warning(
       `these scopes of clients are no longer offered: ${unknown.join(', ')}`,
-      'add them to oauth_server:scopes again, or remove them from the clients (npx portico oauth:client:update)',
+      'add them to oauth_server:scopes again, or remove them from the clients (npx portico ' +
+        'oauth:client:update)',
     );
   }
   if (count > 0) return ok(`${count} registered`);

@@ -74,5 +74,7 @@ export async function hasLostKeys({ access }: AuthorizationServer): Promise<bool
 }
 
 const lostKeys = ({ config }: AuthorizationServer) =>
-  `There is no signing key in ${config.key_path}, but ID tokens were issued before. Their key is missing. ` +
-  'Restore its directory, or set oauth_server:key_path (STORAGE_DIR) to it. Only if the key is lost, run npx portico oauth:keys:generate';
+  `There is no signing key in ${config.key_path}, but ID tokens were issued before. Their ` +
+  'key is missing. ' +
+  'Restore its directory, or set oauth_server:key_path (STORAGE_DIR) to it. Only if the key ' +
+  'is lost, run npx portico oauth:keys:generate';

@@ -119,7 +119,8 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   const others = (await application.views?.problems()) ?? [];
   if (others.length > 0) {
     return warning(
-      `cannot be compiled: ${others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; ')}`,
+      'cannot be compiled: ' +
+        others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; '),
       "fix these views, then restart the application; the authorization server's own pages work",
     );
   }

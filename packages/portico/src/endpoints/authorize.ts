@@ -80,7 +80,8 @@ export class AuthorizeEndpoint {
     this.#hints = hintsRead(server);
     this.#warnOfNoSession = throttleLog((times) =>
       host.log.warning(
-        'A person returned from the sign-in page, but signedIn() returned null ({times}). If this happens to everyone, check that portico() is mounted ' +
+        'A person returned from the sign-in page, but signedIn() returned null ({times}). If ' +
+          'this happens to everyone, check that portico() is mounted ' +
           'after the session middleware and that the session cookie is sent to {path}',
         { times, path: paths.authorize },
       ),

@@ -219,7 +219,8 @@ const SEE_LIST = 'See oauth:authorization:list (authorizations that ended long a
 
 function unknownPerson({ provider, id }: PersonReference): string {
   return (
-    `Nothing is stored about the person ${quotedPublic(id)} of the provider ${quotedPublic(provider)}. The id must match exactly, including case, ` +
+    `Nothing is stored about the person ${quotedPublic(id)} of the provider ` +
+    `${quotedPublic(provider)}. The id must match exactly, including case, ` +
     "accents and spaces. For the ids of the kit's accounts, run account:list --json"
   );
 }

@@ -98,7 +98,10 @@ function mismatch(
   if (parameters === null) return 'the code was used before; its authorization is revoked';
   if (code.expiresAt <= now) return expired('code', code);
   if (parameters.redirectUri !== redirectUri) {
-    return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
+    return (
+      `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for ` +
+      `with ${quotedUri(parameters.redirectUri)}`
+    );
   }
   // A flow that began with a client document keeps the rules from its beginning.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {

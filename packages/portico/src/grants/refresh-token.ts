@@ -195,7 +195,8 @@ export class RefreshTokenGrant implements TokenGrant {
     throw new OAuthError(
       'invalid_scope',
       'The refresh token was used with another scope a moment ago.',
-      `the refresh token was used for ${quotedList(issued)}, and is offered for ${quotedList(asked)}`,
+      `the refresh token was used for ${quotedList(issued)}, and is offered ` +
+        `for ${quotedList(asked)}`,
     );
   }
 }

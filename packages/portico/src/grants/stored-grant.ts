@@ -27,7 +27,10 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
  * 10).
  */
 export function ofAnotherKey(what: string, proved: string | null): string {
-  return `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was proved`;
+  return (
+    `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was ` +
+    'proved'
+  );
 }
 
 export function expired(what: string, { expiresAt }: StoredGrant): string {
@@ -57,7 +60,8 @@ export function requireScopesInForce(
   throw new OAuthError(
     'invalid_scope',
     'Nothing of what was granted can be used any more.',
-    `the client or the server no longer has any of the scopes granted: ${quotedList(family.scopes)}`,
+    'the client or the server no longer has any of the scopes ' +
+      `granted: ${quotedList(family.scopes)}`,
   );
 }
 

@@ -42,7 +42,8 @@ export async function requireReadable(files: KeyFiles): Promise<void> {
   const [staged] = foreign.filter(({ name }) => isStagedFile(name));
   if (owner === null || owner.uid === 0 || staged === undefined) return;
   throw new KeyRotationError(
-    `The staged key ${path.join(files.directory, staged.name)} belongs to uid ${staged.uid}, and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
+    `The staged key ${path.join(files.directory, staged.name)} belongs to uid ${staged.uid}, ` +
+      `and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
       'remove it, and run this as the account that serves',
   );
 }
@@ -82,7 +83,8 @@ export function dueKeys(
   const files = asked.filter(({ file }) => file !== null);
   if (files.length === 0 && (algorithm !== undefined || atOnce === true)) {
     throw new KeyRotationError(
-      'A KeySigner signs, so there is no key file to replace. Pass another KeySigner to the server (docs/keys.md)',
+      'A KeySigner signs, so there is no key file to replace. Pass another KeySigner to the ' +
+        'server (docs/keys.md)',
     );
   }
   if (atOnce === true) return files;

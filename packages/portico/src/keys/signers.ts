@@ -200,5 +200,8 @@ async function isSignature(
 function whatIsWrong({ name, encodingProblem }: AlgorithmForm, signature: Uint8Array): string {
   const problem = encodingProblem?.(signature) ?? null;
   if (problem !== null) return `answered ${problem}`;
-  return `returned ${signature.length} bytes, which are not a valid ${name} signature for its public key`;
+  return (
+    `returned ${signature.length} bytes, which are not a valid ${name} signature for its ` +
+    'public key'
+  );
 }

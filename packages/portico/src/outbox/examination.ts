@@ -14,8 +14,10 @@ export function examineOutbox(outbox: Outbox): Examination {
       if (undelivered === 0 && dropped === 0) return [ok(`${waiting} messages wait for delivery`)];
       return [
         warning(
-          `${undelivered} messages could not be delivered, and ${dropped} were dropped because their receiver had too many; ${waiting} wait`,
-          'see the reasons with npx portico oauth:outbox, then run oauth:outbox:retry or oauth:outbox:discard',
+          `${undelivered} messages could not be delivered, and ${dropped} were dropped ` +
+            `because their receiver had too many; ${waiting} wait`,
+          'see the reasons with npx portico oauth:outbox, then run oauth:outbox:retry or ' +
+            'oauth:outbox:discard',
         ),
       ];
     },

@@ -33,7 +33,8 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
     throw new Error('requireAuthentication() needs a maxAge in whole seconds, at least 1');
   if (!acrValues.every((each) => typeof each === 'string' && ACR.test(each)))
     throw new Error(
-      'requireAuthentication() needs an acr without spaces, quotes, backslashes and non-ASCII characters',
+      'requireAuthentication() needs an acr without spaces, quotes, backslashes and ' +
+        'non-ASCII characters',
     );
   return { maxAge: maxAge ?? null, acrValues };
 }
@@ -50,7 +51,10 @@ export function authenticationProblem(
   if (told === null) return 'the token says nothing about an authentication';
   const { auth_time: time, acr } = told;
   if (maxAge !== null && now - time * 1000 > maxAge * 1000)
-    return `the person authenticated ${Math.floor(now / 1000) - time} s ago, at most ${maxAge} s are allowed`;
+    return (
+      `the person authenticated ${Math.floor(now / 1000) - time} s ago, at most ${maxAge} s ` +
+      'are allowed'
+    );
   if (acrValues.length === 0 || acrValues.includes(acr ?? '')) return null;
   return acr === undefined
     ? 'the authentication has no acr'

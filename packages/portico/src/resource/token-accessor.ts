@@ -44,7 +44,8 @@ export function token(): TokenAccessor {
   const accessor = requests.getStore();
   if (accessor === undefined) {
     throw new Error(
-      'token() was called outside a request, or the handler is not wrapped by the authorization server. ' +
+      'token() was called outside a request, or the handler is not wrapped by the ' +
+        'authorization server. ' +
         'Add the oauthServer() plugin, or wrap the handler in server.withToken(request, next)',
     );
   }
@@ -206,7 +207,8 @@ function requireOffered({ scopes, resource }: AskableScopes, scope: string): voi
     );
   if (resource === null)
     throw new Error(
-      `The scope '${scope}' is asked of token(), but belongs to a resource; use server.resource(url)`,
+      `The scope '${scope}' is asked of token(), but belongs to a resource; use ` +
+        'server.resource(url)',
     );
   throw new Error(`The scope '${scope}' is asked of token(), but is not a scope of ${resource}`);
 }

@@ -35,8 +35,10 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
   (
-    'iss sub aud exp nbf iat jti nonce auth_time acr amr azp at_hash c_hash s_hash sid sub_jwk sub_id _claim_names _claim_sources ' +
-    'verified_claims cnf act may_act events toe txn client_id scope active token_type authorization_details token_introspection ' +
+    'iss sub aud exp nbf iat jti nonce auth_time acr amr azp at_hash c_hash s_hash sid ' +
+    'sub_jwk sub_id _claim_names _claim_sources ' +
+    'verified_claims cnf act may_act events toe txn client_id scope active token_type ' +
+    'authorization_details token_introspection ' +
     'error error_description error_uri'
   ).split(' '),
 );
@@ -153,7 +155,10 @@ function whyDropped(claim: string): string {
   const [scope] = Object.entries(CLAIMS_OF_SCOPE).find(([, names]) => names.includes(claim)) ?? [];
   if (scope !== undefined)
     return `the scope ${scope}, which releases it, is not in oauth_server:scopes`;
-  return 'OpenID Connect defines no scope that releases it, and oauth_server:scopes none with it among its claims';
+  return (
+    'OpenID Connect defines no scope that releases it, and oauth_server:scopes none with it ' +
+    'among its claims'
+  );
 }
 
 function own(map: Readonly<Record<string, unknown>>, name: string): unknown {

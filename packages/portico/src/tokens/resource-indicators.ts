@@ -107,7 +107,10 @@ export class Resources {
   /** Returns why a token for `audience` is not valid at the resource `here`, or null. */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
-    return `the token was granted for ${quotedAudience(audience)}, and was used at ${quotedAudience(here)}`;
+    return (
+      `the token was granted for ${quotedAudience(audience)}, and was used ` +
+      `at ${quotedAudience(here)}`
+    );
   }
 
   #isKnown(audience: string | null): boolean {

@@ -69,7 +69,9 @@ export class Speaking {
       ...files.problems,
       ...unknown.map((tag) => ({
         key: 'oauth_server:languages',
-        message: `${tag} is none of ${there.join(', ')}; write its messages to ${tag}.json${folder === null ? '' : ` in ${folder}`}`,
+        message:
+          `${tag} is none of ${there.join(', ')}; write its messages to ` +
+          `${tag}.json${folder === null ? '' : ` in ${folder}`}`,
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);

@@ -211,7 +211,8 @@ async function tell(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
       `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
       (isGalera
-        ? `, @portico_wait = @@SESSION.wsrep_sync_wait, @portico_dirty = @@SESSION.wsrep_dirty_reads, ${GALERA}`
+        ? ', @portico_wait = @@SESSION.wsrep_sync_wait, @portico_dirty = ' +
+          `@@SESSION.wsrep_dirty_reads, ${GALERA}`
         : ''),
   );
   if ((serverStatus & IN_TRANSACTION) !== 0) return null;
@@ -220,7 +221,8 @@ async function tell(
   return {
     restore:
       `SET SESSION sql_mode = @portico_mode, SESSION ${isolation} = @portico_isolation, ` +
-      `${commits ? '' : 'SESSION autocommit = 0, '}@portico_mode = NULL, @portico_isolation = NULL` +
+      `${commits ? '' : 'SESSION autocommit = 0, '}@portico_mode = NULL, @portico_isolation ` +
+      '= NULL' +
       (isGalera
         ? ', SESSION wsrep_sync_wait = @portico_wait, SESSION wsrep_dirty_reads = @portico_dirty' +
           ', @portico_wait = NULL, @portico_dirty = NULL'

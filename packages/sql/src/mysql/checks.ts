@@ -42,12 +42,14 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
       flushes === '1'
         ? null
         : warning(
-            `innodb_flush_log_at_trx_commit is ${flushes}: the last second of confirmed writes, including revocations, ${isLost}`,
+            `innodb_flush_log_at_trx_commit is ${flushes}: the last second of confirmed ` +
+              `writes, including revocations, ${isLost}`,
             'set innodb_flush_log_at_trx_commit = 1',
           ),
       writesLog && syncs !== '1'
         ? warning(
-            `sync_binlog is ${syncs}: if the machine crashes, writes can be lost or missing on replicas`,
+            `sync_binlog is ${syncs}: if the machine crashes, writes can be lost or missing ` +
+              'on replicas',
             'set sync_binlog = 1',
           )
         : null,
@@ -133,23 +135,28 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
       (wait & WAITS) === WAITS
         ? null
         : warning(
-            `wsrep_sync_wait is ${wait}: a node may not know yet what another node has written, such as a revocation or a new token`,
-            `let sessions of this account have wsrep_sync_wait = ${WAITS}, or let one node alone take what Portico asks`,
+            `wsrep_sync_wait is ${wait}: a node may not know yet what another node has ` +
+              'written, such as a revocation or a new token',
+            `let sessions of this account have wsrep_sync_wait = ${WAITS}, or let one node ` +
+              'alone take what Portico asks',
           ),
       isOn(settings.find('wsrep_dirty_reads'))
         ? warning(
-            'wsrep_dirty_reads is ON: a node that is cut off from the others answers with old data, such as revoked tokens',
+            'wsrep_dirty_reads is ON: a node that is cut off from the others answers with ' +
+              'old data, such as revoked tokens',
             'let sessions of this account have wsrep_dirty_reads = OFF',
           )
         : null,
       retries === 0
         ? warning(
-            'wsrep_retry_autocommit is 0: each conflict between nodes is returned to the process, which tries again',
+            'wsrep_retry_autocommit is 0: each conflict between nodes is returned to the ' +
+              'process, which tries again',
             'set wsrep_retry_autocommit = 1 or more',
           )
         : null,
     ],
-    `a Galera cluster of ${size} nodes; a session sees what any of them has committed (wsrep_sync_wait = ${wait})`,
+    `a Galera cluster of ${size} nodes; a session sees what any of them has committed ` +
+      `(wsrep_sync_wait = ${wait})`,
   );
 }
 
@@ -175,7 +182,8 @@ async function examineConnections({
     ...[
       pool !== null && wait < pool.lifetime
         ? warning(
-            `wait_timeout is ${wait} s: the server ends connections that the pool keeps for ${pool.lifetime} s`,
+            `wait_timeout is ${wait} s: the server ends connections that the pool keeps for ` +
+              `${pool.lifetime} s`,
             `make database_connection_lifetime smaller than that, or wait_timeout larger`,
           )
         : null,

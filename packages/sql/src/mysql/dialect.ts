@@ -36,7 +36,8 @@ export const MYSQL: Dialect = {
   partialIndex: () => '',
   roomForUpdates: () => [],
   findTable:
-    'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
+    'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND ' +
+    'table_name = ?',
   // The lock belongs to the session, because a schema change ends the transaction.
   async lock(connection, name, seconds) {
     const { rows } = await connection.execute<{ taken: number | null }>(

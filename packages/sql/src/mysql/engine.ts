@@ -71,7 +71,8 @@ function getLimits(seconds: number): readonly [string, string] {
   );
   return [
     `${rows}${tables}`,
-    `IF(@@SESSION.max_statement_time > 0, LEAST(@@SESSION.max_statement_time, ${seconds}), ${seconds})`,
+    `IF(@@SESSION.max_statement_time > 0, LEAST(@@SESSION.max_statement_time, ${seconds}), ` +
+      `${seconds})`,
   ];
 }
 

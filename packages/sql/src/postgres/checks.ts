@@ -7,7 +7,8 @@ type Store = ExaminedDatabase['database'];
 /** Reads the settings' values in one of Portico's sessions. */
 async function readSettings(database: Store, ...names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly name: string; readonly setting: string }>(
-    `SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (${names.map(() => '?').join(', ')})`,
+    'SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ' +
+      `(${names.map(() => '?').join(', ')})`,
     names,
   );
   return toSettings(rows.map(({ name, setting }) => [name, setting]));
@@ -19,7 +20,8 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
     [
       settings.text('fsync') === 'off'
         ? warning(
-            'fsync is off: a crash of the machine loses confirmed writes, and may destroy the database',
+            'fsync is off: a crash of the machine loses confirmed writes, and may destroy ' +
+              'the database',
             'set fsync = on, unless the database can be thrown away',
           )
         : null,
@@ -31,7 +33,8 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
         : null,
       settings.text('synchronous_commit') === 'off'
         ? warning(
-            'synchronous_commit is off: a crash of the server loses the last confirmed writes, including revocations',
+            'synchronous_commit is off: a crash of the server loses the last confirmed ' +
+              'writes, including revocations',
             'set synchronous_commit = on for this account (ALTER ROLE … SET)',
           )
         : null,
@@ -72,7 +75,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
     return [
       failing(
         'the connection leads to a standby, which is read-only: every write gets 503',
-        'let database_url (DATABASE_URL) lead to the primary: an address that follows it, or several hosts',
+        'let database_url (DATABASE_URL) lead to the primary: an address that follows it, or ' +
+          'several hosts',
       ),
     ];
   }
@@ -80,7 +84,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
     return [
       failing(
         'transactions are read-only here: every write gets 503',
-        'find where default_transaction_read_only is set (server, database or account: pg_db_role_setting), and take it back there, once this is the server to write to',
+        'find where default_transaction_read_only is set (server, database or account: ' +
+          'pg_db_role_setting), and take it back there, once this is the server to write to',
       ),
     ];
   }
@@ -106,7 +111,8 @@ function countRequired(names: string): number {
 }
 
 const LOST =
-  'a promotion loses the last commits: what was revoked lives again, and tokens that were spent come back';
+  'a promotion loses the last commits: what was revoked lives again, and tokens that were ' +
+  'spent come back';
 
 function judgeStandbys(
   { attached, visible, candidates }: Standbys,
@@ -122,7 +128,8 @@ function judgeStandbys(
   }
   if (!['on', 'remote_apply'].includes(level)) {
     return warning(
-      `synchronous_commit is ${level}, which does not wait until a standby has the commit on its disk: ${LOST}`,
+      `synchronous_commit is ${level}, which does not wait until a standby has the commit on ` +
+        `its disk: ${LOST}`,
       'set synchronous_commit = on, or remote_apply, for this account (ALTER ROLE … SET)',
     );
   }
@@ -131,18 +138,21 @@ function judgeStandbys(
   if (attached < required || (visible > 0 && candidates < required)) {
     const synchronous = visible > 0 ? candidates : attached;
     return failing(
-      `${named}, and ${plural(synchronous, 'such standby is', 'such standbys are')} attached: every write waits, and gets 503`,
+      `${named}, and ${plural(synchronous, 'such standby is', 'such standbys are')} ` +
+        'attached: every write waits, and gets 503',
       'attach the standby, or remove its name',
     );
   }
   if (visible === 0) {
     return skipped(
-      `${named}; whether one of the ${attached} attached is synchronous only pg_monitor may see: GRANT pg_monitor TO this account`,
+      `${named}; whether one of the ${attached} attached is synchronous only pg_monitor may ` +
+        'see: GRANT pg_monitor TO this account',
     );
   }
   if (candidates === required) {
     return warning(
-      `${named}, and no standby more than that is attached: while one is away every write waits, and gets 503`,
+      `${named}, and no standby more than that is attached: while one is away every write ` +
+        'waits, and gets 503',
       `attach one more and set synchronous_standby_names = 'ANY ${required} (…)'`,
     );
   }
@@ -233,12 +243,16 @@ async function findPooler(database: Store, most: number): Promise<string | null>
   const processes = await atOnce(PROCESS);
   if (isShared(processes) && !isShared(await atOnce(SLOWLY))) {
     return (
-      'a pooler in transaction mode stands in between (connections share a process of the server): its limits hold, not ' +
+      'a pooler in transaction mode stands in between (connections share a process of the ' +
+      'server): its limits hold, not ' +
       'max_connections, and time limits are set by ALTER ROLE … SET'
     );
   }
   if (!processes.some(({ age }) => Number(age) > here + 1)) return null;
-  return "a pooler stands in between (a process of the server is older than this one): the pooler's limits hold, not max_connections";
+  return (
+    "a pooler stands in between (a process of the server is older than this one): the pooler's " +
+    'limits hold, not max_connections'
+  );
 }
 
 export const EXAMINATIONS: Examinations = {

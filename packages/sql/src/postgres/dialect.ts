@@ -44,7 +44,8 @@ export const POSTGRES: Dialect = {
   partialIndex: (condition) => ` WHERE ${condition}`,
   roomForUpdates: (table) => [`ALTER TABLE ${table} SET (fillfactor = 80)`],
   findTable:
-    'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ?',
+    'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND ' +
+    'tablename = ?',
   // The lock ends with the transaction.
   async lock(connection) {
     await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
@@ -61,7 +62,10 @@ function claimAndInsert(claim: string, table: string, columns: string): string {
   const values = columns.replaceAll(/\w+/g, (name) =>
     /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
   );
-  return `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} FROM claimed`;
+  return (
+    `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} ` +
+    'FROM claimed'
+  );
 }
 
 /** Names that PostgreSQL accepts and does not reserve. It would truncate longer names. */

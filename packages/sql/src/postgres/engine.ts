@@ -166,7 +166,10 @@ const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_reco
 function limited(setting: string, milliseconds: string): string {
   const now = `pg_catalog.current_setting('${setting}')`;
   const isSmaller = `extract(epoch FROM ${now}::interval) * 1000 BETWEEN 1 AND ${milliseconds}::int`;
-  return `pg_catalog.set_config('${setting}', CASE WHEN ${isSmaller} THEN ${now} ELSE ${milliseconds}::text END, shared)`;
+  return (
+    `pg_catalog.set_config('${setting}', CASE WHEN ${isSmaller} THEN ${now} ELSE ` +
+    `${milliseconds}::text END, shared)`
+  );
 }
 
 async function tellSession(

@@ -48,11 +48,13 @@ export function readPostgresUrl(url: string): PostgresHosts {
   const attributes = parameters.get('target_session_attrs');
   if (attributes !== null && !WANTED.has(attributes))
     refuse(
-      'must have target_session_attrs=read-write, primary or any, because Portico writes to the server that it reads from',
+      'must have target_session_attrs=read-write, primary or any, because Portico writes to ' +
+        'the server that it reads from',
     );
   if (['host', 'port'].some((key) => parameters.get(key)?.includes(',')))
     refuse(
-      'must list several servers before its path and not in a parameter: postgres://user:password@a:5432,b:5433/database',
+      'must list several servers before its path and not in a parameter: ' +
+        'postgres://user:password@a:5432,b:5433/database',
     );
   const names = authority.split(',');
   const wanted = (attributes ?? (names.length > 1 ? 'read-write' : 'primary')) as Wanted;
@@ -75,7 +77,8 @@ function requireHost(name: string, index: number, { length }: readonly string[])
   const [match, port = '5432'] = HOST.exec(name) ?? [];
   if (match === undefined || Number(port) < 1 || Number(port) > 65_535)
     refuse(
-      `names ${length} servers, of which the ${index + 1}. is neither host nor host:port (an IPv6 address stands in brackets); ${ESCAPES}`,
+      `names ${length} servers, of which the ${index + 1}. is neither host nor host:port (an ` +
+        `IPv6 address stands in brackets); ${ESCAPES}`,
     );
 }
 
@@ -120,7 +123,9 @@ export class HostsPool implements Pool {
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }
     }
-    const message = `No server of database_url can be used: ${failures.map((each) => each.message).join('; ')}`;
+    const message =
+      'No server of database_url can be ' +
+      `used: ${failures.map((each) => each.message).join('; ')}`;
     throw new AggregateError(failures, message);
   }
 

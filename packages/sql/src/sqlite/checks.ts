@@ -24,7 +24,8 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
     [
       Number(synchronous) < FULL
         ? warning(
-            `synchronous is ${synchronous}: a crash of the machine loses the last confirmed writes, including revocations`,
+            `synchronous is ${synchronous}: a crash of the machine loses the last confirmed ` +
+              'writes, including revocations',
             'set PRAGMA synchronous = FULL',
           )
         : null,
@@ -71,8 +72,10 @@ export function judgeFile(
     [
       type !== null && NETWORK.test(type)
         ? failing(
-            `${file} is on a network file system (${type}), whose locks SQLite cannot rely on: two processes may write at once, and a token may be used twice`,
-            'keep it on a disk of this machine; for several machines there are PostgreSQL and MariaDB',
+            `${file} is on a network file system (${type}), whose locks SQLite cannot rely ` +
+              'on: two processes may write at once, and a token may be used twice',
+            'keep it on a disk of this machine; for several machines there are PostgreSQL ' +
+              'and MariaDB',
           )
         : null,
       free < LITTLE

@@ -12,7 +12,8 @@ export function getFile(database: DatabaseSync): string {
   // JavaScript callers may pass any value.
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
-      "is not a DatabaseSync of node:sqlite. Another library on the same file does not see Portico's locks, and each loses what the " +
+      'is not a DatabaseSync of node:sqlite. Another library on the same file does not see ' +
+        "Portico's locks, and each loses what the " +
         'other writes: leave `database` out, and give Portico a separate file (database_url)',
     );
   }
@@ -20,7 +21,8 @@ export function getFile(database: DatabaseSync): string {
   const file = databases.find(({ name }) => name === 'main')?.['file'];
   if (typeof file === 'string' && file !== '') return file;
   return refuse(
-    'is in memory, so only the connection that made it can reach it; give fromSqlite() a database in a file',
+    'is in memory, so only the connection that made it can reach it; give fromSqlite() a ' +
+      'database in a file',
   );
 }
 

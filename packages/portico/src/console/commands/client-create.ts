@@ -71,12 +71,14 @@ export function addClientCreate({
       )
       .option(
         '--native',
-        'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] or http://localhost match on any port, ' +
+        'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] ' +
+          'or http://localhost match on any port, ' +
           'and a redirect URI can have a private-use scheme, such as com.example.app:/callback',
       )
       .option(
         '--allow-scheme <scheme>',
-        'with --native: also allow a private-use scheme without a dot, such as cursor, in its redirect URIs (repeatable); ' +
+        'with --native: also allow a private-use scheme without a dot, such as cursor, in ' +
+          'its redirect URIs (repeatable); ' +
           'any program on a device can claim it',
         collect,
       )
@@ -87,12 +89,14 @@ export function addClientCreate({
       )
       .option(
         '--jwks <file or URL>',
-        'its public keys (RFC 7517): a file, or the https URL where it publishes them; it then authenticates by ' +
+        'its public keys (RFC 7517): a file, or the https URL where it publishes them; it ' +
+          'then authenticates by ' +
           'private_key_jwt, and has no secret',
       )
       .option(
         '--jwks-alg <algorithm>',
-        'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: all that its keys support)',
+        'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: ' +
+          'all that its keys support)',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
     for (const { option } of fields) command.option(option.flag, option.says, collect);
@@ -105,7 +109,8 @@ export function addClientCreate({
       .option('--site <url>', 'its website (https), which the consent screen shows')
       .option(
         '--logo <file or URL>',
-        'its logo for the consent and applications pages: a file or URL; PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels. Portico stores it ' +
+        'its logo for the consent and applications pages: a file or URL; PNG, JPEG, GIF or ' +
+          'WebP, at most 64 KB and 512 × 512 pixels. Portico stores it ' +
           'and fetches a URL only once, now; oauth_server:client_logos must be true',
       )
       .option('--json', 'print only JSON to standard output')

@@ -17,7 +17,8 @@ export const addClientList: AddCommands = (program, context) => {
     .description('list the registered applications')
     .option(
       '--limit <number>',
-      'print a page of at most this many, 1 to 1000, sorted by id (without --limit and --after: all, oldest first)',
+      'print a page of at most this many, 1 to 1000, sorted by id (without --limit and ' +
+        '--after: all, oldest first)',
     )
     .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
     .option('--json', 'print only JSON to standard output: a list, or { items, next } for a page')
@@ -111,6 +112,7 @@ function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): reado
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];
   return [
-    `  rotation   open: the previous secret is accepted until ${new Date(previousSecretExpiresAt).toISOString()}`,
+    '  rotation   open: the previous secret is accepted ' +
+      `until ${new Date(previousSecretExpiresAt).toISOString()}`,
   ];
 }

@@ -20,8 +20,10 @@ export function collectList(value: string, previous: readonly string[] = []): re
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
-      `Warning: any program on the device can register ${scheme}: and receive this application's responses. With PKCE, that program cannot use ` +
-        "a code that it did not request. But it can send requests with this application's client id.",
+      `Warning: any program on the device can register ${scheme}: and receive this ` +
+        `application's responses. With PKCE, that program cannot use ` +
+        "a code that it did not request. But it can send requests with this application's " +
+        'client id.',
     );
   }
 }

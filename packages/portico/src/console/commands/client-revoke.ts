@@ -7,7 +7,8 @@ export const addClientRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:client:revoke')
     .description(
-      'revoke an application and all its tokens; for a document URL: block it, even if no one has ' +
+      'revoke an application and all its tokens; for a document URL: block it, even if no ' +
+        'one has ' +
         'used it yet',
     )
     .argument('<client_id>')
@@ -30,13 +31,16 @@ const REVOKED: Readonly<Record<RegisteredBy, (clientId: string, wasKnown: boolea
     `The client ${id}, which registered itself, and all its tokens are revoked.`,
   document: (id, wasKnown) =>
     wasKnown
-      ? `The URL ${id} is blocked. No one can allow this application any more, and all its tokens are revoked.`
-      : `The URL ${id} is blocked. No one has used it yet, and no one can allow this application now.`,
+      ? `The URL ${id} is blocked. No one can allow this application any more, and all its ` +
+        'tokens are revoked.'
+      : `The URL ${id} is blocked. No one has used it yet, and no one can allow this ` +
+        'application now.',
 };
 
 function denyHost(url: string): string {
   return (
-    `Other documents of ${new URL(url).hostname} are not blocked. To block them too, add the host to ` +
+    `Other documents of ${new URL(url).hostname} are not blocked. To block them too, add the ` +
+    'host to ' +
     'oauth_server:client_id_metadata_documents:denied_hosts.'
   );
 }

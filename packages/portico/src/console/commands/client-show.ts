@@ -112,5 +112,8 @@ function provesItself({ client, secret }: ShownClient): string {
 
 /** Describes a key. Its ID is in quotes, because a stranger may have chosen it. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
-  return `${kid === null ? 'without a kid' : quotedPublic(kid)}, ${kty}${alg === null ? '' : `, ${alg}`}, thumbprint ${thumbprint}`;
+  return (
+    `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +
+    `${kty}${alg === null ? '' : `, ${alg}`}, thumbprint ${thumbprint}`
+  );
 }

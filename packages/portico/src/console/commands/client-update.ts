@@ -38,7 +38,8 @@ export const addClientUpdate =
     const command = program
       .command('oauth:client:update')
       .description(
-        'change an application that an operator registered; makes all changes or none. A removal takes effect with its next ' +
+        'change an application that an operator registered; makes all changes or none. A ' +
+          'removal takes effect with its next ' +
           'request, also for existing tokens and open requests',
       )
       .argument('<client_id>')
@@ -46,12 +47,14 @@ export const addClientUpdate =
       .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
       .option(
         '--remove-redirect-uri <uri>',
-        'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes that were sent there are refused',
+        'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes ' +
+          'that were sent there are refused',
         collect,
       )
       .option(
         '--allow-scheme <scheme>',
-        'also allow a private-use scheme without a dot in --add-redirect-uri, as for oauth:client:create (repeatable)',
+        'also allow a private-use scheme without a dot in --add-redirect-uri, as for ' +
+          'oauth:client:create (repeatable)',
         collect,
       )
       .option(
@@ -71,7 +74,8 @@ export const addClientUpdate =
       )
       .option(
         '--remove-grant <grant>',
-        'remove a grant type (repeatable). Until you add it again, this stops working: for authorization_code, all access that people ' +
+        'remove a grant type (repeatable). Until you add it again, this stops working: for ' +
+          'authorization_code, all access that people ' +
           'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
         collect,
       )
@@ -94,7 +98,8 @@ export const addClientUpdate =
     command
       .addHelpText(
         'after',
-        '\nExample:\n  $ npx portico oauth:client:update 4f0c… --add-redirect-uri=https://new.example/cb ' +
+        '\nExample:\n  $ npx portico oauth:client:update 4f0c… ' +
+          '--add-redirect-uri=https://new.example/cb ' +
           '--remove-redirect-uri=https://old.example/cb',
       )
       .action(async (clientId: string, options: Options) => {

@@ -13,7 +13,8 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
       .description('create a signing key that signs from now on; earlier keys stay published')
       .option(
         '--alg <algorithm>',
-        `${joinAlternatives(algorithms)} (default: RS256); a key of another algorithm signs only for ` +
+        `${joinAlternatives(algorithms)} (default: RS256); a key of another algorithm signs ` +
+          'only for ' +
           'applications created with --id-token-alg',
       )
       .option('--json', 'print only JSON to standard output')
@@ -26,7 +27,8 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
           const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
           if (isInPlaceOfLost) {
             context.note(
-              'There was no key, but ID tokens were issued before. Applications refuse those ID tokens from now on. If you restore the earlier key directory, ' +
+              'There was no key, but ID tokens were issued before. Applications refuse those ' +
+                'ID tokens from now on. If you restore the earlier key directory, ' +
                 'delete this key from it.',
             );
           }

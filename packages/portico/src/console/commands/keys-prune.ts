@@ -11,7 +11,8 @@ export const addKeysPrune: AddCommands = (program, context) => {
     )
     .option(
       '--older-than <span>',
-      'how long ago the key must have stopped signing, such as 30d (default: oauth_server:id_token_ttl)',
+      'how long ago the key must have stopped signing, such as 30d (default: ' +
+        'oauth_server:id_token_ttl)',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { olderThan?: string; json?: boolean }) => {

@@ -10,7 +10,8 @@ import { joinAlternatives } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 const NOW_MEANS =
-  'Applications refuse ID tokens from the old keys as soon as they fetch the key set again. Applications that ' +
+  'Applications refuse ID tokens from the old keys as soon as they fetch the key set again. ' +
+  'Applications that ' +
   'cache the key set refuse new ID tokens until then. Access tokens and refresh tokens stay valid.';
 
 export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
@@ -18,7 +19,8 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
     program
       .command('oauth:keys:rotate')
       .description(
-        'replace the signing keys: publish the next key now, to sign in 15 minutes, and remove keys that no ID token needs any ' +
+        'replace the signing keys: publish the next key now, to sign in 15 minutes, and ' +
+          'remove keys that no ID token needs any ' +
           'more; can run on a schedule, such as every hour with --if-older-than 30d',
       )
       .option(
@@ -27,7 +29,8 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
       )
       .option(
         '--if-older-than <time>',
-        'only if the current key has signed for at least this long, such as 30d, 12h, 90m or seconds',
+        'only if the current key has signed for at least this long, such as 30d, 12h, 90m or ' +
+          'seconds',
       )
       .option(
         '--staged-for <time>',
@@ -35,7 +38,8 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
       )
       .option(
         '--now',
-        'use this if a key may be stolen: the new key signs at once, and all others are removed at once. ' +
+        'use this if a key may be stolen: the new key signs at once, and all others are ' +
+          'removed at once. ' +
           NOW_MEANS,
       )
       .option('--json', 'print only JSON to standard output')

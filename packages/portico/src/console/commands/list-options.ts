@@ -46,6 +46,7 @@ export function readTime(
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
   return context.fail(
-    `${option} must be an age such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+    `${option} must be an age such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a ` +
+      'time such as 2026-01-31T12:00:00Z',
   );
 }

@@ -8,7 +8,8 @@ export const addPersonErase: AddCommands = (program, context) => {
   program
     .command('oauth:person:erase')
     .description(
-      'remove everything stored about a person: authorizations, consent requests and the subject (sub). Applications then ' +
+      'remove everything stored about a person: authorizations, consent requests and the ' +
+        'subject (sub). Applications then ' +
         'no longer recognise the person, and the kept audit shows a pseudonym',
     )
     .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
@@ -37,7 +38,8 @@ export const addPersonErase: AddCommands = (program, context) => {
       if (json)
         return context.printJson({ authorizations, requests, subject, audit_events: events });
       context.print(
-        `Removed ${authorizations} authorizations, ${requests} requests and ${subject ? 'the' : 'no'} subject of the person ${who}; ` +
+        `Removed ${authorizations} authorizations, ${requests} requests and ` +
+          `${subject ? 'the' : 'no'} subject of the person ${who}; ` +
           `${events} kept audit events now show a pseudonym.`,
       );
     });

@@ -7,7 +7,8 @@ export const addPersonRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:person:revoke')
     .description(
-      'revoke everything that a person allowed: tokens and codes are refused from now on, and open consent requests cannot be ' +
+      'revoke everything that a person allowed: tokens and codes are refused from now on, ' +
+        'and open consent requests cannot be ' +
         'answered any more. The person can allow applications again',
     )
     .argument('<provider>', 'the account provider, as oauth:authorization:list prints it')
@@ -32,7 +33,8 @@ export const addPersonRevoke: AddCommands = (program, context) => {
       context.print(
         authorizations === 0 && requests === 0
           ? `${quotedPublic(provider)} ${quotedPublic(id)} had no active access.`
-          : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ${quotedPublic(id)}, and ${requests} open consent requests.`,
+          : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ` +
+              `${quotedPublic(id)}, and ${requests} open consent requests.`,
       );
     });
 };

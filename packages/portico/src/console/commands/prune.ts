@@ -6,7 +6,8 @@ export const addPrune: AddCommands = (program, context) => {
   program
     .command('oauth:prune')
     .description(
-      'remove expired rows in small batches; safe while the server runs (which also does this regularly)',
+      'remove expired rows in small batches; safe while the server runs (which also does ' +
+        'this regularly)',
     )
     .option('--json', 'print only JSON to standard output')
     .action(async (options: { json?: boolean }) => {
@@ -28,7 +29,8 @@ export const addPrune: AddCommands = (program, context) => {
         });
       }
       context.print(
-        `Removed ${families} authorizations, ${accessTokens} access tokens and ${consentRequests} consent requests.`,
+        `Removed ${families} authorizations, ${accessTokens} access tokens and ` +
+          `${consentRequests} consent requests.`,
       );
       if (clients > 0)
         context.print(`Removed ${clients} unused clients that no operator registered.`);
@@ -40,5 +42,8 @@ export const addPrune: AddCommands = (program, context) => {
 function describe(removed: PrunedRows, expiring: readonly ExpiringRows[]): string {
   const { families, accessTokens, consentRequests, clients } = removed;
   const others = expiring.map(({ kind, called }) => `, ${removed[kind]} ${called}`).join('');
-  return `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent requests, ${clients} clients${others}`;
+  return (
+    `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent ` +
+    `requests, ${clients} clients${others}`
+  );
 }

@@ -6,7 +6,8 @@ export const addRestored: AddCommands = (program, context) => {
   program
     .command('oauth:restored')
     .description(
-      'run this after you restore a backup: ends all authorizations and all tokens, because the backup does not contain what ' +
+      'run this after you restore a backup: ends all authorizations and all tokens, because ' +
+        'the backup does not contain what ' +
         'was revoked or used later',
     )
     .option('--yes', 'do not ask for confirmation')
@@ -32,7 +33,8 @@ export const addRestored: AddCommands = (program, context) => {
         });
       }
       context.print(
-        `Ended ${authorizations} authorizations, ${clientTokens} tokens that clients got for themselves, ${requests} open consent requests ` +
+        `Ended ${authorizations} authorizations, ${clientTokens} tokens that clients got for ` +
+          `themselves, ${requests} open consent requests ` +
           `and ${initialAccessTokens} initial access tokens.`,
       );
       context.note(NEXT);
@@ -44,5 +46,7 @@ Run this before the first process serves the restored database. Clients, their s
 they are in the backup. You can stop the command and run it again: it ends the rest.`;
 
 const NEXT =
-  'Clients are as they were in the backup. Revoke again the clients that were revoked since then (oauth:client:revoke), and rotate again the secrets ' +
-  'that were rotated (oauth:client:rotate-secret). Erase again the people who were erased (oauth:person:erase).';
+  'Clients are as they were in the backup. Revoke again the clients that were revoked since ' +
+  'then (oauth:client:revoke), and rotate again the secrets ' +
+  'that were rotated (oauth:client:rotate-secret). Erase again the people who were erased ' +
+  '(oauth:person:erase).';

@@ -34,5 +34,8 @@ export const addServerDoctor: AddCommands = (program, context) => {
 function describeRotation(rotation: OpenRotation): string {
   const { client_id: id, client_name: name, previous_secret_expires_at: until } = rotation;
   const deadline = new Date(until * 1000).toISOString();
-  return `open     rotation            ${name} (${id}): the previous secret is accepted until ${deadline}`;
+  return (
+    `open     rotation            ${name} (${id}): the previous secret is accepted ` +
+    `until ${deadline}`
+  );
 }

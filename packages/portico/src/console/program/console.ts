@@ -60,7 +60,8 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
       program
         .addHelpText(
           'after',
-          "\nNo application was found, so its commands are not listed. Run this in the application's folder (with app.ts " +
+          '\nNo application was found, so its commands are not listed. Run this in the ' +
+            "application's folder (with app.ts " +
             'or portico.config.ts), or pass --app <file>.',
         )
         .action(() => context.fail(NO_APPLICATION))
@@ -116,7 +117,8 @@ function createProgram(io: ConsoleIo): Command {
     .configureHelp({ sortSubcommands: true })
     .addHelpText(
       'after',
-      "\nExample:\n  $ npx portico oauth:client:create 'My app' --redirect=https://my.example/cb --scope=openid",
+      "\nExample:\n  $ npx portico oauth:client:create 'My app' " +
+        '--redirect=https://my.example/cb --scope=openid',
     )
     .showHelpAfterError('(for all commands and options, add --help)')
     .exitOverride();

@@ -9,7 +9,8 @@ import { findTypeScript } from './find-sources.ts';
 import { withoutServers } from './without-servers.ts';
 
 export const NO_APPLICATION =
-  "No application was found. Run this in the application's folder (with app.ts or portico.config.ts), set it in package.json as " +
+  "No application was found. Run this in the application's folder (with app.ts or " +
+  'portico.config.ts), set it in package.json as ' +
   '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
 
 /** The file for the console takes precedence over the application's own file. */
@@ -44,8 +45,10 @@ export async function findDefinition(
   }
   if ('publicUrl' in definition) {
     throw new ConsoleError(
-      `${file} exports the options of createAuthorizationServer. The console needs this form instead:\n` +
-        '  export default { config: { public_url, oauth_server }, plugins: [oauthServer({ host })], database }',
+      `${file} exports the options of createAuthorizationServer. The console needs this form ` +
+        `instead:\n` +
+        '  export default { config: { public_url, oauth_server }, plugins: [oauthServer({ ' +
+        'host })], database }',
     );
   }
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
@@ -77,14 +80,17 @@ async function load(
     if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
     if (isUncompiled(error)) {
       io.stderr(
-        'Node only removes the types from TypeScript. Enums, namespaces, parameter properties and decorators need a ' +
+        'Node only removes the types from TypeScript. Enums, namespaces, parameter ' +
+          'properties and decorators need a ' +
           'compiler. Pass the compiled file, as in npx portico --app dist/app.js\n\n',
       );
     }
     if (isTakenForCommonJs(error)) {
       io.stderr(
-        'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, which uses require instead of import. ' +
-          "Pass the compiled file, as in npx portico --app dist/portico.js, or load TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
+        'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, ' +
+          'which uses require instead of import. ' +
+          'Pass the compiled file, as in npx portico --app dist/portico.js, or load ' +
+          "TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
       );
     }
     throw error;

@@ -26,13 +26,15 @@ export async function withoutServers<Module>(
   const { promise: stuck, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const remedy =
-    'Start the server in a separate file that imports this one, or export only the definition from portico.config.ts.';
+    'Start the server in a separate file that imports this one, or export only the ' +
+    'definition from portico.config.ts.';
   const giveUp = () =>
     reject(new ConsoleError(`${file} starts a server and waits for it. ${remedy}`));
   function started(stack: string): void {
     if (timer !== undefined) return;
     write(
-      `${file} starts a server when it is loaded${place(stack)}. This command did not start it. ${remedy}\n`,
+      `${file} starts a server when it is loaded${place(stack)}. This command did not start ` +
+        `it. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
     // Node has nothing left to do, and the file has not finished loading.

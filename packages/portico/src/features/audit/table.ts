@@ -89,7 +89,8 @@ export class AuditRecords implements AuditStore, AuditTable {
     limit: number,
   ): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
-      `SELECT id FROM oauth_audit WHERE ${provider} = ? AND ${id} = ? ORDER BY ${provider}, ${id}, id LIMIT ${limit}`,
+      `SELECT id FROM oauth_audit WHERE ${provider} = ? AND ${id} = ? ORDER BY ${provider}, ` +
+        `${id}, id LIMIT ${limit}`,
       [person.provider, person.id],
     );
     if (rows.length === 0) return 0;
@@ -97,7 +98,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     // Update by ID alone. With the person in the condition, MariaDB would read and lock all that
     // person's rows. No other person is written to these rows. Also clear the address and the
     // request ID, because both identify the person as much as a name does.
-    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN (${placeholders(ids)})`;
+    const update =
+      `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
+      `(${placeholders(ids)})`;
     return (await this.#database.execute(update, [by, ...ids])).affected;
   }
 }

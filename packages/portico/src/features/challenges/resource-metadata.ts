@@ -18,6 +18,8 @@ export function challengeProblems(
   }
   const { origin } = new URL(publicUrl);
   if (new URL(audience).origin === origin) return [];
-  const message = `cannot publish the metadata of ${audience}, because that API is not on ${origin}; use @portico/resource-server in that API`;
+  const message =
+    `cannot publish the metadata of ${audience}, because that API is not on ${origin}; use ` +
+    '@portico/resource-server in that API';
   return [{ key, message }];
 }

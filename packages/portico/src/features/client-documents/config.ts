@@ -7,7 +7,8 @@ const hosts = z
       .string({ error: 'must be a hostname' })
       .refine(
         isHostPattern,
-        'must be a hostname in lower case, such as example.com, or *.example.com for all subdomains',
+        'must be a hostname in lower case, such as example.com, or *.example.com for all ' +
+          'subdomains',
       ),
     { error: "must be a list of hosts, for example ['example.com', '*.example.org']" },
   )

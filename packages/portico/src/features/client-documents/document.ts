@@ -206,7 +206,8 @@ function readKeys(
   if (method === 'none') return null;
   if (method !== PRIVATE_KEY_JWT) {
     throw new DocumentError(
-      `its token_endpoint_auth_method is ${quoted(method)}; here it must be none or private_key_jwt`,
+      `its token_endpoint_auth_method is ${quoted(method)}; here it must be none or ` +
+        'private_key_jwt',
     );
   }
   if (jwks === undefined && jwksUri === undefined) {
@@ -217,7 +218,8 @@ function readKeys(
   if (!takesKeys) {
     if (others.includes('none')) return null;
     throw new DocumentError(
-      'it authenticates only by private_key_jwt; set oauth_server:private_key_jwt to true to allow that',
+      'it authenticates only by private_key_jwt; set oauth_server:private_key_jwt to true to ' +
+        'allow that',
     );
   }
   const keys = checked(() => checkClientKeys({ jwks, jwksUri, algorithm }, anyPort), 'of its keys');
@@ -250,7 +252,8 @@ function readRedirectUris(document: Members, applicationType: ApplicationType): 
   if (uris.length > 0) return [...new Set(uris)];
   const [first = ''] = document.redirect_uris;
   throw new DocumentError(
-    `none of its redirect_uris can be used: the first ${redirectUriProblem(first, applicationType) ?? ''}`,
+    'none of its redirect_uris can be used: the ' +
+      `first ${redirectUriProblem(first, applicationType) ?? ''}`,
   );
 }
 

@@ -26,7 +26,9 @@ export const dpop = defineFeature({
       isStrict: true,
       option: {
         flag: '--dpop',
-        says: 'its tokens must be bound to its key by DPoP (RFC 9449); oauth_server:dpop must be accept or require',
+        says:
+          'its tokens must be bound to its key by DPoP (RFC 9449); oauth_server:dpop must be ' +
+          'accept or require',
       },
       shown: {
         what: 'tokens',

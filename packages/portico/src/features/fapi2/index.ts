@@ -9,7 +9,9 @@ export const fapi2 = defineFeature({
   config: fapi2Shape,
   profile: {
     name: 'fapi2',
-    says: 'the client must meet the FAPI 2.0 Security Profile (docs/security-profile.md); needs --jwks',
+    says:
+      'the client must meet the FAPI 2.0 Security Profile (docs/security-profile.md); needs ' +
+      '--jwks',
     isServers: ({ profile }) => profile === 'fapi2',
     demanded: { private_key_jwt: true, dpop: 'require', pushed_authorization_requests: 'require' },
     needs: ['clientAssertions', 'binding', 'directRequests'],

@@ -177,7 +177,9 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   { id: '5.3.2.2.7', says: 'answers with `iss`.', met: 'always' },
   {
     id: '5.3.2.2.8',
-    says: 'answers at no http address but the loopback address of a native application (RFC 8252 section 7.3).',
+    says:
+      'answers at no http address but the loopback address of a native application (RFC 8252 ' +
+      'section 7.3).',
     met: 'profile',
     client({ redirectUris, applicationType }) {
       const open = redirectUris.find(
@@ -186,7 +188,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
       );
       return open === undefined
         ? null
-        : 'one of its redirect URIs is http, which is for http://127.0.0.1 and http://[::1] of a native application alone';
+        : 'one of its redirect URIs is http, which is for http://127.0.0.1 and http://[::1] of ' +
+            'a native application alone';
     },
   },
   { id: '5.3.2.2.9', says: 'refuses a code that was used before.', met: 'always' },
@@ -203,17 +206,23 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   },
   {
     id: '5.3.4.3',
-    says: 'looks at every use whether an access token is valid and not revoked, in its role as resource server.',
+    says:
+      'looks at every use whether an access token is valid and not revoked, in its role as ' +
+      'resource server.',
     met: 'always',
   },
   {
     id: '5.3.4.5',
-    says: 'takes a sender-constrained access token with a proof of its key alone, in its role as resource server.',
+    says:
+      'takes a sender-constrained access token with a proof of its key alone, in its role as ' +
+      'resource server.',
     met: 'switch',
   },
   {
     id: '5.4.1.1',
-    says: 'signs and takes PS256, ES256 and EdDSA with Ed25519, and nothing else: not RS256, not `none`.',
+    says:
+      'signs and takes PS256, ES256 and EdDSA with Ed25519, and nothing else: not RS256, not ' +
+      '`none`.',
     met: 'profile',
     client({ keys, scopes, idTokenSignedResponseAlg: ofIdToken }) {
       const { algorithm = null } = keys ?? {};

@@ -79,7 +79,8 @@ export class OrganizationAccess implements GivenAccess {
     if (host.accountFor !== null) throw new AccessError(HOST_DECIDES);
     if (!trustedIssuers.trusts(issuer, 'people'))
       throw new AccessError(
-        `The issuer ${quotedUri(issuer)} is not in oauth_server:trusted_issuers with asserts: people`,
+        `The issuer ${quotedUri(issuer)} is not in oauth_server:trusted_issuers with ` +
+          'asserts: people',
       );
     if ((await accounts.active(person)) === null)
       throw new AccessError('No account that may sign in has this provider and id');

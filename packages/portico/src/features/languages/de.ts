@@ -17,12 +17,16 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.stale':
     'Diese Seite war zu lange oder in zu vielen Tabs geöffnet. Bitte melden Sie sich erneut an.',
   'sign_in.slowed': {
-    one: 'Es gab zu viele fehlgeschlagene Anmeldeversuche. Ihr Passwort wurde nicht geprüft: Bitte versuchen Sie es in einer Sekunde erneut.',
+    one:
+      'Es gab zu viele fehlgeschlagene Anmeldeversuche. Ihr Passwort wurde nicht geprüft: ' +
+      'Bitte versuchen Sie es in einer Sekunde erneut.',
     other:
-      'Es gab zu viele fehlgeschlagene Anmeldeversuche. Ihr Passwort wurde nicht geprüft: Bitte versuchen Sie es in {count} Sekunden erneut.',
+      'Es gab zu viele fehlgeschlagene Anmeldeversuche. Ihr Passwort wurde nicht geprüft: ' +
+      'Bitte versuchen Sie es in {count} Sekunden erneut.',
   },
   'sign_in.overloaded':
-    'Im Moment melden sich zu viele Personen an. Bitte versuchen Sie es in ein paar Sekunden erneut.',
+    'Im Moment melden sich zu viele Personen an. Bitte versuchen Sie es in ein paar Sekunden ' +
+    'erneut.',
 
   'client.on_this_computer': 'ein Programm auf diesem Computer',
   'client.on_this_device': 'eine App auf diesem Gerät',
@@ -61,15 +65,19 @@ export const MESSAGES: CompleteCatalog = {
   'consent.take_back': 'Sie können ihn jederzeit entfernen:',
   'consent.new_tab': '(wird in einem neuen Tab geöffnet)',
   'consent.sent_to':
-    'In beiden Fällen werden Sie zu {host} weitergeleitet. Lassen Sie nur Apps zu, denen Sie vertrauen.',
+    'In beiden Fällen werden Sie zu {host} weitergeleitet. Lassen Sie nur Apps zu, denen Sie ' +
+    'vertrauen.',
   'consent.answer_to_site':
     'Wenn Sie zustimmen, geht die Antwort an {host}. Stimmen Sie nur zu, wenn Sie von dort kommen.',
   'consent.answer_to_other_site':
-    'Wenn Sie zustimmen, geht die Antwort an {host}. Das ist eine andere Website als {client}. Stimmen Sie nur zu, wenn Sie von dort kommen.',
+    'Wenn Sie zustimmen, geht die Antwort an {host}. Das ist eine andere Website als ' +
+    '{client}. Stimmen Sie nur zu, wenn Sie von dort kommen.',
   'consent.answer_to_device':
-    'In beiden Fällen geht die Antwort an {host}. Stimmen Sie nur zu, wenn Sie das gerade selbst gestartet haben.',
+    'In beiden Fällen geht die Antwort an {host}. Stimmen Sie nur zu, wenn Sie das gerade ' +
+    'selbst gestartet haben.',
   'consent.answer_to_device_of_site':
-    'In beiden Fällen geht die Antwort an {host}. Auch andere Programme können sich dort als {client} ausgeben. Stimmen Sie nur zu, wenn Sie das gerade selbst gestartet haben.',
+    'In beiden Fällen geht die Antwort an {host}. Auch andere Programme können sich dort als ' +
+    '{client} ausgeben. Stimmen Sie nur zu, wenn Sie das gerade selbst gestartet haben.',
   'consent.deny': 'Ablehnen',
   'consent.allow': 'Zulassen',
 
@@ -77,7 +85,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.title': 'Ein Gerät mit Ihrem {server}-Konto verbinden',
   'device.enter': 'Geben Sie den Code ein, den Ihr Gerät anzeigt.',
   'device.compare':
-    'Zeigt Ihr Gerät gerade diesen Code an? Fahren Sie nur dann fort. Wenn Ihnen jemand den Link geschickt hat, schließen Sie diese Seite.',
+    'Zeigt Ihr Gerät gerade diesen Code an? Fahren Sie nur dann fort. Wenn Ihnen jemand den ' +
+    'Link geschickt hat, schließen Sie diese Seite.',
   'device.code': 'Code auf dem Gerät',
   'device.continue': 'Weiter',
   'device.mistyped': 'Das ist kein gültiger Code. Prüfen Sie jeden Buchstaben.',
@@ -87,7 +96,8 @@ export const MESSAGES: CompleteCatalog = {
     'Zu viele falsche Codes. Warten Sie einen Moment, und versuchen Sie es dann erneut.',
   'device.only_yours': 'Fahren Sie nur fort, wenn Sie das auf Ihrem eigenen Gerät begonnen haben.',
   'device.never_from_others':
-    'Wenn Ihnen jemand den Code oder den Link geschickt hat, wählen Sie „Ablehnen“. Sonst erhält diese Person Zugriff auf Ihr Konto.',
+    'Wenn Ihnen jemand den Code oder den Link geschickt hat, wählen Sie „Ablehnen“. Sonst ' +
+    'erhält diese Person Zugriff auf Ihr Konto.',
   'device.began': 'Begonnen: {when}, von der Adresse {address}.',
   'device.began_somewhere': 'Begonnen: {when}.',
   'device.shows': 'Ihr Gerät muss den Code {code} anzeigen.',
@@ -136,19 +146,25 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': 'Allen Zugriff entfernen?',
   'applications.confirm_title': 'Den Zugriff aller Apps entfernen?',
   'applications.confirm_all': {
-    one: 'Wenn Sie fortfahren, kann eine App nicht mehr in Ihrem Namen handeln. Sie muss Sie bei der nächsten Nutzung erneut fragen.',
+    one:
+      'Wenn Sie fortfahren, kann eine App nicht mehr in Ihrem Namen handeln. Sie muss Sie bei ' +
+      'der nächsten Nutzung erneut fragen.',
     other:
-      'Wenn Sie fortfahren, können {count} Apps nicht mehr in Ihrem Namen handeln. Jede muss Sie bei der nächsten Nutzung erneut fragen.',
+      'Wenn Sie fortfahren, können {count} Apps nicht mehr in Ihrem Namen handeln. Jede muss ' +
+      'Sie bei der nächsten Nutzung erneut fragen.',
   },
   'applications.keep': 'Behalten',
   'applications.back': 'Zurück zu {server}',
 
   'error.back':
-    'Wenn Sie einem Link hierher gefolgt sind, gehen Sie zu der App zurück, von der er kam, und versuchen Sie es erneut. Wenn das jedes Mal geschieht, melden Sie es dem Anbieter der App.',
+    'Wenn Sie einem Link hierher gefolgt sind, gehen Sie zu der App zurück, von der er kam, ' +
+    'und versuchen Sie es erneut. Wenn das jedes Mal geschieht, melden Sie es dem Anbieter ' +
+    'der App.',
   'error.request_id': 'Anfrage-ID: {id}',
   'error.not_found.title': 'Seite nicht gefunden',
   'error.not_found.message':
-    'Unter dieser Adresse gibt es keine Seite. Vielleicht ist die Adresse falsch geschrieben, oder die Seite wurde verschoben.',
+    'Unter dieser Adresse gibt es keine Seite. Vielleicht ist die Adresse falsch ' +
+    'geschrieben, oder die Seite wurde verschoben.',
   'error.too_large.title': 'Die Anfrage ist zu groß',
   'error.too_large.message': 'Sie haben mehr gesendet, als diese Website annimmt.',
   'error.unavailable.title': 'Bitte versuchen Sie es gleich noch einmal',
@@ -156,13 +172,16 @@ export const MESSAGES: CompleteCatalog = {
     'Diese Website kann gerade nicht antworten. Warten Sie kurz, und versuchen Sie es dann erneut.',
   'error.refused.title': 'Anfrage abgelehnt',
   'error.refused.message':
-    'Diese Anfrage wurde nicht angenommen. Gehen Sie zurück, laden Sie die Seite neu, und versuchen Sie es erneut.',
+    'Diese Anfrage wurde nicht angenommen. Gehen Sie zurück, laden Sie die Seite neu, und ' +
+    'versuchen Sie es erneut.',
   'error.failed.title': 'Ein Fehler ist aufgetreten',
   'error.failed.message':
-    'Der Fehler liegt bei uns und wurde aufgezeichnet. Wenn er wieder auftritt, nennen Sie uns die Anfrage-ID unten.',
+    'Der Fehler liegt bei uns und wurde aufgezeichnet. Wenn er wieder auftritt, nennen Sie ' +
+    'uns die Anfrage-ID unten.',
   'error.fault.title': 'Ein Fehler ist aufgetreten',
   'error.fault.message':
-    'Der Fehler liegt bei uns und wurde aufgezeichnet. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
+    'Der Fehler liegt bei uns und wurde aufgezeichnet. Gehen Sie zurück zur App, und ' +
+    'beginnen Sie noch einmal.',
   'error.unknown_client.title': 'Unbekannte App',
   'error.unknown_client.message':
     'Der Link, der Sie hierher geführt hat, gehört zu einer App, die {server} nicht kennt.',
@@ -171,52 +190,70 @@ export const MESSAGES: CompleteCatalog = {
     'Der Link, der Sie hierher geführt hat, gehört zu einer App, die {server} nicht akzeptiert.',
   'error.unread_client.title': 'Unbekannte App',
   'error.unread_client.message':
-    'Die App, die Sie hierher geführt hat, gibt sich als {host} aus, aber {server} konnte ihre Beschreibung dort nicht lesen. Es wurde nichts weitergegeben.',
+    'Die App, die Sie hierher geführt hat, gibt sich als {host} aus, aber {server} konnte ' +
+    'ihre Beschreibung dort nicht lesen. Es wurde nichts weitergegeben.',
   'error.client_against_rules.title': 'Diese App kann derzeit keinen Zugriff erhalten',
   'error.client_against_rules.message':
     '{client} erfüllt die Regeln von {server} derzeit nicht. Es wurde nichts weitergegeben.',
   'error.unverified_client_against_rules.title': 'Diese App kann derzeit keinen Zugriff erhalten',
   'error.unverified_client_against_rules.message':
-    'Die App, die Sie hierher geführt hat, erfüllt die Regeln von {server} derzeit nicht. Es wurde nichts weitergegeben.',
+    'Die App, die Sie hierher geführt hat, erfüllt die Regeln von {server} derzeit nicht. Es ' +
+    'wurde nichts weitergegeben.',
   'error.unregistered_address.title': 'Nicht registrierte Rückkehradresse',
   'error.unregistered_address.message':
-    '{client} hat die Antwort an eine Adresse verlangt, die nicht für die App registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
+    '{client} hat die Antwort an eine Adresse verlangt, die nicht für die App registriert ' +
+    'ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
   'error.unverified_unregistered_address.title': 'Nicht registrierte Rückkehradresse',
   'error.unverified_unregistered_address.message':
-    'Eine nicht überprüfte App hat die Antwort an eine Adresse verlangt, die nicht für sie registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
+    'Eine nicht überprüfte App hat die Antwort an eine Adresse verlangt, die nicht für sie ' +
+    'registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
   'error.link_used.title': 'Dieser Link kann nicht mehr verwendet werden',
   'error.link_used.message':
-    'Er galt nur kurze Zeit und für eine einzige Antwort. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
+    'Er galt nur kurze Zeit und für eine einzige Antwort. Gehen Sie zurück zur App, und ' +
+    'beginnen Sie noch einmal.',
   'error.too_many_waiting.title': 'Zu viele Anfragen warten',
   'error.too_many_waiting.message':
-    'Diese Anfrage ist lang, und es ist gerade kein Platz dafür. Gehen Sie zurück zur App, und beginnen Sie in einer Minute noch einmal, oder melden Sie sich zuerst hier an.',
+    'Diese Anfrage ist lang, und es ist gerade kein Platz dafür. Gehen Sie zurück zur App, ' +
+    'und beginnen Sie in einer Minute noch einmal, oder melden Sie sich zuerst hier an.',
   'error.not_answerable.title': 'Diese Anfrage kann nicht mehr beantwortet werden',
   'error.not_answerable.message':
-    'Sie wurde bereits beantwortet, hat zu lange gedauert oder gehört zu einem anderen Browser oder einer anderen Person. Ihre Antwort wurde nicht angenommen. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
+    'Sie wurde bereits beantwortet, hat zu lange gedauert oder gehört zu einem anderen ' +
+    'Browser oder einer anderen Person. Ihre Antwort wurde nicht angenommen. Gehen Sie ' +
+    'zurück zur App, und beginnen Sie noch einmal.',
   'error.allowed_before.title': 'Sie haben diese Anfrage bereits beantwortet',
   'error.allowed_before.message':
-    'Sie haben zugestimmt. Auf Ihrer App-Seite ({path}) sehen Sie, welche Apps Zugriff auf Ihr Konto haben. Dort können Sie den Zugriff entfernen.',
+    'Sie haben zugestimmt. Auf Ihrer App-Seite ({path}) sehen Sie, welche Apps Zugriff auf ' +
+    'Ihr Konto haben. Dort können Sie den Zugriff entfernen.',
   'error.denied_before.title': 'Sie haben diese Anfrage bereits beantwortet',
   'error.denied_before.message':
-    'Sie haben abgelehnt, und es wurde nichts weitergegeben. Auf Ihrer App-Seite ({path}) sehen Sie, welche Apps Zugriff auf Ihr Konto haben. Dort können Sie den Zugriff entfernen.',
+    'Sie haben abgelehnt, und es wurde nichts weitergegeben. Auf Ihrer App-Seite ({path}) ' +
+    'sehen Sie, welche Apps Zugriff auf Ihr Konto haben. Dort können Sie den Zugriff ' +
+    'entfernen.',
   'error.answer_not_accepted.title': 'Diese Antwort wurde nicht angenommen',
   'error.answer_not_accepted.message':
-    'Sie kam nicht von der Seite mit der Frage, oder inzwischen hat sich eine andere Person angemeldet. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
+    'Sie kam nicht von der Seite mit der Frage, oder inzwischen hat sich eine andere Person ' +
+    'angemeldet. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
   'error.not_signed_in.title': 'Sie sind nicht angemeldet',
   'error.not_signed_in.message':
     'Ihre Antwort wurde nicht angenommen. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
   'error.not_clear.title': 'Diese Anfrage ist nicht eindeutig',
   'error.not_clear.message':
-    'Sie ist gleichzeitig Frage und Antwort. Gehen Sie zurück zur App, und beginnen Sie noch einmal.',
+    'Sie ist gleichzeitig Frage und Antwort. Gehen Sie zurück zur App, und beginnen Sie noch ' +
+    'einmal.',
   'error.sign_out_first.title': 'Melden Sie sich zuerst bei {server} ab',
   'error.sign_out_first.message':
-    'Diese Anfrage ist beendet, und es wurde nichts weitergegeben. Melden Sie sich in einem anderen Tab ab. Fahren Sie dann hier fort, und melden Sie sich mit Ihrem eigenen Konto an.',
+    'Diese Anfrage ist beendet, und es wurde nichts weitergegeben. Melden Sie sich in einem ' +
+    'anderen Tab ab. Fahren Sie dann hier fort, und melden Sie sich mit Ihrem eigenen Konto ' +
+    'an.',
   'error.sign_out_first.link': 'Als andere Person fortfahren',
   'error.nothing_shared.title': 'Es wurde nichts weitergegeben',
   'error.nothing_shared.message':
-    'Die App, die Sie hierher geführt hat, hat keinen Zugriff auf Ihr Konto erhalten. Sie hat die Antwort an {host} verlangt. {server} hat diese Adresse nicht überprüft. Gehen Sie nur dorthin, wenn Sie von dort gekommen sind.',
+    'Die App, die Sie hierher geführt hat, hat keinen Zugriff auf Ihr Konto erhalten. Sie ' +
+    'hat die Antwort an {host} verlangt. {server} hat diese Adresse nicht überprüft. Gehen ' +
+    'Sie nur dorthin, wenn Sie von dort gekommen sind.',
   'error.nothing_shared.link': 'Zurück zu {host}',
   'error.removal_not_accepted.title': 'Die Anfrage wurde nicht angenommen',
   'error.removal_not_accepted.message':
-    'Sie kam nicht von Ihrer App-Seite, oder inzwischen hat sich eine andere Person angemeldet. Es wurde nichts geändert. Öffnen Sie die Seite noch einmal.',
+    'Sie kam nicht von Ihrer App-Seite, oder inzwischen hat sich eine andere Person ' +
+    'angemeldet. Es wurde nichts geändert. Öffnen Sie die Seite noch einmal.',
 };

@@ -15,14 +15,19 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.terms': 'Condiciones de uso',
   'sign_in.wrong': 'El correo electrónico o la contraseña no son correctos.',
   'sign_in.stale':
-    'Esta página ha estado abierta demasiado tiempo o en demasiadas pestañas. Vuelva a iniciar sesión.',
+    'Esta página ha estado abierta demasiado tiempo o en demasiadas pestañas. Vuelva a ' +
+    'iniciar sesión.',
   'sign_in.slowed': {
-    one: 'Ha habido demasiados intentos fallidos de iniciar sesión. No se ha comprobado su contraseña: vuelva a intentarlo en un segundo.',
+    one:
+      'Ha habido demasiados intentos fallidos de iniciar sesión. No se ha comprobado su ' +
+      'contraseña: vuelva a intentarlo en un segundo.',
     other:
-      'Ha habido demasiados intentos fallidos de iniciar sesión. No se ha comprobado su contraseña: vuelva a intentarlo en {count} segundos.',
+      'Ha habido demasiados intentos fallidos de iniciar sesión. No se ha comprobado su ' +
+      'contraseña: vuelva a intentarlo en {count} segundos.',
   },
   'sign_in.overloaded':
-    'Demasiadas personas están iniciando sesión en este momento. Vuelva a intentarlo en unos segundos.',
+    'Demasiadas personas están iniciando sesión en este momento. Vuelva a intentarlo en unos ' +
+    'segundos.',
 
   'client.on_this_computer': 'un programa de este equipo',
   'client.on_this_device': 'una aplicación de este dispositivo',
@@ -56,20 +61,24 @@ export const MESSAGES: CompleteCatalog = {
   'consent.leave_out': 'Desmarque lo que no quiera permitir.',
   'consent.addable': 'También puede permitir:',
   'consent.lasts':
-    'El acceso dura hasta que usted lo quite o hasta que la aplicación no lo haya usado durante {time}.',
+    'El acceso dura hasta que usted lo quite o hasta que la aplicación no lo haya usado ' +
+    'durante {time}.',
   'consent.lasts_once': 'El acceso dura {time} como máximo.',
   'consent.take_back': 'Puede quitarlo en cualquier momento:',
   'consent.new_tab': '(se abre en una pestaña nueva)',
   'consent.sent_to':
-    'En ambos casos se le redirigirá a {host}. Permita el acceso solo a aplicaciones en las que confíe.',
+    'En ambos casos se le redirigirá a {host}. Permita el acceso solo a aplicaciones en las ' +
+    'que confíe.',
   'consent.answer_to_site':
     'Si lo permite, la respuesta se enviará a {host}. Permítalo solo si viene de ese sitio.',
   'consent.answer_to_other_site':
-    'Si lo permite, la respuesta se enviará a {host}, que es un sitio distinto de {client}. Permítalo solo si viene de ese sitio.',
+    'Si lo permite, la respuesta se enviará a {host}, que es un sitio distinto de {client}. ' +
+    'Permítalo solo si viene de ese sitio.',
   'consent.answer_to_device':
     'En ambos casos la respuesta se enviará a {host}. Permítalo solo si acaba de iniciarlo usted.',
   'consent.answer_to_device_of_site':
-    'En ambos casos la respuesta se enviará a {host}. Otros programas también pueden hacerse pasar allí por {client}. Permítalo solo si acaba de iniciarlo usted.',
+    'En ambos casos la respuesta se enviará a {host}. Otros programas también pueden hacerse ' +
+    'pasar allí por {client}. Permítalo solo si acaba de iniciarlo usted.',
   'consent.deny': 'Denegar',
   'consent.allow': 'Permitir',
 
@@ -77,7 +86,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.title': 'Conectar un dispositivo a su cuenta de {server}',
   'device.enter': 'Introduzca el código que muestra su dispositivo.',
   'device.compare':
-    '¿Muestra su dispositivo este código ahora? Continúe solo si es así. Si alguien le envió el enlace, cierre esta página.',
+    '¿Muestra su dispositivo este código ahora? Continúe solo si es así. Si alguien le envió ' +
+    'el enlace, cierre esta página.',
   'device.code': 'Código del dispositivo',
   'device.continue': 'Continuar',
   'device.mistyped': 'Este código no es válido. Compruebe cada letra.',
@@ -85,7 +95,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'Demasiados códigos incorrectos. Espere un momento y vuelva a intentarlo.',
   'device.only_yours': 'Continúe solo si empezó esto en su propio dispositivo.',
   'device.never_from_others':
-    'Si alguien le envió el código o el enlace, elija «Denegar». De lo contrario, esa persona tendrá acceso a su cuenta.',
+    'Si alguien le envió el código o el enlace, elija «Denegar». De lo contrario, esa ' +
+    'persona tendrá acceso a su cuenta.',
   'device.began': 'Se inició {when}, desde la dirección {address}.',
   'device.began_somewhere': 'Se inició {when}.',
   'device.shows': 'Su dispositivo debe mostrar el código {code}.',
@@ -133,19 +144,24 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': '¿Quitar todos los accesos?',
   'applications.confirm_title': '¿Quitar el acceso de todas las aplicaciones?',
   'applications.confirm_all': {
-    one: 'Si continúa, una aplicación dejará de poder actuar en su nombre. Tendrá que pedirle permiso de nuevo la próxima vez que la use.',
+    one:
+      'Si continúa, una aplicación dejará de poder actuar en su nombre. Tendrá que pedirle ' +
+      'permiso de nuevo la próxima vez que la use.',
     other:
-      'Si continúa, {count} aplicaciones dejarán de poder actuar en su nombre. Cada una tendrá que pedirle permiso de nuevo la próxima vez que la use.',
+      'Si continúa, {count} aplicaciones dejarán de poder actuar en su nombre. Cada una ' +
+      'tendrá que pedirle permiso de nuevo la próxima vez que la use.',
   },
   'applications.keep': 'Conservarlos',
   'applications.back': 'Volver a {server}',
 
   'error.back':
-    'Si ha llegado aquí por un enlace, vuelva a la aplicación de la que procede e inténtelo de nuevo. Si ocurre siempre, avise a quienes desarrollan esa aplicación.',
+    'Si ha llegado aquí por un enlace, vuelva a la aplicación de la que procede e inténtelo ' +
+    'de nuevo. Si ocurre siempre, avise a quienes desarrollan esa aplicación.',
   'error.request_id': 'ID de la solicitud: {id}',
   'error.not_found.title': 'Página no encontrada',
   'error.not_found.message':
-    'No hay ninguna página en esta dirección. Puede que la dirección esté mal escrita o que la página se haya movido.',
+    'No hay ninguna página en esta dirección. Puede que la dirección esté mal escrita o que ' +
+    'la página se haya movido.',
   'error.too_large.title': 'La solicitud es demasiado grande',
   'error.too_large.message': 'Ha enviado más de lo que admite este sitio.',
   'error.unavailable.title': 'Vuelva a intentarlo en un momento',
@@ -153,10 +169,12 @@ export const MESSAGES: CompleteCatalog = {
     'Este sitio no puede responder ahora. Espere un momento y vuelva a intentarlo.',
   'error.refused.title': 'Solicitud rechazada',
   'error.refused.message':
-    'No se ha aceptado esta solicitud. Vuelva atrás, cargue de nuevo la página e inténtelo otra vez.',
+    'No se ha aceptado esta solicitud. Vuelva atrás, cargue de nuevo la página e inténtelo ' +
+    'otra vez.',
   'error.failed.title': 'Se ha producido un error',
   'error.failed.message':
-    'El error es nuestro y ha quedado registrado. Si vuelve a ocurrir, envíenos el ID de la solicitud que aparece abajo.',
+    'El error es nuestro y ha quedado registrado. Si vuelve a ocurrir, envíenos el ID de la ' +
+    'solicitud que aparece abajo.',
   'error.fault.title': 'Se ha producido un error',
   'error.fault.message':
     'El error es nuestro y ha quedado registrado. Vuelva a la aplicación y empiece de nuevo.',
@@ -168,37 +186,47 @@ export const MESSAGES: CompleteCatalog = {
     'El enlace que le ha traído aquí corresponde a una aplicación que {server} no acepta.',
   'error.unread_client.title': 'Aplicación desconocida',
   'error.unread_client.message':
-    'La aplicación que le ha traído aquí dice ser {host}, pero {server} no ha podido leer allí la descripción de la aplicación. No se ha compartido nada.',
+    'La aplicación que le ha traído aquí dice ser {host}, pero {server} no ha podido leer ' +
+    'allí la descripción de la aplicación. No se ha compartido nada.',
   'error.client_against_rules.title': 'Esta aplicación no puede obtener acceso ahora',
   'error.client_against_rules.message':
     '{client} no cumple las reglas de {server} en este momento. No se ha compartido nada.',
   'error.unverified_client_against_rules.title': 'Esta aplicación no puede obtener acceso ahora',
   'error.unverified_client_against_rules.message':
-    'La aplicación que le ha traído aquí no cumple las reglas de {server} en este momento. No se ha compartido nada.',
+    'La aplicación que le ha traído aquí no cumple las reglas de {server} en este momento. ' +
+    'No se ha compartido nada.',
   'error.unregistered_address.title': 'Dirección de retorno no registrada',
   'error.unregistered_address.message':
-    '{client} ha pedido la respuesta en una dirección que no está registrada para esa aplicación, así que no se le ha redirigido allí.',
+    '{client} ha pedido la respuesta en una dirección que no está registrada para esa ' +
+    'aplicación, así que no se le ha redirigido allí.',
   'error.unverified_unregistered_address.title': 'Dirección de retorno no registrada',
   'error.unverified_unregistered_address.message':
-    'Una aplicación no verificada ha pedido la respuesta en una dirección que no está registrada para ella, así que no se le ha redirigido allí.',
+    'Una aplicación no verificada ha pedido la respuesta en una dirección que no está ' +
+    'registrada para ella, así que no se le ha redirigido allí.',
   'error.link_used.title': 'Este enlace ya no se puede usar',
   'error.link_used.message':
-    'Era válido durante poco tiempo y para una sola respuesta. Vuelva a la aplicación y empiece de nuevo.',
+    'Era válido durante poco tiempo y para una sola respuesta. Vuelva a la aplicación y ' +
+    'empiece de nuevo.',
   'error.too_many_waiting.title': 'Hay demasiadas solicitudes en espera',
   'error.too_many_waiting.message':
-    'Esta solicitud es larga y ahora no hay sitio para ella. Vuelva a la aplicación y empiece de nuevo dentro de un minuto, o inicie sesión aquí primero.',
+    'Esta solicitud es larga y ahora no hay sitio para ella. Vuelva a la aplicación y ' +
+    'empiece de nuevo dentro de un minuto, o inicie sesión aquí primero.',
   'error.not_answerable.title': 'Ya no se puede responder a esta solicitud',
   'error.not_answerable.message':
-    'Ya se respondió, tardó demasiado o pertenece a otro navegador o a otra persona. No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
+    'Ya se respondió, tardó demasiado o pertenece a otro navegador o a otra persona. No se ' +
+    'ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.allowed_before.title': 'Ya ha respondido a esta solicitud',
   'error.allowed_before.message':
-    'Usted la permitió. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen acceso a su cuenta. Allí puede quitar el acceso.',
+    'Usted la permitió. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen ' +
+    'acceso a su cuenta. Allí puede quitar el acceso.',
   'error.denied_before.title': 'Ya ha respondido a esta solicitud',
   'error.denied_before.message':
-    'Usted la denegó y no se compartió nada. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen acceso a su cuenta. Allí puede quitar el acceso.',
+    'Usted la denegó y no se compartió nada. Su página de aplicaciones ({path}) muestra qué ' +
+    'aplicaciones tienen acceso a su cuenta. Allí puede quitar el acceso.',
   'error.answer_not_accepted.title': 'No se ha aceptado esta respuesta',
   'error.answer_not_accepted.message':
-    'No procedía de la página que preguntaba, o entretanto ha iniciado sesión otra persona. Vuelva a la aplicación y empiece de nuevo.',
+    'No procedía de la página que preguntaba, o entretanto ha iniciado sesión otra persona. ' +
+    'Vuelva a la aplicación y empiece de nuevo.',
   'error.not_signed_in.title': 'No ha iniciado sesión',
   'error.not_signed_in.message':
     'No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
@@ -207,13 +235,17 @@ export const MESSAGES: CompleteCatalog = {
     'Es una pregunta y una respuesta al mismo tiempo. Vuelva a la aplicación y empiece de nuevo.',
   'error.sign_out_first.title': 'Cierre primero la sesión de {server}',
   'error.sign_out_first.message':
-    'Esta solicitud ha terminado y no se ha compartido nada. Cierre la sesión en otra pestaña. Después continúe aquí e inicie sesión con su propia cuenta.',
+    'Esta solicitud ha terminado y no se ha compartido nada. Cierre la sesión en otra ' +
+    'pestaña. Después continúe aquí e inicie sesión con su propia cuenta.',
   'error.sign_out_first.link': 'Continuar como otra persona',
   'error.nothing_shared.title': 'No se ha compartido nada',
   'error.nothing_shared.message':
-    'La aplicación que le ha traído aquí no ha obtenido acceso a su cuenta. Pidió la respuesta en {host}, que {server} no ha verificado. Vaya allí solo si viene de ese sitio.',
+    'La aplicación que le ha traído aquí no ha obtenido acceso a su cuenta. Pidió la ' +
+    'respuesta en {host}, que {server} no ha verificado. Vaya allí solo si viene de ese ' +
+    'sitio.',
   'error.nothing_shared.link': 'Volver a {host}',
   'error.removal_not_accepted.title': 'No se ha aceptado la solicitud',
   'error.removal_not_accepted.message':
-    'No procedía de su página de aplicaciones, o entretanto ha iniciado sesión otra persona. No se ha cambiado nada. Abra la página de nuevo.',
+    'No procedía de su página de aplicaciones, o entretanto ha iniciado sesión otra persona. ' +
+    'No se ha cambiado nada. Abra la página de nuevo.',
 };

@@ -15,11 +15,15 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.terms': 'Conditions d’utilisation',
   'sign_in.wrong': 'L’adresse e-mail ou le mot de passe est incorrect.',
   'sign_in.stale':
-    'Cette page est restée ouverte trop longtemps, ou dans trop d’onglets. Veuillez vous reconnecter.',
+    'Cette page est restée ouverte trop longtemps, ou dans trop d’onglets. Veuillez vous ' +
+    'reconnecter.',
   'sign_in.slowed': {
-    one: 'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été vérifié : veuillez réessayer dans {count} seconde.',
+    one:
+      'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été ' +
+      'vérifié : veuillez réessayer dans {count} seconde.',
     other:
-      'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été vérifié : veuillez réessayer dans {count} secondes.',
+      'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas ' +
+      'été vérifié : veuillez réessayer dans {count} secondes.',
   },
   'sign_in.overloaded':
     'Trop de personnes se connectent en ce moment. Veuillez réessayer dans quelques secondes.',
@@ -55,20 +59,27 @@ export const MESSAGES: CompleteCatalog = {
   'consent.leave_out': 'Décochez ce que vous ne voulez pas autoriser.',
   'consent.addable': 'Vous pouvez aussi autoriser :',
   'consent.lasts':
-    'L’accès dure jusqu’à ce que vous le supprimiez, ou jusqu’à ce que l’application ne l’ait pas utilisé pendant {time}.',
+    'L’accès dure jusqu’à ce que vous le supprimiez, ou jusqu’à ce que l’application ne ' +
+    'l’ait pas utilisé pendant {time}.',
   'consent.lasts_once': 'L’accès dure au plus {time}.',
   'consent.take_back': 'Vous pouvez le supprimer à tout moment :',
   'consent.new_tab': '(s’ouvre dans un nouvel onglet)',
   'consent.sent_to':
-    'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez que les applications auxquelles vous faites confiance.',
+    'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez que les applications ' +
+    'auxquelles vous faites confiance.',
   'consent.answer_to_site':
-    'Si vous autorisez l’accès, la réponse sera envoyée à {host}. Ne l’autorisez que si vous venez de ce site.',
+    'Si vous autorisez l’accès, la réponse sera envoyée à {host}. Ne l’autorisez que si vous ' +
+    'venez de ce site.',
   'consent.answer_to_other_site':
-    'Si vous autorisez l’accès, la réponse sera envoyée à {host}, qui est un autre site que {client}. Ne l’autorisez que si vous venez de ce site.',
+    'Si vous autorisez l’accès, la réponse sera envoyée à {host}, qui est un autre site que ' +
+    '{client}. Ne l’autorisez que si vous venez de ce site.',
   'consent.answer_to_device':
-    'Dans les deux cas, la réponse sera envoyée à {host}. N’autorisez l’accès que si vous venez de le demander vous-même.',
+    'Dans les deux cas, la réponse sera envoyée à {host}. N’autorisez l’accès que si vous ' +
+    'venez de le demander vous-même.',
   'consent.answer_to_device_of_site':
-    'Dans les deux cas, la réponse sera envoyée à {host}. D’autres programmes peuvent aussi s’y faire passer pour {client}. N’autorisez l’accès que si vous venez de le demander vous-même.',
+    'Dans les deux cas, la réponse sera envoyée à {host}. D’autres programmes peuvent aussi ' +
+    's’y faire passer pour {client}. N’autorisez l’accès que si vous venez de le demander ' +
+    'vous-même.',
   'consent.deny': 'Refuser',
   'consent.allow': 'Autoriser',
 
@@ -76,7 +87,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.title': 'Connecter un appareil à votre compte {server}',
   'device.enter': 'Saisissez le code affiché par votre appareil.',
   'device.compare':
-    'Votre appareil affiche-t-il ce code en ce moment ? Continuez uniquement si c’est le cas. Si quelqu’un vous a envoyé le lien, fermez cette page.',
+    'Votre appareil affiche-t-il ce code en ce moment ? Continuez uniquement si c’est le ' +
+    'cas. Si quelqu’un vous a envoyé le lien, fermez cette page.',
   'device.code': 'Code de l’appareil',
   'device.continue': 'Continuer',
   'device.mistyped': 'Ce code n’est pas valide. Vérifiez chaque lettre.',
@@ -84,7 +96,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'Trop de codes erronés. Attendez un instant, puis réessayez.',
   'device.only_yours': 'Continuez uniquement si vous avez commencé sur votre propre appareil.',
   'device.never_from_others':
-    'Si quelqu’un vous a envoyé le code ou le lien, choisissez « Refuser ». Sinon, cette personne aura accès à votre compte.',
+    'Si quelqu’un vous a envoyé le code ou le lien, choisissez « Refuser ». Sinon, cette ' +
+    'personne aura accès à votre compte.',
   'device.began': 'Demande commencée : {when}, depuis l’adresse {address}.',
   'device.began_somewhere': 'Demande commencée : {when}.',
   'device.shows': 'Votre appareil doit afficher le code {code}.',
@@ -123,7 +136,8 @@ export const MESSAGES: CompleteCatalog = {
   'applications.answered_at': 'Les réponses sont envoyées à : {places}',
   'applications.can': { other: 'Ce qu’elle peut faire ({count})' },
   'applications.nothing_now':
-    'Elle ne peut rien faire en ce moment, car vous n’avez aucune des autorisations qu’elle a demandées.',
+    'Elle ne peut rien faire en ce moment, car vous n’avez aucune des autorisations qu’elle ' +
+    'a demandées.',
   'applications.remove': 'Supprimer l’accès',
   'applications.remove_of': 'de {client}',
   'applications.removed_all':
@@ -132,19 +146,25 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': 'Supprimer tous les accès ?',
   'applications.confirm_title': 'Supprimer l’accès de toutes les applications ?',
   'applications.confirm_all': {
-    one: 'Si vous continuez, une application ne pourra plus agir en votre nom. Elle devra vous redemander l’autorisation à sa prochaine utilisation.',
+    one:
+      'Si vous continuez, une application ne pourra plus agir en votre nom. Elle devra vous ' +
+      'redemander l’autorisation à sa prochaine utilisation.',
     other:
-      'Si vous continuez, {count} applications ne pourront plus agir en votre nom. Chacune devra vous redemander l’autorisation à sa prochaine utilisation.',
+      'Si vous continuez, {count} applications ne pourront plus agir en votre nom. Chacune ' +
+      'devra vous redemander l’autorisation à sa prochaine utilisation.',
   },
   'applications.keep': 'Les conserver',
   'applications.back': 'Retour à {server}',
 
   'error.back':
-    'Si vous avez suivi un lien pour arriver ici, retournez à l’application d’où il vient et réessayez. Si cela se reproduit à chaque fois, signalez-le à l’éditeur de cette application.',
+    'Si vous avez suivi un lien pour arriver ici, retournez à l’application d’où il vient et ' +
+    'réessayez. Si cela se reproduit à chaque fois, signalez-le à l’éditeur de cette ' +
+    'application.',
   'error.request_id': 'Identifiant de la demande : {id}',
   'error.not_found.title': 'Page introuvable',
   'error.not_found.message':
-    'Il n’y a pas de page à cette adresse. L’adresse contient peut-être une faute de frappe, ou la page a été déplacée.',
+    'Il n’y a pas de page à cette adresse. L’adresse contient peut-être une faute de frappe, ' +
+    'ou la page a été déplacée.',
   'error.too_large.title': 'La demande est trop volumineuse',
   'error.too_large.message': 'Vous avez envoyé plus que ce que ce site accepte.',
   'error.unavailable.title': 'Veuillez réessayer dans un instant',
@@ -155,7 +175,8 @@ export const MESSAGES: CompleteCatalog = {
     'Cette demande n’a pas été acceptée. Revenez en arrière, rechargez la page et réessayez.',
   'error.failed.title': 'Une erreur s’est produite',
   'error.failed.message':
-    'L’erreur vient de nous et a été enregistrée. Si elle se reproduit, envoyez-nous l’identifiant de la demande ci-dessous.',
+    'L’erreur vient de nous et a été enregistrée. Si elle se reproduit, envoyez-nous ' +
+    'l’identifiant de la demande ci-dessous.',
   'error.fault.title': 'Une erreur s’est produite',
   'error.fault.message':
     'L’erreur vient de nous et a été enregistrée. Retournez à l’application et recommencez.',
@@ -167,7 +188,8 @@ export const MESSAGES: CompleteCatalog = {
     'Le lien qui vous a amené ici correspond à une application que {server} n’accepte pas.',
   'error.unread_client.title': 'Application inconnue',
   'error.unread_client.message':
-    'L’application qui vous a amené ici prétend être {host}, mais {server} n’a pas pu y lire sa description. Rien n’a été partagé.',
+    'L’application qui vous a amené ici prétend être {host}, mais {server} n’a pas pu y lire ' +
+    'sa description. Rien n’a été partagé.',
   'error.client_against_rules.title':
     'Cette application ne peut pas obtenir d’accès pour le moment',
   'error.client_against_rules.message':
@@ -175,31 +197,41 @@ export const MESSAGES: CompleteCatalog = {
   'error.unverified_client_against_rules.title':
     'Cette application ne peut pas obtenir d’accès pour le moment',
   'error.unverified_client_against_rules.message':
-    'L’application qui vous a amené ici ne respecte pas les règles de {server} pour le moment. Rien n’a été partagé.',
+    'L’application qui vous a amené ici ne respecte pas les règles de {server} pour le ' +
+    'moment. Rien n’a été partagé.',
   'error.unregistered_address.title': 'Adresse de retour non enregistrée',
   'error.unregistered_address.message':
-    '{client} a demandé la réponse à une adresse qui n’est pas enregistrée pour cette application. Vous n’y avez donc pas été redirigé.',
+    '{client} a demandé la réponse à une adresse qui n’est pas enregistrée pour cette ' +
+    'application. Vous n’y avez donc pas été redirigé.',
   'error.unverified_unregistered_address.title': 'Adresse de retour non enregistrée',
   'error.unverified_unregistered_address.message':
-    'Une application non vérifiée a demandé la réponse à une adresse qui n’est pas enregistrée pour elle. Vous n’y avez donc pas été redirigé.',
+    'Une application non vérifiée a demandé la réponse à une adresse qui n’est pas ' +
+    'enregistrée pour elle. Vous n’y avez donc pas été redirigé.',
   'error.link_used.title': 'Ce lien n’est plus utilisable',
   'error.link_used.message':
-    'Il était valable peu de temps et pour une seule réponse. Retournez à l’application et recommencez.',
+    'Il était valable peu de temps et pour une seule réponse. Retournez à l’application et ' +
+    'recommencez.',
   'error.too_many_waiting.title': 'Trop de demandes sont en attente',
   'error.too_many_waiting.message':
-    'Cette demande est longue, et il n’y a pas de place pour elle en ce moment. Retournez à l’application et recommencez dans une minute, ou connectez-vous d’abord ici.',
+    'Cette demande est longue, et il n’y a pas de place pour elle en ce moment. Retournez à ' +
+    'l’application et recommencez dans une minute, ou connectez-vous d’abord ici.',
   'error.not_answerable.title': 'Il n’est plus possible de répondre à cette demande',
   'error.not_answerable.message':
-    'Elle a déjà reçu une réponse, a pris trop de temps, ou appartient à un autre navigateur ou à une autre personne. Votre réponse n’a pas été acceptée. Retournez à l’application et recommencez.',
+    'Elle a déjà reçu une réponse, a pris trop de temps, ou appartient à un autre navigateur ' +
+    'ou à une autre personne. Votre réponse n’a pas été acceptée. Retournez à l’application ' +
+    'et recommencez.',
   'error.allowed_before.title': 'Vous avez déjà répondu à cette demande',
   'error.allowed_before.message':
-    'Vous l’avez autorisée. Votre page des applications ({path}) indique quelles applications ont accès à votre compte. Vous pouvez y supprimer l’accès.',
+    'Vous l’avez autorisée. Votre page des applications ({path}) indique quelles ' +
+    'applications ont accès à votre compte. Vous pouvez y supprimer l’accès.',
   'error.denied_before.title': 'Vous avez déjà répondu à cette demande',
   'error.denied_before.message':
-    'Vous l’avez refusée, et rien n’a été partagé. Votre page des applications ({path}) indique quelles applications ont accès à votre compte. Vous pouvez y supprimer l’accès.',
+    'Vous l’avez refusée, et rien n’a été partagé. Votre page des applications ({path}) ' +
+    'indique quelles applications ont accès à votre compte. Vous pouvez y supprimer l’accès.',
   'error.answer_not_accepted.title': 'Cette réponse n’a pas été acceptée',
   'error.answer_not_accepted.message':
-    'Elle ne provenait pas de la page qui posait la question, ou une autre personne s’est connectée entre-temps. Retournez à l’application et recommencez.',
+    'Elle ne provenait pas de la page qui posait la question, ou une autre personne s’est ' +
+    'connectée entre-temps. Retournez à l’application et recommencez.',
   'error.not_signed_in.title': 'Vous n’êtes pas connecté',
   'error.not_signed_in.message':
     'Votre réponse n’a pas été acceptée. Retournez à l’application et recommencez.',
@@ -208,13 +240,17 @@ export const MESSAGES: CompleteCatalog = {
     'C’est une question et une réponse en même temps. Retournez à l’application et recommencez.',
   'error.sign_out_first.title': 'Déconnectez-vous d’abord de {server}',
   'error.sign_out_first.message':
-    'Cette demande est terminée, et rien n’a été partagé. Déconnectez-vous dans un autre onglet. Continuez ensuite ici et connectez-vous avec votre propre compte.',
+    'Cette demande est terminée, et rien n’a été partagé. Déconnectez-vous dans un autre ' +
+    'onglet. Continuez ensuite ici et connectez-vous avec votre propre compte.',
   'error.sign_out_first.link': 'Continuer en tant qu’une autre personne',
   'error.nothing_shared.title': 'Rien n’a été partagé',
   'error.nothing_shared.message':
-    'L’application qui vous a amené ici n’a pas obtenu l’accès à votre compte. Elle a demandé la réponse à {host}, que {server} n’a pas vérifié. N’y allez que si vous venez de là.',
+    'L’application qui vous a amené ici n’a pas obtenu l’accès à votre compte. Elle a ' +
+    'demandé la réponse à {host}, que {server} n’a pas vérifié. N’y allez que si vous venez ' +
+    'de là.',
   'error.nothing_shared.link': 'Retourner à {host}',
   'error.removal_not_accepted.title': 'La demande n’a pas été acceptée',
   'error.removal_not_accepted.message':
-    'Elle ne provenait pas de votre page des applications, ou une autre personne s’est connectée entre-temps. Rien n’a été modifié. Ouvrez à nouveau la page.',
+    'Elle ne provenait pas de votre page des applications, ou une autre personne s’est ' +
+    'connectée entre-temps. Rien n’a été modifié. Ouvrez à nouveau la page.',
 };

@@ -206,7 +206,8 @@ export const MESSAGES: CompleteCatalog = {
   'error.sign_out_first.link': '別の人として続行',
   'error.nothing_shared.title': '情報は共有されていません',
   'error.nothing_shared.message':
-    'リンク元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} への応答を求めましたが、{server} はこのサイトを確認していません。そこから来た場合にのみ移動してください。',
+    'リンク元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} への応答を求めましたが、{server} ' +
+    'はこのサイトを確認していません。そこから来た場合にのみ移動してください。',
   'error.nothing_shared.link': '{host} に戻る',
   'error.removal_not_accepted.title': '要求は受け付けられませんでした',
   'error.removal_not_accepted.message':

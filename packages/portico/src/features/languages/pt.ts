@@ -16,9 +16,12 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.wrong': 'O endereço de e-mail ou a senha está incorreto.',
   'sign_in.stale': 'Esta página ficou aberta por tempo demais ou em guias demais. Entre novamente.',
   'sign_in.slowed': {
-    one: 'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente novamente em {count} segundo.',
+    one:
+      'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente ' +
+      'novamente em {count} segundo.',
     other:
-      'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente novamente em {count} segundos.',
+      'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente ' +
+      'novamente em {count} segundos.',
   },
   'sign_in.overloaded':
     'Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.',
@@ -58,15 +61,20 @@ export const MESSAGES: CompleteCatalog = {
   'consent.take_back': 'Você pode remover o acesso a qualquer momento:',
   'consent.new_tab': '(abre em uma nova guia)',
   'consent.sent_to':
-    'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos em que você confia.',
+    'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos em que ' +
+    'você confia.',
   'consent.answer_to_site':
-    'Se você permitir, a resposta será enviada para {host}. Permita somente se você veio desse site.',
+    'Se você permitir, a resposta será enviada para {host}. Permita somente se você veio ' +
+    'desse site.',
   'consent.answer_to_other_site':
-    'Se você permitir, a resposta será enviada para {host}, que é um site diferente de {client}. Permita somente se você veio desse site.',
+    'Se você permitir, a resposta será enviada para {host}, que é um site diferente de ' +
+    '{client}. Permita somente se você veio desse site.',
   'consent.answer_to_device':
-    'Nos dois casos, a resposta será enviada para {host}. Permita somente se foi você que acabou de iniciar isto.',
+    'Nos dois casos, a resposta será enviada para {host}. Permita somente se foi você que ' +
+    'acabou de iniciar isto.',
   'consent.answer_to_device_of_site':
-    'Nos dois casos, a resposta será enviada para {host}. Outros programas também podem se passar por {client} ali. Permita somente se foi você que acabou de iniciar isto.',
+    'Nos dois casos, a resposta será enviada para {host}. Outros programas também podem se ' +
+    'passar por {client} ali. Permita somente se foi você que acabou de iniciar isto.',
   'consent.deny': 'Negar',
   'consent.allow': 'Permitir',
 
@@ -74,7 +82,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.title': 'Conectar um dispositivo à sua conta de {server}',
   'device.enter': 'Digite o código que o seu dispositivo mostra.',
   'device.compare':
-    'O seu dispositivo mostra este código agora? Continue somente se mostrar. Se alguém enviou o link para você, feche esta página.',
+    'O seu dispositivo mostra este código agora? Continue somente se mostrar. Se alguém ' +
+    'enviou o link para você, feche esta página.',
   'device.code': 'Código do dispositivo',
   'device.continue': 'Continuar',
   'device.mistyped': 'Este código não é válido. Verifique cada letra.',
@@ -82,7 +91,8 @@ export const MESSAGES: CompleteCatalog = {
   'device.slowed': 'Muitos códigos errados. Aguarde um momento e tente novamente.',
   'device.only_yours': 'Continue somente se você começou isto no seu próprio dispositivo.',
   'device.never_from_others':
-    'Se alguém enviou o código ou o link para você, escolha “Negar”. Caso contrário, essa pessoa terá acesso à sua conta.',
+    'Se alguém enviou o código ou o link para você, escolha “Negar”. Caso contrário, essa ' +
+    'pessoa terá acesso à sua conta.',
   'device.began': 'Iniciado {when}, a partir do endereço {address}.',
   'device.began_somewhere': 'Iniciado {when}.',
   'device.shows': 'O seu dispositivo deve mostrar o código {code}.',
@@ -120,7 +130,8 @@ export const MESSAGES: CompleteCatalog = {
   'applications.answered_at': 'As respostas são enviadas para: {places}',
   'applications.can': { other: 'O que ele pode fazer ({count})' },
   'applications.nothing_now':
-    'Ele não pode fazer nada neste momento, porque você não tem nenhuma das permissões que ele pediu.',
+    'Ele não pode fazer nada neste momento, porque você não tem nenhuma das permissões que ' +
+    'ele pediu.',
   'applications.remove': 'Remover acesso',
   'applications.remove_of': 'de {client}',
   'applications.removed_all':
@@ -129,19 +140,24 @@ export const MESSAGES: CompleteCatalog = {
   'applications.confirm_page': 'Remover todos os acessos?',
   'applications.confirm_title': 'Remover o acesso de todos os aplicativos?',
   'applications.confirm_all': {
-    one: 'Se você continuar, um aplicativo não poderá mais agir em seu nome. Ele terá de pedir permissão de novo na próxima vez que você o usar.',
+    one:
+      'Se você continuar, um aplicativo não poderá mais agir em seu nome. Ele terá de pedir ' +
+      'permissão de novo na próxima vez que você o usar.',
     other:
-      'Se você continuar, {count} aplicativos não poderão mais agir em seu nome. Cada um terá de pedir permissão de novo na próxima vez que você o usar.',
+      'Se você continuar, {count} aplicativos não poderão mais agir em seu nome. Cada um ' +
+      'terá de pedir permissão de novo na próxima vez que você o usar.',
   },
   'applications.keep': 'Manter',
   'applications.back': 'Voltar para {server}',
 
   'error.back':
-    'Se você chegou aqui por um link, volte ao aplicativo de onde ele veio e tente novamente. Se isso acontecer sempre, avise quem desenvolve esse aplicativo.',
+    'Se você chegou aqui por um link, volte ao aplicativo de onde ele veio e tente ' +
+    'novamente. Se isso acontecer sempre, avise quem desenvolve esse aplicativo.',
   'error.request_id': 'ID da solicitação: {id}',
   'error.not_found.title': 'Página não encontrada',
   'error.not_found.message':
-    'Não há nenhuma página neste endereço. Talvez o endereço tenha um erro de digitação ou a página tenha mudado de lugar.',
+    'Não há nenhuma página neste endereço. Talvez o endereço tenha um erro de digitação ou a ' +
+    'página tenha mudado de lugar.',
   'error.too_large.title': 'A solicitação é grande demais',
   'error.too_large.message': 'Você enviou mais do que este site aceita.',
   'error.unavailable.title': 'Tente novamente daqui a pouco',
@@ -152,7 +168,8 @@ export const MESSAGES: CompleteCatalog = {
     'Esta solicitação não foi aceita. Volte, recarregue a página e tente novamente.',
   'error.failed.title': 'Algo deu errado',
   'error.failed.message':
-    'A falha é nossa e foi registrada. Se acontecer de novo, envie para nós o ID da solicitação abaixo.',
+    'A falha é nossa e foi registrada. Se acontecer de novo, envie para nós o ID da ' +
+    'solicitação abaixo.',
   'error.fault.title': 'Algo deu errado',
   'error.fault.message':
     'A falha é nossa e foi registrada. Volte ao aplicativo e comece novamente.',
@@ -164,37 +181,46 @@ export const MESSAGES: CompleteCatalog = {
     'O link que trouxe você até aqui é de um aplicativo que {server} não aceita.',
   'error.unread_client.title': 'Aplicativo desconhecido',
   'error.unread_client.message':
-    'O aplicativo que trouxe você até aqui diz ser {host}, mas {server} não conseguiu ler a descrição dele ali. Nada foi compartilhado.',
+    'O aplicativo que trouxe você até aqui diz ser {host}, mas {server} não conseguiu ler a ' +
+    'descrição dele ali. Nada foi compartilhado.',
   'error.client_against_rules.title': 'Este aplicativo não pode receber acesso agora',
   'error.client_against_rules.message':
     '{client} não cumpre as regras de {server} neste momento. Nada foi compartilhado.',
   'error.unverified_client_against_rules.title': 'Este aplicativo não pode receber acesso agora',
   'error.unverified_client_against_rules.message':
-    'O aplicativo que trouxe você até aqui não cumpre as regras de {server} neste momento. Nada foi compartilhado.',
+    'O aplicativo que trouxe você até aqui não cumpre as regras de {server} neste momento. ' +
+    'Nada foi compartilhado.',
   'error.unregistered_address.title': 'Endereço de retorno não registrado',
   'error.unregistered_address.message':
-    '{client} pediu a resposta em um endereço que não está registrado para esse aplicativo. Por isso, você não foi redirecionado para lá.',
+    '{client} pediu a resposta em um endereço que não está registrado para esse aplicativo. ' +
+    'Por isso, você não foi redirecionado para lá.',
   'error.unverified_unregistered_address.title': 'Endereço de retorno não registrado',
   'error.unverified_unregistered_address.message':
-    'Um aplicativo não verificado pediu a resposta em um endereço que não está registrado para ele. Por isso, você não foi redirecionado para lá.',
+    'Um aplicativo não verificado pediu a resposta em um endereço que não está registrado ' +
+    'para ele. Por isso, você não foi redirecionado para lá.',
   'error.link_used.title': 'Este link não pode mais ser usado',
   'error.link_used.message':
     'Ele valia por pouco tempo e para uma única resposta. Volte ao aplicativo e comece novamente.',
   'error.too_many_waiting.title': 'Há solicitações demais esperando',
   'error.too_many_waiting.message':
-    'Esta solicitação é longa, e agora não há espaço para ela. Volte ao aplicativo e comece novamente em um minuto, ou entre aqui primeiro.',
+    'Esta solicitação é longa, e agora não há espaço para ela. Volte ao aplicativo e comece ' +
+    'novamente em um minuto, ou entre aqui primeiro.',
   'error.not_answerable.title': 'Esta solicitação não pode mais ser respondida',
   'error.not_answerable.message':
-    'Ela já foi respondida, demorou demais ou pertence a outro navegador ou a outra pessoa. Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
+    'Ela já foi respondida, demorou demais ou pertence a outro navegador ou a outra pessoa. ' +
+    'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
   'error.allowed_before.title': 'Você já respondeu a esta solicitação',
   'error.allowed_before.message':
-    'Você permitiu. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta. Ali você pode remover o acesso.',
+    'Você permitiu. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à ' +
+    'sua conta. Ali você pode remover o acesso.',
   'error.denied_before.title': 'Você já respondeu a esta solicitação',
   'error.denied_before.message':
-    'Você negou, e nada foi compartilhado. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta. Ali você pode remover o acesso.',
+    'Você negou, e nada foi compartilhado. Sua página de aplicativos ({path}) mostra quais ' +
+    'aplicativos têm acesso à sua conta. Ali você pode remover o acesso.',
   'error.answer_not_accepted.title': 'Esta resposta não foi aceita',
   'error.answer_not_accepted.message':
-    'Ela não veio da página que fez a pergunta, ou outra pessoa entrou desde então. Volte ao aplicativo e comece novamente.',
+    'Ela não veio da página que fez a pergunta, ou outra pessoa entrou desde então. Volte ao ' +
+    'aplicativo e comece novamente.',
   'error.not_signed_in.title': 'Você não entrou na sua conta',
   'error.not_signed_in.message':
     'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
@@ -203,13 +229,17 @@ export const MESSAGES: CompleteCatalog = {
     'Ela é uma pergunta e uma resposta ao mesmo tempo. Volte ao aplicativo e comece novamente.',
   'error.sign_out_first.title': 'Saia primeiro de {server}',
   'error.sign_out_first.message':
-    'Esta solicitação terminou, e nada foi compartilhado. Saia da conta em outra guia. Depois continue aqui e entre com a sua própria conta.',
+    'Esta solicitação terminou, e nada foi compartilhado. Saia da conta em outra guia. ' +
+    'Depois continue aqui e entre com a sua própria conta.',
   'error.sign_out_first.link': 'Continuar como outra pessoa',
   'error.nothing_shared.title': 'Nada foi compartilhado',
   'error.nothing_shared.message':
-    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu a resposta em {host}, que {server} não verificou. Vá para lá somente se foi de lá que você veio.',
+    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu a ' +
+    'resposta em {host}, que {server} não verificou. Vá para lá somente se foi de lá que ' +
+    'você veio.',
   'error.nothing_shared.link': 'Voltar para {host}',
   'error.removal_not_accepted.title': 'A solicitação não foi aceita',
   'error.removal_not_accepted.message':
-    'Ela não veio da sua página de aplicativos, ou outra pessoa entrou desde então. Nada foi alterado. Abra a página novamente.',
+    'Ela não veio da sua página de aplicativos, ou outra pessoa entrou desde então. Nada foi ' +
+    'alterado. Abra a página novamente.',
 };

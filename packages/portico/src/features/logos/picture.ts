@@ -32,7 +32,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
     throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP picture');
   if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
     throw new RegistrationError(
-      `The logo is ${facts.width} × ${facts.height} pixels; the maximum is ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
+      `The logo is ${facts.width} × ${facts.height} pixels; the maximum is ${LONGEST_SIDE} ` +
+        `× ${LONGEST_SIDE}`,
     );
   }
   return {

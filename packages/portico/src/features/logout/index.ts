@@ -15,7 +15,9 @@ export const logout = defineFeature({
       called: 'post-logout redirect URI',
       option: {
         flag: '--post-logout-redirect <uri>',
-        says: 'where people may return to after the application has signed them out; must match exactly (repeatable)',
+        says:
+          'where people may return to after the application has signed them out; must match ' +
+          'exactly (repeatable)',
       },
       most: 20,
       problem: redirectUriProblem,

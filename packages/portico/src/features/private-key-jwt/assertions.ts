@@ -163,7 +163,8 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   const furthest = iat === undefined ? LONGEST_LIFE : FURTHEST_EXPIRY;
   if (exp > now + furthest + SKEW) {
     throw new JwsError(
-      `its exp is more than ${furthest} seconds ahead${iat === undefined ? ', and it has no iat' : ''}`,
+      `its exp is more than ${furthest} seconds ` +
+        `ahead${iat === undefined ? ', and it has no iat' : ''}`,
     );
   }
   for (const [name, time] of Object.entries({ iat, nbf })) {

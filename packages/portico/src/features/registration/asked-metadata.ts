@@ -154,7 +154,8 @@ function readMethod(
   }
   if (method === PRIVATE_KEY_JWT && takesKeys) return method;
   throw invalidMetadata(
-    `The token_endpoint_auth_method must be none, client_secret_basic${takesKeys ? ', client_secret_post or private_key_jwt' : ' or client_secret_post'}.`,
+    'The token_endpoint_auth_method must be none, ' +
+      `client_secret_basic${takesKeys ? ', client_secret_post or private_key_jwt' : ' or client_secret_post'}.`,
     `the token_endpoint_auth_method is ${quoted(method)}`,
   );
 }
@@ -228,7 +229,8 @@ function readRedirectUris(sent: SentMetadata): {
   if (asked.length === 0) throw invalidRedirectUri('The redirect_uris are missing.');
   if (asked.length > MOST_REDIRECT_URIS || asked.join('').length > MOST_CHARACTERS) {
     throw invalidRedirectUri(
-      `There may be ${MOST_REDIRECT_URIS} redirect_uris, of ${MOST_CHARACTERS} characters together.`,
+      `There may be ${MOST_REDIRECT_URIS} redirect_uris, of ${MOST_CHARACTERS} characters ` +
+        'together.',
     );
   }
   const applicationType = applicationTypeFor(readApplicationType(sent), asked);

@@ -62,7 +62,8 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
       if (json === true) return context.printJson(tokens.map(asJson));
       if (tokens.length === 0) {
         return context.note(
-          'There is no initial access token. To create one, see oauth:initial-access-token:create --help.',
+          'There is no initial access token. To create one, see ' +
+            'oauth:initial-access-token:create --help.',
         );
       }
       context.print(tokens.map(describe).join('\n'));

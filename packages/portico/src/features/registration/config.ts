@@ -7,7 +7,9 @@ const MOST_REGISTRATIONS = 10_000;
 /** The shortest time for which secrets can be valid, in seconds. */
 const SHORTEST_TTL = 3600;
 
-const WRONG_TTL = `must be never_expires, or a whole number of seconds from ${SHORTEST_TTL} (an hour) to ${LONGEST_LIFETIME}`;
+const WRONG_TTL =
+  `must be never_expires, or a whole number of seconds from ${SHORTEST_TTL} (an hour) ` +
+  `to ${LONGEST_LIFETIME}`;
 
 /** The settings that registration adds to `oauth_server`. */
 export const registrationShape = {

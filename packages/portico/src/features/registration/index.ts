@@ -13,7 +13,9 @@ const ARRIVALS = {
       says: 'clients register themselves',
       as: 'by themselves, any application',
       tokens: {
-        says: 'Anyone may register an application here, as a public client. A token lifts the limits.',
+        says:
+          'Anyone may register an application here, as a public client. A token lifts the ' +
+          'limits.',
         command: null,
       },
     },

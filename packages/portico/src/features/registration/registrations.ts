@@ -319,7 +319,8 @@ async function requireAlgorithm(
   }
   if ((await keys.all()).some((key) => key.algorithm === algorithm)) return;
   throw invalidMetadata(
-    `The id_token_signed_response_alg cannot be ${algorithm}: the server has no signing key for it.`,
+    `The id_token_signed_response_alg cannot be ${algorithm}: the server has no signing key ` +
+      'for it.',
   );
 }
 

@@ -12,7 +12,8 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
   if (JSON.stringify(client.redirectUris) === JSON.stringify(replaced.redirectUris)) return;
   throw new OAuthError(
     'invalid_redirect_uri',
-    'The redirect_uris stay as they are once a person has allowed the client; register another one.',
+    'The redirect_uris stay as they are once a person has allowed the client; register ' +
+      'another one.',
   );
 }
 

@@ -34,7 +34,8 @@ export const resourcesShape = {
   resources: z
     .record(z.string().refine(isResourceUrl, A_URL), resource, {
       error:
-        "must map URLs to settings, for example { 'https://shop.example/api': { scopes: ['orders:read'] } }",
+        "must map URLs to settings, for example { 'https://shop.example/api': { scopes: " +
+        "['orders:read'] } }",
     })
     .optional(),
 };

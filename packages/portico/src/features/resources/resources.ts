@@ -89,7 +89,9 @@ function challengeProblems(
 ): readonly ConfigurationProblem[] {
   const { origin } = new URL(publicUrl);
   if (!challenge || new URL(url).origin === origin) return [];
-  const message = `cannot publish the metadata of ${url}, which is not on ${origin}; challenge there, with @portico/resource-server`;
+  const message =
+    `cannot publish the metadata of ${url}, which is not on ${origin}; challenge there, with ` +
+    '@portico/resource-server';
   return [{ key: `${KEY}:${url}:challenge`, message }];
 }
 

@@ -18,7 +18,8 @@ export const ES256: AlgorithmForm = {
   encodingProblem: (bytes) =>
     // DER starts with a sequence tag, and its length is not 64 bytes.
     bytes.length !== 64 && bytes[0] === 0x30
-      ? 'a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 section 3.4)'
+      ? 'a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 ' +
+        'section 3.4)'
       : null,
 };
 

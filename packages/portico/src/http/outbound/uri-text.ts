@@ -20,10 +20,16 @@ export function uriTextProblem(text: string): string | null {
   const [found] = FOREIGN.exec(text) ?? [];
   if (found === '%') return 'has a percent sign that does not begin an escape; write it as %25';
   if (found !== undefined) {
-    return `has the character ${codePoint(found)}, which is not allowed in a URI (RFC 3986); percent-encode it`;
+    return (
+      `has the character ${codePoint(found)}, which is not allowed in a URI (RFC 3986); ` +
+      'percent-encode it'
+    );
   }
   if (/[[\]]/.test(BEHIND_AUTHORITY.exec(text)?.[1] ?? '')) {
-    return 'has a bracket after the host, which is not allowed in a URI (RFC 3986); write %5B and %5D';
+    return (
+      'has a bracket after the host, which is not allowed in a URI (RFC 3986); write %5B and ' +
+      '%5D'
+    );
   }
   return null;
 }

@@ -41,7 +41,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   return async (fastify: FastifyInstance): Promise<void> => {
     if (fastify.prefix !== '') {
       throw new Error(
-        `portico() is registered below the prefix ${fastify.prefix}, where its endpoints cannot be found. Register it without a prefix ` +
+        `portico() is registered below the prefix ${fastify.prefix}, where its endpoints ` +
+          'cannot be found. Register it without a prefix ' +
           'and set base_path to the prefix',
       );
     }

@@ -170,20 +170,23 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_clients_registered_from ON oauth_clients (registered_from, created_at)',
     'CREATE INDEX oauth_consent_requests_expiry ON oauth_consent_requests (expires_at)',
     'CREATE INDEX oauth_waiting_requests_expiry ON oauth_waiting_requests (expires_at)',
-    'CREATE INDEX oauth_waiting_requests_share ON oauth_waiting_requests (network, expires_at, byte_count)',
+    'CREATE INDEX oauth_waiting_requests_share ON oauth_waiting_requests (network, ' +
+      'expires_at, byte_count)',
     'CREATE INDEX oauth_families_client ON oauth_families (client_id, id)',
     dialect.indexesEndWithKey
       ? `CREATE INDEX oauth_families_person ON ${person})`
       : `CREATE INDEX oauth_families_person_id ON ${person}, id)`,
     'CREATE INDEX oauth_families_pruning ON oauth_families (prune_after)',
-    'CREATE UNIQUE INDEX oauth_initial_access_tokens_hash ON oauth_initial_access_tokens (token_hash)',
+    'CREATE UNIQUE INDEX oauth_initial_access_tokens_hash ON oauth_initial_access_tokens ' +
+      '(token_hash)',
     'CREATE INDEX oauth_initial_access_tokens_expiry ON oauth_initial_access_tokens (expires_at)',
     'CREATE INDEX oauth_single_uses_expiry ON oauth_single_uses (expires_at)',
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
     // Few rows contain an administrator.
-    `CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, id)${dialect.partialIndex('by_id IS NOT NULL')}`,
+    'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
+      `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
   ];
 }

@@ -37,7 +37,9 @@ export class AuthorizationSearch {
     // On engines where comparing ids does not limit how much of an index is read, limit the number
     // of rows instead.
     const isEnded = !dialect.plansWithoutValues;
-    const inner = `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${examine}`;
+    const inner =
+      `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
+      `LIMIT ${examine}`;
     const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
     const where = conjunction([
       isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
@@ -46,7 +48,8 @@ export class AuthorizationSearch {
       livingAt(now, dialect, this.#further('person')),
     ]);
     const { rows } = await this.#database.execute<HeldRow>(
-      `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} LIMIT ${limit + 1}`,
+      `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} ` +
+        `LIMIT ${limit + 1}`,
       where.parameters,
     );
     const shown = rows.slice(0, limit);
@@ -94,7 +97,8 @@ export class AuthorizationSearch {
     const ids = [...new Set(rows.map((row) => row.client_id))];
     if (ids.length === 0) return new Map();
     const { rows: clients } = await this.#database.execute<ClientRow>(
-      `SELECT client_id, name, registered_by FROM oauth_clients WHERE client_id IN (${placeholders(ids)})`,
+      'SELECT client_id, name, registered_by FROM oauth_clients WHERE client_id IN ' +
+        `(${placeholders(ids)})`,
       ids,
     );
     return new Map(

@@ -124,7 +124,8 @@ export class AuthorizationRecords {
     // batch in another order.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
-        `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
+        `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
+          'revoked_at IS NULL',
         [now, ...living],
       ),
     );
@@ -133,7 +134,9 @@ export class AuthorizationRecords {
 
   /** Resolves when the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
-    const newest = `id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ?)`;
+    const newest =
+      'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
+      '?)';
     return confirmRevocation(this.#database, 'oauth_families', newest, [provider, id]);
   }
 

@@ -20,7 +20,8 @@ export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is
 
 /** Sets what `keyValues` returns. */
 export const SET_KEYS =
-  'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ?, pushes_requests = ?, dpop_bound_access_tokens = ?';
+  'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ' +
+  '?, pushes_requests = ?, dpop_bound_access_tokens = ?';
 
 /** Values for `CLIENT_COLUMNS`. */
 export function clientValues(client: Client): readonly SqlParameter[] {

@@ -208,7 +208,8 @@ export class ClientRecords {
   /** Returns the first `limit` clients after this id, ordered by id, byte by byte. */
   async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
     const { rows } = await this.#database.execute<ClientRow>(
-      `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id LIMIT ${limit}`,
+      `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id ` +
+        `LIMIT ${limit}`,
       [id],
     );
     return rows.map(toClient);

@@ -127,13 +127,15 @@ export class ConsentRequestRecords {
     limit: number,
   ): Promise<{ readonly ended: number; readonly last: string | null }> {
     const { rows } = await this.#database.execute<{ id_hash: string }>(
-      `SELECT id_hash FROM oauth_consent_requests WHERE id_hash > ? ORDER BY id_hash LIMIT ${limit}`,
+      'SELECT id_hash FROM oauth_consent_requests WHERE id_hash > ? ORDER BY id_hash ' +
+        `LIMIT ${limit}`,
       [after],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id_hash ?? null);
     if (rows.length === 0) return { ended: 0, last };
     const { affected } = await this.#database.execute(
-      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN (${placeholders(rows)}) AND outcome IS NULL`,
+      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN ` +
+        `(${placeholders(rows)}) AND outcome IS NULL`,
       rows.map((row) => row.id_hash),
     );
     return { ended: affected, last };

@@ -97,7 +97,8 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
   );
   await each(questions, (keys) =>
     connection.execute(
-      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN (${placeholders(keys)}) AND outcome IS NULL`,
+      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN ` +
+        `(${placeholders(keys)}) AND outcome IS NULL`,
       keys,
     ),
   );
@@ -114,7 +115,8 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
   );
   await each(families, (keys) =>
     connection.execute(
-      `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(keys)}) AND revoked_at IS NULL`,
+      `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(keys)}) AND ` +
+        'revoked_at IS NULL',
       [now, ...keys],
     ),
   );

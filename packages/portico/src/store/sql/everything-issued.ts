@@ -38,7 +38,8 @@ export class EverythingIssued {
     limit: number,
   ): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
-      `SELECT id, revoked_at FROM oauth_families WHERE id > ? AND id <= ? ORDER BY id LIMIT ${limit}`,
+      'SELECT id, revoked_at FROM oauth_families WHERE id > ? AND id <= ? ORDER BY id ' +
+        `LIMIT ${limit}`,
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
@@ -47,7 +48,8 @@ export class EverythingIssued {
       living.length === 0
         ? NONE
         : await this.#database.execute(
-            `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
+            `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) ` +
+              'AND revoked_at IS NULL',
             [now, ...living],
           );
     // An earlier run may have revoked some on a primary before its standbys had the change.
@@ -63,7 +65,8 @@ export class EverythingIssued {
       family_id: string | null;
       secret_hash: string;
     }>(
-      `SELECT id, family_id, secret_hash FROM oauth_access_tokens WHERE id > ? AND id <= ? ORDER BY id LIMIT ${limit}`,
+      'SELECT id, family_id, secret_hash FROM oauth_access_tokens WHERE id > ? AND id <= ? ' +
+        `ORDER BY id LIMIT ${limit}`,
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);

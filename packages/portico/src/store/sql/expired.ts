@@ -115,7 +115,9 @@ export class ExpiredRecords {
     ];
     const uncounted = await keysWhere(this.#database, CLIENTS, registered, limit);
     if (uncounted.length > 0) {
-      const forget = `UPDATE oauth_clients SET registered_from = NULL WHERE client_id IN (${placeholders(uncounted)})`;
+      const forget =
+        'UPDATE oauth_clients SET registered_from = NULL WHERE client_id IN ' +
+        `(${placeholders(uncounted)})`;
       await this.#database.execute(forget, uncounted);
     }
     return uncounted.length;

@@ -18,7 +18,8 @@ import { blockingRow } from './lost-insert.ts';
 import { words } from './statements.ts';
 
 const FAMILY_COLUMNS =
-  'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.thumbprint, f.details';
+  'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, ' +
+  'f.thumbprint, f.details';
 
 /** The columns of a family `f` for a GrantRow. */
 export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
@@ -55,7 +56,8 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
 /** A row that is not an authorization: it is revoked from the start and has no code and no mark. */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
-  'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, revoked_at, prune_after',
+  'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, ' +
+    'revoked_at, prune_after',
   'code_hash',
 );
 

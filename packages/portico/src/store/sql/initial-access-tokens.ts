@@ -34,7 +34,8 @@ export class InitialAccessTokenRecords {
   /** Returns all tokens that still exist, oldest first. */
   async listInitialAccessTokens(): Promise<readonly InitialAccessToken[]> {
     const { rows } = await this.#database.execute<TokenRow>(
-      `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE id <> ? ORDER BY created_at, id`,
+      `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE id <> ? ORDER BY ` +
+        'created_at, id',
       [REGISTRATION_TURN],
     );
     return rows.map(toToken);

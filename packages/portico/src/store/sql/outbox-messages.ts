@@ -119,7 +119,8 @@ export class OutboxMessages {
   /** Removes at most `limit` messages whose time is over. */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
-      `SELECT id FROM oauth_outbox_messages WHERE prune_after < ? ORDER BY prune_after LIMIT ${limit}`,
+      'SELECT id FROM oauth_outbox_messages WHERE prune_after < ? ORDER BY prune_after ' +
+        `LIMIT ${limit}`,
       [now],
     );
     return rows.length === 0 ? 0 : this.remove(rows.map(({ id }) => id));
@@ -158,7 +159,8 @@ export class OutboxMessages {
   async #find(ids: readonly string[]): Promise<readonly Place[]> {
     if (ids.length === 0) return [];
     const { rows } = await this.#database.execute<{ id: string; receiver_id: string }>(
-      `SELECT id, receiver_id FROM oauth_outbox_messages WHERE id IN (${placeholders(ids)}) ORDER BY id`,
+      `SELECT id, receiver_id FROM oauth_outbox_messages WHERE id IN (${placeholders(ids)}) ` +
+        'ORDER BY id',
       ids,
     );
     return rows.map(({ id, receiver_id: receiverId }) => ({ id, receiverId }));

@@ -170,7 +170,8 @@ export class OutboxReceivers {
 }
 
 const RECEIVER =
-  'id, kind, receiver, last_number, waiting, undelivered, dropped, failures, is_troubled, due_at, used_at';
+  'id, kind, receiver, last_number, waiting, undelivered, dropped, failures, is_troubled, ' +
+  'due_at, used_at';
 const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',

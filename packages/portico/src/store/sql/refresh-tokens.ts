@@ -87,7 +87,9 @@ export class RefreshTokenRecords {
   }
 }
 
-const USE_REFRESH_TOKEN = `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`;
+const USE_REFRESH_TOKEN =
+  `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND ` +
+  'revoked_at IS NULL';
 
 const USE_AND_KEEP = `UPDATE oauth_families SET ${SET_REFRESH_STATE}, refresh_answer = ?, refresh_used_at = ?
   WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`;
@@ -101,7 +103,9 @@ const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? A
  * Reads with a write, because a write waits for the standbys. If only the primary had the response,
  * a failover would lose it.
  */
-const READ_ANSWER_BY_WRITING = `UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL RETURNING ${ANSWER_COLUMNS}`;
+const READ_ANSWER_BY_WRITING =
+  'UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL ' +
+  `RETURNING ${ANSWER_COLUMNS}`;
 
 interface AnswerRow {
   readonly refresh_answer: string | null;

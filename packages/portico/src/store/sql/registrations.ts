@@ -75,7 +75,8 @@ export class RegistrationRecords {
    */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
-      "SELECT registration_hash FROM oauth_clients WHERE client_id = ? AND registered_by = 'registration'",
+      'SELECT registration_hash FROM oauth_clients WHERE client_id = ? AND registered_by = ' +
+        "'registration'",
       [clientId],
     );
     return rows[0]?.registration_hash ?? null;
@@ -155,7 +156,8 @@ async function getRefusal(
   // An operator decides how many clients register with tokens. Strangers must not block them.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
-    'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE registered_from = ? AND created_at > ?',
+    'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +
+      'registered_from = ? AND created_at > ?',
     [network, now - period],
   );
   const { held, since } = counted(ofNetwork);

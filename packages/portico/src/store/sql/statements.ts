@@ -63,7 +63,8 @@ export async function keysWhere(
   limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string }>(
-    `SELECT ${key} AS found FROM ${table} WHERE ${column} ${test} ORDER BY ${column} LIMIT ${limit}`,
+    `SELECT ${key} AS found FROM ${table} WHERE ${column} ${test} ORDER BY ${column} ` +
+      `LIMIT ${limit}`,
     parameters,
   );
   return rows.map(({ found }) => found);

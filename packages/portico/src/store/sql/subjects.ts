@@ -24,7 +24,8 @@ export class SubjectRecords {
   /** Returns the person's subject, or null. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
-      'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
+      'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? ' +
+        'AND user_id = ?',
       [provider, id],
     );
     const exact = rows.find((row) => row.user_provider === provider && row.user_id === id);

@@ -32,7 +32,8 @@ export class WaitingRequestRecords {
     }
     // Refuse a network that has no room left without a write.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
-      'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
+      'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
+        'expires_at > ?',
       [request.network, now],
     );
     if (Number(rows[0]?.held ?? 0) + request.bytes > budget.ofOneNetwork) return false;
@@ -46,7 +47,8 @@ export class WaitingRequestRecords {
   /** Returns a waiting request's parameters. Null if it is unknown or has expired. */
   async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
     const { rows } = await this.#database.execute<{ parameters: string }>(
-      'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
+      'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ' +
+        '? AND secret_hash <> ?',
       [secretHash, now, BUDGET_ROW],
     );
     return rows[0]?.parameters ?? null;
@@ -85,7 +87,8 @@ async function keepWaiting(
   );
   await removeWhere(connection, TABLE, ['expires_at', '<= ?', [now]], REMOVED_AT_ONCE);
   const { rows } = await connection.execute<{ network: string; held: number | string }>(
-    `SELECT network, SUM(byte_count) AS held FROM oauth_waiting_requests WHERE ${COUNTED} GROUP BY network`,
+    `SELECT network, SUM(byte_count) AS held FROM oauth_waiting_requests WHERE ${COUNTED} ` +
+      'GROUP BY network',
     [now],
   );
   const held = new Map(rows.map((row) => [row.network, Number(row.held)]));

@@ -24,9 +24,12 @@ export const APPLICATIONS = {
   'applications.confirm_page': 'Remove all access?',
   'applications.confirm_title': 'Remove the access of all applications?',
   'applications.confirm_all': {
-    one: 'If you continue, one application can no longer act for you. It must ask you again the next time you use it.',
+    one:
+      'If you continue, one application can no longer act for you. It must ask you again the ' +
+      'next time you use it.',
     other:
-      'If you continue, {count} applications can no longer act for you. Each must ask you again the next time you use it.',
+      'If you continue, {count} applications can no longer act for you. Each must ask you ' +
+      'again the next time you use it.',
   },
   'applications.keep': 'Keep them',
   'applications.back': 'Back to {server}',

@@ -31,11 +31,13 @@ export const CONSENT = {
   'consent.answer_to_site':
     'If you allow it, the answer goes to {host}. Allow it only if you came from there.',
   'consent.answer_to_other_site':
-    'If you allow it, the answer goes to {host}, which is a different site from {client}. Allow it only if you came from there.',
+    'If you allow it, the answer goes to {host}, which is a different site from {client}. ' +
+    'Allow it only if you came from there.',
   'consent.answer_to_device':
     'Either way, the answer goes to {host}. Allow this only if you started it yourself just now.',
   'consent.answer_to_device_of_site':
-    'Either way, the answer goes to {host}. Other programs there can also claim to be {client}. Allow this only if you started it yourself just now.',
+    'Either way, the answer goes to {host}. Other programs there can also claim to be ' +
+    '{client}. Allow this only if you started it yourself just now.',
   'consent.deny': 'Deny',
   'consent.allow': 'Allow',
 } as const;

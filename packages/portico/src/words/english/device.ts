@@ -4,7 +4,8 @@ export const DEVICE = {
   'device.title': 'Connect a device to your {server} account',
   'device.enter': 'Enter the code that your device shows.',
   'device.compare':
-    'Does your device show this code now? Continue only if it does. If someone sent you the link, close this page.',
+    'Does your device show this code now? Continue only if it does. If someone sent you the ' +
+    'link, close this page.',
   'device.code': 'Code on the device',
   'device.continue': 'Continue',
   'device.mistyped': 'This is not a valid code. Check each letter.',
@@ -12,7 +13,8 @@ export const DEVICE = {
   'device.slowed': 'Too many wrong codes. Wait a moment, then try again.',
   'device.only_yours': 'Continue only if you started this on your own device.',
   'device.never_from_others':
-    'If someone sent you the code or the link, choose Deny. Otherwise, they get access to your account.',
+    'If someone sent you the code or the link, choose Deny. Otherwise, they get access to ' +
+    'your account.',
   'device.began': 'It was started {when}, from the address {address}.',
   'device.began_somewhere': 'It was started {when}.',
   'device.shows': 'Your device must show the code {code}.',

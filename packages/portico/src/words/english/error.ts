@@ -1,7 +1,8 @@
 /** The texts of the error pages. Each page has a title and a message. */
 export const ERROR = {
   'error.back':
-    'If you followed a link to get here, go back to the application it came from and try again. If this happens every time, tell the people who make that application.',
+    'If you followed a link to get here, go back to the application it came from and try ' +
+    'again. If this happens every time, tell the people who make that application.',
   'error.request_id': 'Request id: {id}',
 
   'error.not_found.title': 'Page not found',
@@ -29,38 +30,47 @@ export const ERROR = {
     'The link that brought you here is for an application that {server} does not accept.',
   'error.unread_client.title': 'Unknown application',
   'error.unread_client.message':
-    'The application that brought you here says that it is {host}, but {server} could not read its description there. Nothing was shared.',
+    'The application that brought you here says that it is {host}, but {server} could not ' +
+    'read its description there. Nothing was shared.',
   'error.client_against_rules.title': 'This application cannot get access now',
   'error.client_against_rules.message':
     '{client} does not meet the rules of {server} at the moment. Nothing was shared.',
   'error.unverified_client_against_rules.title': 'This application cannot get access now',
   'error.unverified_client_against_rules.message':
-    'The application that brought you here does not meet the rules of {server} at the moment. Nothing was shared.',
+    'The application that brought you here does not meet the rules of {server} at the ' +
+    'moment. Nothing was shared.',
   'error.unregistered_address.title': 'Unregistered return address',
   'error.unregistered_address.message':
-    '{client} asked for the answer at an address that is not registered for it, so you were not sent there.',
+    '{client} asked for the answer at an address that is not registered for it, so you were ' +
+    'not sent there.',
   'error.unverified_unregistered_address.title': 'Unregistered return address',
   'error.unverified_unregistered_address.message':
-    'An application that is not verified asked for the answer at an address that is not registered for it, so you were not sent there.',
+    'An application that is not verified asked for the answer at an address that is not ' +
+    'registered for it, so you were not sent there.',
   'error.link_used.title': 'This link can no longer be used',
   'error.link_used.message':
     'It was valid for a short time and for one answer. Go back to the application and start again.',
   'error.too_many_waiting.title': 'Too many requests are waiting',
   'error.too_many_waiting.message':
-    'This request is long, and there is no room for it now. Go back to the application and start again in a minute, or sign in here first.',
+    'This request is long, and there is no room for it now. Go back to the application and ' +
+    'start again in a minute, or sign in here first.',
 
   'error.not_answerable.title': 'This request can no longer be answered',
   'error.not_answerable.message':
-    'It was answered before, took too long, or belongs to another browser or another person. Your answer was not accepted. Go back to the application and start again.',
+    'It was answered before, took too long, or belongs to another browser or another person. ' +
+    'Your answer was not accepted. Go back to the application and start again.',
   'error.allowed_before.title': 'You already answered this request',
   'error.allowed_before.message':
-    'You allowed it. Your applications page ({path}) shows which applications have access to your account. You can remove access there.',
+    'You allowed it. Your applications page ({path}) shows which applications have access to ' +
+    'your account. You can remove access there.',
   'error.denied_before.title': 'You already answered this request',
   'error.denied_before.message':
-    'You did not allow it, and nothing was shared. Your applications page ({path}) shows which applications have access to your account. You can remove access there.',
+    'You did not allow it, and nothing was shared. Your applications page ({path}) shows ' +
+    'which applications have access to your account. You can remove access there.',
   'error.answer_not_accepted.title': 'This answer was not accepted',
   'error.answer_not_accepted.message':
-    'It did not come from the page that asked, or another person has signed in since. Go back to the application and start again.',
+    'It did not come from the page that asked, or another person has signed in since. Go ' +
+    'back to the application and start again.',
   'error.not_signed_in.title': 'You are not signed in',
   'error.not_signed_in.message':
     'Your answer was not accepted. Go back to the application and start again.',
@@ -69,14 +79,18 @@ export const ERROR = {
     'It is a question and an answer at the same time. Go back to the application and start again.',
   'error.sign_out_first.title': 'Sign out of {server} first',
   'error.sign_out_first.message':
-    'This request has ended, and nothing was shared. Sign out in another tab. Then continue here and sign in with your own account.',
+    'This request has ended, and nothing was shared. Sign out in another tab. Then continue ' +
+    'here and sign in with your own account.',
   'error.sign_out_first.link': 'Continue as another person',
   'error.nothing_shared.title': 'Nothing was shared',
   'error.nothing_shared.message':
-    'The application that brought you here did not get access to your account. It asked for the answer at {host}, which {server} has not verified. Go there only if you came from there.',
+    'The application that brought you here did not get access to your account. It asked for ' +
+    'the answer at {host}, which {server} has not verified. Go there only if you came from ' +
+    'there.',
   'error.nothing_shared.link': 'Go back to {host}',
 
   'error.removal_not_accepted.title': 'The request was not accepted',
   'error.removal_not_accepted.message':
-    'It did not come from your applications page, or another person has signed in since. Nothing was changed. Open the page again.',
+    'It did not come from your applications page, or another person has signed in since. ' +
+    'Nothing was changed. Open the page again.',
 } as const;

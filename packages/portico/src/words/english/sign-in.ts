@@ -14,9 +14,12 @@ export const SIGN_IN = {
   'sign_in.wrong': 'The email address or the password is wrong.',
   'sign_in.stale': 'This page was open for too long, or in too many tabs. Please sign in again.',
   'sign_in.slowed': {
-    one: 'There were too many failed attempts to sign in. Your password was not checked: please try again in a second.',
+    one:
+      'There were too many failed attempts to sign in. Your password was not checked: please ' +
+      'try again in a second.',
     other:
-      'There were too many failed attempts to sign in. Your password was not checked: please try again in {count} seconds.',
+      'There were too many failed attempts to sign in. Your password was not checked: please ' +
+      'try again in {count} seconds.',
   },
   'sign_in.overloaded':
     'Too many people are signing in right now. Please try again in a few seconds.',

@@ -12,7 +12,8 @@ export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
     .description(
-      'copy the SQLite database to a new file while the server runs; for PostgreSQL and MariaDB, use their own tools',
+      'copy the SQLite database to a new file while the server runs; for PostgreSQL and ' +
+        'MariaDB, use their own tools',
     )
     .argument('<file>', 'the new file; must not exist')
     .action(async (file: string) => {
@@ -49,7 +50,8 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   if (!existsSync(folder)) context.fail(`The folder ${folder} does not exist; create it first`);
   if (existsSync(target)) {
     context.fail(
-      `${named} already exists: another backup is running or was interrupted. If none is running, delete this file`,
+      `${named} already exists: another backup is running or was interrupted. If none is ` +
+        'running, delete this file',
     );
   }
   try {
