@@ -206,7 +206,7 @@ describe('the printed schema', () => {
       up: async (schema) => void (await schema.execute('SELECT 1')),
     };
     await expect(printMigrations(database, [reading])).rejects.toThrow(
-      /^The step app_0001 reads .*INSERT … SELECT/,
+      /^The step app_0001 depends on .*INSERT … SELECT/,
     );
     await migrate(database, []);
     await database.execute(
