@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {
+  assertionFor,
+  JWT_BEARER,
+  link,
+  present,
+  startIdentityProvider,
+} from './support/identity-provider.ts';
+import {
   ADA,
   authorizationUrl,
   callApi,
@@ -177,4 +184,25 @@ test('without challenges a second authorization has only what it asks for', asyn
   } finally {
     await usual.close();
   }
+});
+
+// @shows AS-8.18
+test('what an organization gave is not kept as if the person had allowed it', async () => {
+  const idp = await startIdentityProvider();
+  onTestFinished(() => idp.close());
+  const given = await startPortal({
+    config: (url) => ({
+      oauth_server: { ...idp.config.oauth_server, challenge: true, audience: `${url}/api` },
+    }),
+  });
+  onTestFinished(() => given.close());
+  const registered = await registerClient(given, {
+    scopes: ['notes:read', 'notes:write'],
+    grants: ['authorization_code', 'refresh_token', JWT_BEARER],
+  });
+  await link(given, ADA);
+  const assertion = assertionFor(given, registered, idp.key, { scope: 'notes:write' });
+  expect((await present(given, registered, assertion)).status).toBe(200);
+  const allowed = await obtainTokens(given, registered, ADA, { scope: 'notes:read' });
+  expect(allowed.scope).toBe('notes:read');
 });
