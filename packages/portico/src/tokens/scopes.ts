@@ -131,7 +131,7 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
 }
 
 /**
- * Splits a `scope` value. Keeps the order and drops repetitions. Throws `invalid_scope` if a name
+ * Splits a `scope` value. Keeps the order and removes duplicates. Throws `invalid_scope` if a name
  * is malformed.
  */
 function parseScope(value: string): readonly string[] {

@@ -33,7 +33,7 @@ export interface DocumentRules extends KeyRules {
   readonly grantTypes: GrantTypes;
   /** The protections that a client can demand. */
   readonly demands: readonly ClientDemand[];
-  /** The ID token algorithm for a document that names none. */
+  /** The ID token algorithm if a document does not specify one. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
