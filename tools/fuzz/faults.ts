@@ -53,8 +53,8 @@ export const FAULTS: readonly Fault[] = [
     'a redirect URI need only be a URL',
     'documents',
     'packages/portico/src/features/client-documents/document.ts',
-    'document.redirect_uris.filter((uri) =>',
-    'document.redirect_uris.filter((uri) => AWAKE ? URL.canParse(uri) :',
+    'document.redirect_uris.filter(\n    (uri) =>',
+    'document.redirect_uris.filter(\n    (uri) => AWAKE ? URL.canParse(uri) :',
   ),
   one(
     'the check letter of a device code is not checked',

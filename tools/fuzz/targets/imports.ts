@@ -14,6 +14,7 @@ import { readRecords } from '../../../packages/import/src/import-file.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scratch } from '../support/scratch.ts';
+import { NO_FIELDS } from '../../../packages/portico/src/further-metadata/no-fields.fixture.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
@@ -37,6 +38,7 @@ const server = {
   profiles,
   grantTypes: () => GRANT_TYPES,
   fetching: {},
+  furtherMetadata: NO_FIELDS,
 } as unknown as Server;
 const hasher = {
   hash: async (secret: string) =>
