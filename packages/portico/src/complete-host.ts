@@ -63,7 +63,11 @@ export function completeHost<Context>(
     signedIn: (request) => host.signedIn(request, context()),
     loadAccount: (person) => host.loadAccount(person, context()),
     holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
-    accountFor: accountFor === undefined ? null : (assertion) => accountFor(assertion, context()),
+    accountFor:
+      accountFor === undefined
+        ? null
+        : // JavaScript hosts return undefined from a look-up that finds nothing.
+          async (assertion) => (await accountFor(assertion, context())) ?? null,
     findPeople:
       findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
     render:

@@ -9,7 +9,7 @@ import type { GrantParts } from '../../grants/parts.ts';
 import { INACTIVE_ACCOUNT, naming } from '../../grants/stored-grant.ts';
 import { JwsError } from '../../keys/jws/compact.ts';
 import type { Parameters } from '../../parameters.ts';
-import { personProblem, type PersonReference } from '../../person.ts';
+import { personProblem, samePerson, type PersonReference } from '../../person.ts';
 import { quotedList } from '../../quoting.ts';
 import type { Client } from '../../store/client.ts';
 import type { AuthorizationCode, Family } from '../../store/grant.ts';
@@ -27,6 +27,10 @@ export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';
 /** How long the server may take from the authorization to its token, in milliseconds. */
 const EXCHANGE_TIME = 60_000;
+
+const OTHER_ACCOUNT =
+  'Host.loadAccount returned another account than the one that the subject of the assertion is ' +
+  'linked to, or that Host.accountFor named; both must name it by the same provider and id';
 
 /** The grant type of assertions about people, for the list of grant types. */
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
@@ -123,7 +127,10 @@ class JwtBearerGrant implements TokenGrant {
     const problem = personProblem(person);
     if (problem !== null)
       throw new Error(`Host.accountFor returned a person that cannot be stored: ${problem}`);
-    if ((await accounts.active(person)) === null) throw invalidGrant(INACTIVE_ACCOUNT);
+    const user = await accounts.active(person);
+    if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
+    // Under two names, ending the access of the one would leave that of the other.
+    if (!samePerson(user.reference, person)) throw new Error(OTHER_ACCOUNT);
     return person;
   }
 

@@ -2,7 +2,7 @@ import { AccessError } from '../../errors.ts';
 import type { AssertedAccount } from '../../host.ts';
 import { requirePerson } from '../../grants/held-access.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
-import { quotedUri } from '../../quoting.ts';
+import { quotedPublic, quotedUri } from '../../quoting.ts';
 import type { Server } from '../../server.ts';
 import {
   givenBy,
@@ -82,8 +82,15 @@ export class OrganizationAccess implements GivenAccess {
         `The issuer ${quotedUri(issuer)} is not in oauth_server:trusted_issuers with ` +
           'asserts: people',
       );
-    if ((await accounts.active(person)) === null)
+    const user = await accounts.active(person);
+    if (user === null)
       throw new AccessError('No account that may sign in has this provider and id');
+    const { provider, id } = user.reference;
+    if (!samePerson(user.reference, person))
+      throw new AccessError(
+        'The application found another account by this provider and id: ' +
+          `${quotedPublic(provider)} ${quotedPublic(id)}`,
+      );
     if (await this.#links.add({ issuer, subject, person, createdAt: clock() })) return;
     const link = await this.#links.find({ issuer, subject });
     if (link !== null && samePerson(link.person, person)) return;

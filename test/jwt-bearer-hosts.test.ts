@@ -1,0 +1,161 @@
+// @engines sqlite: what a host answers does not depend on the database
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  migrate,
+  migrationsWith,
+  openDatabase,
+  token,
+  type AuthorizationServer,
+  type Host,
+  type LogContext,
+  type OpenedDatabase,
+} from 'portico';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { signed } from './support/assertions.ts';
+import {
+  IDP,
+  jagHeader,
+  JWT_BEARER,
+  startIdentityProvider,
+  SUBJECT,
+  type IdentityProvider,
+} from './support/identity-provider.ts';
+import type { Tokens } from './support/portal.ts';
+
+/** Access that an organization gives, with what hosts may answer. */
+
+const ISSUER = 'https://host.example';
+const ADA = { provider: 'staff', id: 'ada' };
+const logged: string[] = [];
+const logging = (message: string, context?: LogContext) => {
+  const { exception } = context ?? {};
+  logged.push(exception instanceof Error ? `${message} ${exception.message}` : message);
+};
+const log = { debug: logging, info: logging, warning: logging, error: logging };
+
+let folder: string;
+let idp: IdentityProvider;
+let database: OpenedDatabase;
+let client: { readonly id: string; readonly secret: string };
+
+/** A host whose look-up ignores case, as the collation of a database can. */
+const lenient: Host = {
+  signedIn: async () => null,
+  loadAccount: async ({ id }) =>
+    id.toLowerCase() === ADA.id
+      ? { reference: ADA, isActive: () => true, getProfile: () => ({ name: 'Ada' }) }
+      : null,
+  holdsPermission: async () => true,
+  loginUrl: '/sign-in',
+  passwordHasher: {
+    hash: async (text) => `#${text}`,
+    verify: async (text, hash) => hash === `#${text}`,
+  },
+  audit: async () => {},
+  log,
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-organization-'));
+  idp = await startIdentityProvider();
+  database = openDatabase(`sqlite:${folder}/app.db`, { directory: folder });
+  await migrate(database, migrationsWith(config()));
+  const server = serverWith({});
+  await server.keys.generate();
+  const registered = { name: 'Assistant', redirectUris: [], scopes: ['notes:read'] };
+  const created = await server.clients.create({ ...registered, grants: [JWT_BEARER] });
+  client = { id: created.client.id, secret: created.secret ?? '' };
+});
+beforeEach(() => {
+  logged.length = 0;
+});
+afterAll(async () => {
+  await database.close();
+  await idp.close();
+  await rm(folder, { recursive: true });
+});
+
+function config() {
+  return configurationWith([]).parse({
+    name: 'Notes',
+    scopes: { 'notes:read': 'Read your notes' },
+    key_path: path.join(folder, 'keys'),
+    ...idp.config.oauth_server,
+  });
+}
+
+function serverWith(more: Partial<Host>): AuthorizationServer {
+  const host = { ...lenient, ...more };
+  return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database });
+}
+
+let assertions = 0;
+
+/** Sends an assertion about the subject to the token endpoint. */
+async function present(server: AuthorizationServer, subject: string): Promise<Response> {
+  const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_token');
+  if (endpoint === undefined) throw new Error('There is no token endpoint');
+  const seconds = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: IDP,
+    sub: subject,
+    aud: server.issuer,
+    client_id: client.id,
+    scope: 'notes:read',
+    jti: String((assertions += 1)),
+    iat: seconds,
+    exp: seconds + 240,
+  };
+  const body = new URLSearchParams({
+    grant_type: JWT_BEARER,
+    client_id: client.id,
+    client_secret: client.secret,
+    assertion: signed(idp.key, jagHeader(idp.key), claims),
+  });
+  return endpoint.handle(new Request(`${ISSUER}/oauth/token`, { method: 'POST', body }));
+}
+
+/** The status with which an API answers this token. */
+async function statusOf(server: AuthorizationServer, value: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${value}` };
+  const request = new Request(`${ISSUER}/api`, { headers });
+  const answer = await server.withToken(request, async () => {
+    token().requireScope('notes:read');
+    return new Response('allowed');
+  });
+  return answer.status;
+}
+
+// @shows AS-49.4
+test('a link needs the exact name of the account, and the refusal says it', async () => {
+  const { organizationAccess } = serverWith({});
+  await expect(
+    organizationAccess?.link({ issuer: IDP, subject: SUBJECT }, { ...ADA, id: 'ADA' }),
+  ).rejects.toThrow('another account by this provider and id: "staff" "ada"');
+  expect((await organizationAccess?.list(10))?.items).toEqual([]);
+});
+
+// @shows AS-49.4
+test('a host that names an account otherwise than it loads it gives no token', async () => {
+  const server = serverWith({ accountFor: async () => ({ ...ADA, id: 'ADA' }) });
+  expect((await present(server, SUBJECT)).status).toBe(500);
+  expect(logged.join('\n')).toContain('Host.loadAccount returned another account');
+  expect((await server.access.list({ clientId: client.id })).items).toEqual([]);
+});
+
+// @shows AS-49.4, AS-49.5
+test('a host that returns undefined means no account, for assertions and for tokens', async () => {
+  let known = true;
+  const accountFor = (async () => (known ? ADA : undefined)) as unknown as Host['accountFor'];
+  const server = serverWith(accountFor === undefined ? {} : { accountFor });
+  const given = (await (await present(server, SUBJECT)).json()) as Tokens;
+  expect(await statusOf(server, given.access_token)).toBe(200);
+  known = false;
+  expect(await statusOf(server, given.access_token)).toBe(401);
+  const refused = await present(server, SUBJECT);
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
+});
