@@ -1,5 +1,6 @@
 // @engines all: the store keeps links, and what was ended
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { accountsOf } from '../examples/portal/people.ts';
 import { newKey, signed } from './support/assertions.ts';
 import { newDpopKey, jktOf, requestWithProof, tokenProof } from './support/dpop.ts';
 import { startDocumentHost } from './support/document-host.ts';
@@ -22,6 +23,8 @@ import {
   callApi,
   errorOf,
   GRACE,
+  obtainTokens,
+  registerClient,
   startPortal,
   type RunningPortal,
   type TestClient,
@@ -62,6 +65,33 @@ const organization = () => {
   if (organizationAccess === undefined) throw new Error('the grant is off');
   return organizationAccess;
 };
+
+/** A client that the person can allow as well. */
+const registerBoth = () =>
+  registerClient(portal, {
+    scopes: ['openid', 'notes:read', 'notes:write'],
+    grants: ['authorization_code', 'refresh_token', JWT_BEARER],
+  });
+
+/** A new account with this subject. */
+async function newPerson(subject: string) {
+  const email = `${subject}@example.com`;
+  const accounts = accountsOf(portal.application);
+  const { id } = await accounts.create({ email, name: subject, password: '' });
+  await accounts.grant(id, 'notes:read');
+  await link(portal, email, subject);
+  return accountOf(portal, email);
+}
+
+/** Ada removes the client from her page. */
+async function removeOnPage(client: TestClient): Promise<void> {
+  const ada = await portal.signedIn(ADA);
+  const page = await (await ada.get('/oauth/applications')).text();
+  const button = `value="${client.id}">\\s*<input type="hidden" name="csrf_token" value="([^"]+)"`;
+  const [, csrf = ''] = new RegExp(button).exec(page) ?? [];
+  const form = { client_id: client.id, csrf_token: csrf };
+  expect((await ada.post('/oauth/applications', form)).status).toBe(303);
+}
 
 describe('an assertion of a trusted issuer', () => {
   // @shows AS-49.1, AS-49.3
@@ -204,14 +234,7 @@ describe('a token that an organization gave', () => {
   test('that the person ends stays ended until an operator allows it', async () => {
     const client = await registerAssistant(portal, { name: 'Ended by the person' });
     const { access_token: token } = await tokensOf(await ask({}, {}, client));
-    const ada = await portal.signedIn(ADA);
-    const page = await (await ada.get('/oauth/applications')).text();
-    const [, csrf = ''] =
-      new RegExp(
-        `value="${client.id}">\\s*<input type="hidden" name="csrf_token" value="([^"]+)"`,
-      ).exec(page) ?? [];
-    const form = { client_id: client.id, csrf_token: csrf };
-    expect((await ada.post('/oauth/applications', form)).status).toBe(303);
+    await removeOnPage(client);
     expect(await isAccepted(token)).toBe(false);
     expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
     const person = await accountOf(portal, ADA);
@@ -233,6 +256,146 @@ describe('a token that an organization gave', () => {
     expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
     await tokensOf(await ask({ sub: 'grace at work' }, {}, client));
     await tokensOf(await ask());
+  });
+
+  // @shows AS-49.6
+  test('cannot begin after an operator ended what the person had allowed this client', async () => {
+    const client = await registerBoth();
+    const person = await accountOf(portal, ADA);
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const { items } = await portal.server.access.list({ person, clientId: client.id });
+    await portal.server.access.revokeAuthorizations(items.map(({ id }) => id));
+    expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
+    await organization().allow({ person, clientId: client.id });
+    await tokensOf(await ask({}, {}, client));
+  });
+
+  // @shows AS-49.6
+  test('cannot begin after the person removed the client from their page', async () => {
+    const client = await registerBoth();
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    await removeOnPage(client);
+    expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
+    await tokensOf(await ask());
+  });
+
+  // @shows AS-49.6
+  test('cannot begin for any client after all access of the person was ended', async () => {
+    const person = await newPerson('all-ended');
+    const [one, other] = [await registerAssistant(portal), await registerAssistant(portal)];
+    // Nothing is stored about the person but the link.
+    expect(await portal.server.access.revokePerson(person)).toEqual({
+      authorizations: 0,
+      requests: 0,
+    });
+    const askFor = (client: TestClient) => ask({ sub: 'all-ended' }, {}, client);
+    expect(await errorOf(await askFor(one))).toBe('invalid_grant');
+    await organization().allow({ person, clientId: one.id });
+    const { access_token: token } = await tokensOf(await askFor(one));
+    expect(await isAccepted(token)).toBe(true);
+    expect(await errorOf(await askFor(other))).toBe('invalid_grant');
+    await portal.server.access.revokePerson(person);
+    expect(await isAccepted(token)).toBe(false);
+    expect(await errorOf(await askFor(one))).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.6
+  test('works for a person again once an operator allows it, but not what was ended alone', async () => {
+    const person = await newPerson('allowed-again');
+    const [one, other] = [await registerAssistant(portal), await registerAssistant(portal)];
+    const askFor = (client: TestClient) => ask({ sub: 'allowed-again' }, {}, client);
+    await tokensOf(await askFor(one));
+    const { items } = await portal.server.access.list({ person });
+    await portal.server.access.revokeAuthorizations(items.map(({ id }) => id));
+    const { access_token: token } = await tokensOf(await askFor(other));
+    await portal.server.access.revokePerson(person);
+    await organization().allow({ person, clientId: null });
+    expect(await isAccepted(token)).toBe(false);
+    const again = await tokensOf(await askFor(other));
+    expect(await isAccepted(again.access_token)).toBe(true);
+    expect(await errorOf(await askFor(one))).toBe('invalid_grant');
+    await expect(organization().allow({ person, clientId: null })).rejects.toThrow(
+      'The access of all clients was not ended',
+    );
+    await expect(organization().allow({ person, clientId: other.id })).rejects.toThrow(
+      'No ended access',
+    );
+    await organization().allow({ person, clientId: one.id });
+    await tokensOf(await askFor(one));
+  });
+
+  // @shows AS-49.6
+  test('is dead if its access is ended at the same moment, by whatever comes first', async () => {
+    const person = await newPerson('raced');
+    const { access } = portal.server;
+    for (let round = 0; round < 8; round += 1) {
+      const client = await registerAssistant(portal);
+      const answers = await Promise.all([
+        ask({ sub: 'raced' }, {}, client),
+        access.revokePerson(person),
+        ask({ sub: 'raced' }, {}, client),
+        access.revokePerson(person),
+      ]);
+      for (const answer of answers) {
+        if (!(answer instanceof Response) || answer.status !== 200) continue;
+        const { access_token: token } = (await answer.json()) as Tokens;
+        expect(await isAccepted(token)).toBe(false);
+      }
+      expect(await errorOf(await ask({ sub: 'raced' }, {}, client))).toBe('invalid_grant');
+      await organization().allow({ person, clientId: null });
+    }
+  });
+
+  // @shows AS-49.6
+  test('of a person who does not exist cannot be ended, nor allowed for an unknown client', async () => {
+    const nobody = { provider: 'users', id: 'nobody' };
+    await expect(portal.server.access.revokePerson(nobody)).rejects.toThrow('Nothing is stored');
+    await expect(organization().allow({ person: nobody, clientId: null })).rejects.toThrow(
+      'was not ended for this person',
+    );
+    const person = await newPerson('unknown-client');
+    await portal.server.access.revokePerson(person);
+    await expect(organization().allow({ person, clientId: 'unknown' })).rejects.toThrow(
+      'No ended access',
+    );
+  });
+
+  // @shows AS-49.6
+  test('stays ended however long nobody uses it', async () => {
+    let now = Date.now();
+    const at = await startPortal({ config: idp.config, clock: () => now });
+    onTestFinished(() => at.close());
+    const [ended, allowed] = [await registerAssistant(at), await registerAssistant(at)];
+    await link(at, ADA);
+    const person = await accountOf(at, ADA);
+    const askFor = (client: TestClient) =>
+      present(at, client, signed(idp.key, jagHeader(idp.key), jagClaims(at, client, now)));
+    await tokensOf(await askFor(ended));
+    const { items } = await at.server.access.list({ person });
+    await at.server.access.revokeAuthorizations(items.map(({ id }) => id));
+    await at.server.access.revokePerson(person);
+    await at.server.organizationAccess?.allow({ person, clientId: allowed.id });
+    now += 200 * 86_400_000;
+    await at.server.prune();
+    expect(await errorOf(await askFor(await registerAssistant(at)))).toBe('invalid_grant');
+    await tokensOf(await askFor(allowed));
+    await at.server.organizationAccess?.allow({ person, clientId: null });
+    expect(await errorOf(await askFor(ended))).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.6
+  test('ends in the lists as well, together with all that was given to this client', async () => {
+    const client = await registerBoth();
+    const person = await accountOf(portal, ADA);
+    await tokensOf(await ask({ scope: 'notes:read' }, {}, client));
+    await tokensOf(await ask({ scope: 'notes:write' }, {}, client));
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const listed = async () =>
+      (await portal.server.access.list({ person, clientId: client.id })).items;
+    const given = (await listed()).find(({ givenBy }) => givenBy !== null);
+    await portal.server.access.revokeAuthorization(given?.id ?? '');
+    // What the person allowed stays.
+    expect((await listed()).map(({ givenBy }) => givenBy)).toEqual([null]);
   });
 
   // @shows AS-49.6

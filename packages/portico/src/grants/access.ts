@@ -4,6 +4,7 @@ import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
+import { givenBy } from '../store/given-access.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
 import {
@@ -108,13 +109,13 @@ export class Access {
     const { store, audit } = this.#server;
     const { report, ...acting } = options;
     const person = requirePerson(given);
-    await this.#server.givenAccess()?.end(person, null);
+    const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
     // End waiting requests first. If the person allows one meanwhile, it is already an
     // authorization and is ended next.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
-      if (!isKnown && !(await store.subjects.hasSubject(person)))
+      if (!isEnded && !isKnown && !(await store.subjects.hasSubject(person)))
         throw new AccessError(unknownPerson(person));
       await store.authorizations.confirmRevokedOfPerson(person);
     }
@@ -211,7 +212,21 @@ export class Access {
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });
+    await this.#revokeGiven(person, clientId, acting);
     return { ...holder, revoked };
+  }
+
+  /** Revokes what organizations gave this client, which is refused anyway once `end` returns. */
+  async #revokeGiven(person: PersonReference, clientId: string, acting?: Acting): Promise<void> {
+    const { store, audit, clock } = this.#server;
+    if (this.#server.givenAccess() === null) return;
+    for (const { family } of await store.authorizations.listAuthorizations(person, clock())) {
+      const { id: authorization, details } = family;
+      if (family.clientId !== clientId || givenBy(details) === null) continue;
+      if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
+      const about = { authorization, clientId, person, ...actedBy(acting) };
+      await audit({ type: 'family_revoked', ...about, reason: 'operator' });
+    }
   }
 }
 

@@ -9,10 +9,11 @@ export interface GivenAccess {
   /** Returns why the access is not valid any more, for the log. Null if it is valid. */
   refusal(access: AccessInUse): Promise<string | null>;
   /**
-   * Refuses the organization's access for this person and client from now on, or for all clients
-   * (null). Called before the authorizations are revoked.
+   * Refuses the access of organizations for this person and client from now on, or for all clients
+   * (null), whether or not one has given it. Called before the authorizations are revoked. Returns
+   * false, and changes nothing, if there is no such person.
    */
-  end(person: PersonReference, clientId: string | null): Promise<void>;
+  end(person: PersonReference, clientId: string | null): Promise<boolean>;
   /** Removes everything about this person. */
   forget(person: PersonReference): Promise<void>;
 }

@@ -56,11 +56,11 @@ const addAllow: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:allow')
     .description('let an organization give a client access again that a person or operator ended')
-    .argument('<client_id>')
+    .argument('[client_id]', 'without it: all clients, except those that were ended alone')
     .requiredOption('--person <provider_and_id...>', PERSON)
-    .action(async (clientId: string, options: WithPerson) => {
+    .action(async (clientId: string | undefined, options: WithPerson) => {
       const person = readPerson(context, options.person);
-      await orFail(context, (await open(context)).allow({ person, clientId }));
+      await orFail(context, (await open(context)).allow({ person, clientId: clientId ?? null }));
       context.print('Allowed. The next assertion of the organization works again.');
     });
 };

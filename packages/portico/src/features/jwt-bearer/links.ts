@@ -50,9 +50,16 @@ export class Links {
     return affected === 1;
   }
 
+  async hasPerson({ provider, id }: PersonReference): Promise<boolean> {
+    const { rows } = await this.#database.execute(
+      `SELECT 1 FROM oauth_linked_subjects WHERE ${OF_PERSON} LIMIT 1`,
+      [id, provider],
+    );
+    return rows.length > 0;
+  }
+
   async removeOfPerson({ provider, id }: PersonReference): Promise<void> {
-    const ofPerson = 'user_id = ? AND user_provider = ?';
-    await this.#database.execute(`DELETE FROM oauth_linked_subjects WHERE ${ofPerson}`, [
+    await this.#database.execute(`DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`, [
       id,
       provider,
     ]);
@@ -69,6 +76,8 @@ export class Links {
     return { items: shown.map(toLink), next };
   }
 }
+
+const OF_PERSON = 'user_id = ? AND user_provider = ?';
 
 const COLUMNS = 'link_hash, issuer, subject, user_provider, user_id, created_at';
 

@@ -3,7 +3,8 @@ import type { Migration } from '@portico/sql';
 /**
  * `oauth_linked_subjects`: which account an issuer means by a subject. `oauth_given_access`: the
  * clients to which organizations gave access to an account; `ended_at` is set once the person or an
- * operator has ended it, and `allowed_at` is when an operator allowed it again.
+ * operator has ended it, and `allowed_at` is when an operator allowed it again, or 0.
+ * `oauth_given_access_ended`: the people for whom all such access was ended.
  */
 const access: Migration = {
   name: 'oauth_server_jwt_bearer_0001_access',
@@ -26,6 +27,12 @@ const access: Migration = {
       used_at ${time} NOT NULL,
       allowed_at ${time} NOT NULL,
       ended_at ${time}
+    ) ${tableOptions}`);
+    await change(`CREATE TABLE oauth_given_access_ended (
+      person_hash ${identifier} NOT NULL PRIMARY KEY,
+      user_provider ${identifier} NOT NULL,
+      user_id ${identifier} NOT NULL,
+      ended_at ${time} NOT NULL
     ) ${tableOptions}`);
     await change('CREATE INDEX oauth_given_access_person ON oauth_given_access (user_id)');
     await change('CREATE INDEX oauth_given_access_use ON oauth_given_access (used_at)');

@@ -11,7 +11,7 @@ import {
   type GivenAccess,
 } from '../../store/given-access.ts';
 import type { LinkPage, Links } from './links.ts';
-import type { Pair, Pairs } from './pairs.ts';
+import type { Pairs } from './pairs.ts';
 
 /** The longest `iss` and `sub`, in characters. */
 const LONGEST = 255;
@@ -52,8 +52,12 @@ export class OrganizationAccess implements GivenAccess {
     return null;
   }
 
-  end(person: PersonReference, clientId: string | null): Promise<void> {
-    return this.#pairs.end(person, clientId, this.#server.clock());
+  async end(person: PersonReference, clientId: string | null): Promise<boolean> {
+    const now = this.#server.clock();
+    if (clientId !== null) await this.#pairs.end({ person, clientId }, now);
+    else if (await this.#isKnown(person)) await this.#pairs.endAll(person, now);
+    else return false;
+    return true;
   }
 
   async forget(person: PersonReference): Promise<void> {
@@ -107,13 +111,29 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Allows what was ended again: from now on, the organization can give this client access to this
-   * account. Throws an AccessError if it was not ended.
+   * Allows what was ended again: from now on, organizations can give this client access to this
+   * account. Without a client (null), undoes that all access of the person was ended; a client that
+   * was ended alone stays ended. Throws an AccessError if it was not ended.
    */
-  async allow({ person, clientId }: Pair): Promise<void> {
-    const allowed = { person: requirePerson(person), clientId };
-    if (!(await this.#pairs.allow(allowed, this.#server.clock())))
+  async allow({ person: given, clientId }: Ended): Promise<void> {
+    const person = requirePerson(given);
+    const now = this.#server.clock();
+    if (clientId === null) {
+      if (await this.#pairs.allowAll(person, now)) return;
+      throw new AccessError('The access of all clients was not ended for this person');
+    }
+    const client = await this.#server.store.clients.findClient(clientId);
+    if (client === null || !(await this.#pairs.allow({ person, clientId }, now)))
       throw new AccessError('No ended access of an organization has this person and client');
+  }
+
+  /** Asks the application last, so that ending what is stored does not depend on it. */
+  async #isKnown(person: PersonReference): Promise<boolean> {
+    const { store, host } = this.#server;
+    if (await store.subjects.hasSubject(person)) return true;
+    if (await this.#links.hasPerson(person)) return true;
+    const user = await host.loadAccount(person);
+    return user !== null && samePerson(user.reference, person);
   }
 
   /** Revokes what the issuer gave, so that no list shows it any more. */
@@ -127,6 +147,12 @@ export class OrganizationAccess implements GivenAccess {
       await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'operator' });
     }
   }
+}
+
+/** What was ended for a person: one client's access, or that of all clients (null). */
+interface Ended {
+  readonly person: PersonReference;
+  readonly clientId: string | null;
 }
 
 const HOST_DECIDES =

@@ -1,4 +1,4 @@
-import { insertIfNone, type Database } from '@portico/sql';
+import { getDialect, insertIfNone, type Database, type SqlParameter } from '@portico/sql';
 import { tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
@@ -10,7 +10,11 @@ export interface Pair {
   readonly clientId: string;
 }
 
-/** Reads and writes the access that organizations gave (`oauth_given_access`). */
+/**
+ * Reads and writes the access that organizations gave (`oauth_given_access`), and for which people
+ * all of it was ended (`oauth_given_access_ended`). While that row exists, only clients that an
+ * operator allowed later have access.
+ */
 export class Pairs {
   readonly #database: Database;
   readonly #beginning: NewAuthorizations;
@@ -22,71 +26,157 @@ export class Pairs {
 
   /** Begins an authorization. Returns false if the access was ended. */
   async begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
-    const { person, clientId } = pair;
-    const hash = pairHash(pair);
-    const values = [hash, person.provider, person.id, clientId, now, 0];
-    await insertIfNone(this.#database, ROW, '(pair_hash)', values);
-    return this.#beginning.begin([now, hash], begun, now);
+    await this.#add(pair, { usedAt: now, allowedAt: NEVER, endedAt: null });
+    return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
   }
 
   /** Whether an access token that was issued at this time may still be used. */
   async isValid(pair: Pair, issuedAt: number): Promise<boolean> {
-    const { rows } = await this.#database.execute(IS_VALID, [pairHash(pair), issuedAt]);
-    return rows.length > 0;
+    const values = [pairHash(pair), issuedAt, personHash(pair.person)];
+    return (await this.#database.execute(IS_VALID, values)).rows.length > 0;
   }
 
   /** Whether the person or an operator has ended the access. */
   async hasEnded(pair: Pair): Promise<boolean> {
-    const { rows } = await this.#database.execute(HAS_ENDED, [pairHash(pair)]);
-    return rows.length > 0;
+    const hash = pairHash(pair);
+    const values = [hash, personHash(pair.person), hash];
+    return (await this.#database.execute(HAS_ENDED, values)).rows.length > 0;
   }
 
-  /** Ends the access of one client to the person's account, or of all clients (null). */
-  async end(person: PersonReference, clientId: string | null, now: number): Promise<void> {
-    if (clientId !== null) {
-      await this.#database.execute(`${END} pair_hash = ?`, [now, pairHash({ person, clientId })]);
-      return;
-    }
-    const { id, provider } = person;
-    await this.#database.execute(`${END} user_id = ? AND user_provider = ?`, [now, id, provider]);
+  /** Ends the access of one client to the person's account, even if it was never given. */
+  async end(pair: Pair, now: number): Promise<void> {
+    const row = { usedAt: now, allowedAt: NEVER, endedAt: now };
+    await this.#write(pair, row, END, [now, pairHash(pair)]);
   }
 
-  /** Allows ended access again, for tokens that are issued from now on. */
+  /** Ends the access of all clients to the person's account, also of those that never had it. */
+  async endAll({ provider, id }: PersonReference, now: number): Promise<void> {
+    const hash = personHash({ provider, id });
+    const insert = getDialect(this.#database).insertIfNone(ENDED, '(person_hash)');
+    const values = [hash, provider, id, now];
+    await this.#database.transaction(async (connection) => {
+      // Each may fail because another process adds or removes the row between them.
+      let isDone = false;
+      while (!isDone)
+        isDone =
+          (await connection.execute(insert, values)).affected === 1 ||
+          (await connection.execute(END_AGAIN, [hash])).affected === 1;
+      await connection.execute(ALLOWED_AT, [NEVER, id, provider]);
+    });
+  }
+
+  /**
+   * Allows ended access again, for tokens that are issued from now on. Returns false if it was not
+   * ended.
+   */
   async allow(pair: Pair, now: number): Promise<boolean> {
-    return (await this.#database.execute(ALLOW, [now, pairHash(pair)])).affected === 1;
+    if (!(await this.hasEnded(pair))) return false;
+    const row = { usedAt: now, allowedAt: now, endedAt: null };
+    await this.#write(pair, row, ALLOW, [now, pairHash(pair)]);
+    return true;
+  }
+
+  /**
+   * Undoes `endAll`, for tokens that are issued from now on. What was ended for one client stays
+   * ended. Returns false if there is nothing to undo.
+   */
+  allowAll({ provider, id }: PersonReference, now: number): Promise<boolean> {
+    return this.#database.transaction(async (connection) => {
+      const { affected } = await connection.execute(UNDO, [personHash({ provider, id })]);
+      if (affected !== 1) return false;
+      await connection.execute(ALLOWED_AT, [now, id, provider]);
+      return true;
+    });
   }
 
   async removeOfPerson({ provider, id }: PersonReference): Promise<void> {
-    const ofPerson = 'user_id = ? AND user_provider = ?';
-    await this.#database.execute(`DELETE FROM oauth_given_access WHERE ${ofPerson}`, [
-      id,
-      provider,
-    ]);
+    for (const table of ['oauth_given_access', 'oauth_given_access_ended'])
+      await this.#database.execute(`DELETE FROM ${table} WHERE user_id = ? AND user_provider = ?`, [
+        id,
+        provider,
+      ]);
   }
 
-  /** Removes at most `limit` rows of access that was not ended, and not used since this time. */
+  /**
+   * Removes at most `limit` rows that were not used since this time. Keeps what a person or an
+   * operator has decided.
+   */
   removeUnused(since: number, limit: number): Promise<number> {
     const from = ['oauth_given_access', 'pair_hash'] as const;
-    const unused = ['used_at', '< ? AND ended_at IS NULL', [since]] as const;
-    return removeWhere(this.#database, from, unused, limit);
+    const test = '< ? AND ended_at IS NULL AND allowed_at = 0';
+    return removeWhere(this.#database, from, ['used_at', test, [since]], limit);
+  }
+
+  /**
+   * Adds the row, or updates the one that is there. Each may fail because another process adds or
+   * removes the row between them.
+   */
+  async #write(
+    pair: Pair,
+    row: Row,
+    update: string,
+    values: readonly SqlParameter[],
+  ): Promise<void> {
+    let isDone = false;
+    while (!isDone)
+      isDone =
+        (await this.#add(pair, row)) ||
+        (await this.#database.execute(update, values)).affected === 1;
+  }
+
+  #add(pair: Pair, { usedAt, allowedAt, endedAt }: Row): Promise<boolean> {
+    const { person, clientId } = pair;
+    const values = [pairHash(pair), person.provider, person.id, clientId];
+    const times = [usedAt, allowedAt, endedAt];
+    return insertIfNone(this.#database, PAIR, '(pair_hash)', [...values, ...times]);
   }
 }
 
-const ROW = `oauth_given_access (pair_hash, user_provider, user_id, client_id, used_at, allowed_at)
-  VALUES (?, ?, ?, ?, ?, ?)`;
+/** The times in a row. */
+interface Row {
+  readonly usedAt: number;
+  /** When an operator allowed the access again, or NEVER. */
+  readonly allowedAt: number;
+  readonly endedAt: number | null;
+}
 
-const USE = 'UPDATE oauth_given_access SET used_at = ? WHERE pair_hash = ? AND ended_at IS NULL';
+const NEVER = 0;
 
-const IS_VALID =
-  'SELECT 1 FROM oauth_given_access WHERE pair_hash = ? AND ended_at IS NULL AND allowed_at <= ?';
+const PAIR = `oauth_given_access
+  (pair_hash, user_provider, user_id, client_id, used_at, allowed_at, ended_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-const HAS_ENDED = 'SELECT 1 FROM oauth_given_access WHERE pair_hash = ? AND ended_at IS NOT NULL';
+const ENDED = `oauth_given_access_ended (person_hash, user_provider, user_id, ended_at)
+  VALUES (?, ?, ?, ?)`;
 
-const END = 'UPDATE oauth_given_access SET ended_at = ? WHERE ended_at IS NULL AND';
+/** The condition that the access was not ended. Its parameter is the person's hash. */
+const NOT_ENDED = `ended_at IS NULL AND (allowed_at > 0 OR NOT EXISTS
+  (SELECT 1 FROM oauth_given_access_ended p WHERE p.person_hash = ?))`;
 
-const ALLOW = `UPDATE oauth_given_access SET ended_at = NULL, allowed_at = ?
-  WHERE pair_hash = ? AND ended_at IS NOT NULL`;
+const USE = `UPDATE oauth_given_access SET used_at = ? WHERE pair_hash = ? AND ${NOT_ENDED}`;
+
+const IS_VALID = `SELECT 1 FROM oauth_given_access
+  WHERE pair_hash = ? AND allowed_at <= ? AND ${NOT_ENDED}`;
+
+const HAS_ENDED = `SELECT 1 FROM oauth_given_access WHERE pair_hash = ? AND ended_at IS NOT NULL
+  UNION ALL SELECT 1 FROM oauth_given_access_ended WHERE person_hash = ? AND NOT EXISTS
+    (SELECT 1 FROM oauth_given_access g WHERE g.pair_hash = ? AND g.allowed_at > 0)`;
+
+const END = 'UPDATE oauth_given_access SET ended_at = COALESCE(ended_at, ?) WHERE pair_hash = ?';
+
+const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE person_hash = ?';
+
+const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
+
+const ALLOW = 'UPDATE oauth_given_access SET ended_at = NULL, allowed_at = ? WHERE pair_hash = ?';
+
+const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
+  WHERE user_id = ? AND user_provider = ?`;
 
 function pairHash({ person, clientId }: Pair): string {
   return tokenHash(JSON.stringify([person.provider, person.id, clientId]));
+}
+
+function personHash({ provider, id }: PersonReference): string {
+  return tokenHash(JSON.stringify([provider, id]));
 }
