@@ -513,6 +513,23 @@ describe('an assertion that is bound to a key', () => {
     expect((await tokensOf(await send(key, undefined))).token_type).toBe('DPoP');
     expect((await tokensOf(await send(null, undefined))).token_type).toBe('Bearer');
   });
+
+  // @shows AS-49.2
+  test('is not used up by a request without the proof that the server needs', async () => {
+    const strict = await startPortal({
+      config: { oauth_server: { ...idp.config.oauth_server, dpop: 'require' } },
+    });
+    onTestFinished(() => strict.close());
+    const client = await registerAssistant(strict);
+    await link(strict, ADA);
+    const assertion = assertionFor(strict, client, idp.key);
+    const form = { grant_type: JWT_BEARER, assertion };
+    const send = (proof: string | null) => requestWithProof(strict, client, proof, form);
+    expect((await send(null)).status).toBe(400);
+    expect((await strict.server.access.list({ clientId: client.id })).items).toEqual([]);
+    const proof = tokenProof(newDpopKey(), strict.server.issuer, Date.now());
+    expect((await tokensOf(await send(proof))).token_type).toBe('DPoP');
+  });
 });
 
 // @shows AS-49.9

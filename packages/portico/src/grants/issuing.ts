@@ -94,7 +94,7 @@ export class Issuing {
     const { store, audit, clock, measuring, audience } = this.#server;
     const { client, scopes, thumbprint } = request;
     const now = clock();
-    await this.#requireIssuable(client, scopes, thumbprint);
+    await this.requireIssuable(client, scopes, thumbprint);
     const { tokens, response } = this.#prepared(newAccessToken(now), { scopes, thumbprint, now });
     const target = request.audience === undefined ? audience : request.audience;
     await store.accessTokens.issueClientToken(client.id, target, tokens.accessToken, now);
@@ -110,7 +110,7 @@ export class Issuing {
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;
-    await this.#requireIssuable(client, scopes, thumbprint);
+    await this.requireIssuable(client, scopes, thumbprint);
     const accessToken = newAccessToken(now);
     const withIdToken = scopes.includes('openid')
       ? { id_token: await this.#idToken(request, accessToken.value) }
@@ -144,7 +144,7 @@ export class Issuing {
     { access_token, token_type, expires_in, refresh_token }: TokenResponse,
   ): Promise<TokenResponse> {
     const { client, scopes, thumbprint } = request;
-    await this.#requireIssuable(client, scopes, thumbprint);
+    await this.requireIssuable(client, scopes, thumbprint);
     const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
     return {
       access_token,
@@ -158,7 +158,11 @@ export class Issuing {
     };
   }
 
-  async #requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
+  /**
+   * Throws if a check refuses such tokens. A grant that uses something up before it asks for the
+   * tokens calls this first.
+   */
+  async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {
       const pending = check(...issued);
       if (pending !== undefined) await pending;

@@ -75,14 +75,15 @@ class JwtBearerGrant implements TokenGrant {
     const sent = form.require('assertion');
     const thumbprint = proved?.thumbprint ?? null;
     const granted = await this.#refusing(() => this.#granted(sent, client, form, thumbprint));
+    // There is no refresh token: the client asks the issuer for another assertion.
+    const asking = { ...client, grants: client.grants.filter((name) => name !== 'refresh_token') };
+    await this.#parts.issuing.requireIssuable(asking, granted.scopes, thumbprint);
     if (proved !== null) await proved.claim();
     // Last, so that no request that is refused uses up the assertion.
     if (!(await granted.assertion.claim())) throw invalidGrant('the assertion was used before');
     const now = clock();
     const code = await this.#begin(granted, client, now);
-    // There is no refresh token: the client asks the issuer for another assertion.
-    const grants = client.grants.filter((name) => name !== 'refresh_token');
-    const request = { client: { ...client, grants }, form, thumbprint };
+    const request = { client: asking, form, thumbprint };
     return naming(code.family, () => this.#exchange.exchange(code, request, now));
   }
 
