@@ -409,7 +409,7 @@ describe('a grant of a feature', () => {
   test.each([
     [{ clients: undefined }, "must be for clients 'any' or 'confidential'"],
     [{ clients: 'public' }, "must be for clients 'any' or 'confidential'"],
-    [{ begins: undefined }, "must begin 'person', 'client' or null"],
+    [{ begins: undefined }, "must begin 'person', 'organization', 'client' or null"],
     [{ clients: 'any' }, "must be for clients 'confidential': it begins client access"],
   ])('is refused if its rules are not clear: %j', (rules, why) => {
     expect(() => startWith(ON, [granting(rules)])).toThrow(

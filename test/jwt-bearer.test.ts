@@ -1,5 +1,6 @@
 // @engines all: the store keeps links, and what was ended
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { ClientChanges } from 'portico';
 import { accountsOf } from '../examples/portal/people.ts';
 import { newKey, signed } from './support/assertions.ts';
 import { newDpopKey, jktOf, requestWithProof, tokenProof } from './support/dpop.ts';
@@ -24,6 +25,7 @@ import {
   errorOf,
   GRACE,
   obtainTokens,
+  REDIRECT_URI,
   registerClient,
   startPortal,
   type RunningPortal,
@@ -217,6 +219,24 @@ describe('a token that an organization gave', () => {
     expect(await acceptedWith(idp.config.oauth_server)).toBe(true);
     expect(await acceptedWith({ jwt_bearer_grant: true, trusted_issuers: {} })).toBe(false);
     expect(await acceptedWith({ jwt_bearer_grant: false })).toBe(false);
+  });
+
+  // @shows AS-49.5
+  test('lives as long as its client has the grant, and no token that a person allowed does', async () => {
+    const client = await registerBoth();
+    const { access_token: given } = await tokensOf(await ask({}, {}, client));
+    const allowed = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const acceptedAfter = async (changes: ClientChanges) => {
+      await portal.server.clients.update(client.id, changes);
+      return [await isAccepted(given), await isAccepted(allowed.access_token)];
+    };
+    expect(await acceptedAfter({ removeGrants: [JWT_BEARER] })).toEqual([false, true]);
+    expect(await acceptedAfter({ addGrants: [JWT_BEARER] })).toEqual([true, true]);
+    const withoutCode = {
+      removeGrants: ['authorization_code'],
+      removeRedirectUris: [REDIRECT_URI],
+    };
+    expect(await acceptedAfter(withoutCode)).toEqual([true, false]);
   });
 
   // @shows AS-49.6

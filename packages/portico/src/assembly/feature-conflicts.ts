@@ -8,6 +8,7 @@ import type { Deliver } from '../outbox/message.ts';
 import type { Contribution, Feature } from '../feature.ts';
 import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
 import type { SendingMode } from '../replies/sending.ts';
+import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 
 /** A feature, and what it adds. */
@@ -90,10 +91,14 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
   return types;
 }
 
+const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
+
 /** A grant in JavaScript may have any rules. What is unclear must not be given to everyone. */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
-  if (begins !== 'person' && begins !== 'client' && begins !== null)
-    throw new Error(`The grant type ${name} of ${feature} must begin 'person', 'client' or null`);
+  if (begins !== null && !BEGINNINGS.includes(begins))
+    throw new Error(
+      `The grant type ${name} of ${feature} must begin 'person', 'organization', 'client' or null`,
+    );
   if (clients !== 'any' && clients !== 'confidential')
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`,

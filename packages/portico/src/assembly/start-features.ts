@@ -3,7 +3,7 @@ import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { ResponseModes } from '../authorization/response-modes.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
-import type { Holder } from '../store/grant.ts';
+import type { Beginning } from '../store/grant.ts';
 import { GrantTypes } from '../store/grant-types.ts';
 import type { ClientDemand } from '../store/client-demands.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
@@ -58,7 +58,7 @@ export interface Contributions extends AuthorizationAdditions {
   /** The grant types, known before the parts are created. */
   readonly grantTypes: GrantTypes;
   /** The grants of features with which access begins. */
-  readonly furtherGrants: Readonly<Record<Holder, readonly string[]>>;
+  readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if no access is valid that an organization gave. */
   readonly givenAccess: GivenAccess | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
@@ -120,7 +120,11 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     metadata: collectMetadata(started),
     grants,
     grantTypes: new GrantTypes(grants),
-    furtherGrants: { person: own.beginning('person'), client: own.beginning('client') },
+    furtherGrants: {
+      person: own.beginningAs('person'),
+      organization: own.beginningAs('organization'),
+      client: own.beginningAs('client'),
+    },
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
     binding: only(started, 'binding'),

@@ -1,12 +1,15 @@
 import type { Grant } from './client.ts';
-import type { Holder } from './grant.ts';
+import type { Beginning, Holder } from './grant.ts';
 
 /** A grant type, and which clients may use it. */
 export interface GrantRules {
   /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
-  /** Whose access begins with this grant. Null if the grant only continues an access. */
-  readonly begins: Holder | null;
+  /**
+   * Whose access begins with this grant. `organization`: access to a person's account that an
+   * organization gave (`GivenAccess`). Null if the grant only continues an access.
+   */
+  readonly begins: Beginning | null;
   /**
    * `any`: all clients, including public and unverified ones. `confidential`: only clients that
    * authenticate. A self-registering client then needs an initial access token.
@@ -53,16 +56,22 @@ export class GrantTypes {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Returns the grants with which access of this kind begins. */
+  /** Returns the grants with which access of this holder begins. */
   beginning(holder: Holder): readonly Grant[] {
-    return this.names.filter((name) => this.#rules.get(name)?.begins === holder);
+    return this.names.filter((name) => this.begin([name], holder));
   }
 
-  /** Whether access of this kind, or of any kind, can begin with one of these grants. */
+  /** Returns the grants with which access begins in exactly this way. */
+  beginningAs(beginning: Beginning): readonly Grant[] {
+    return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
+  }
+
+  /** Whether access of this holder, or of any holder, can begin with one of these grants. */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {
-      const begun = this.#rules.get(name)?.begins ?? null;
-      return begun !== null && (holder === undefined || begun === holder);
+      const begins = this.#rules.get(name)?.begins ?? null;
+      if (begins === null) return false;
+      return holder === undefined || holder === (begins === 'organization' ? 'person' : begins);
     });
   }
 }

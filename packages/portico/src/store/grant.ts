@@ -4,8 +4,11 @@ import type { ClientLook, RegisteredBy } from './client.ts';
 /** Who has the access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
+/** How access begins: as the holder's own, or to a person's account because an organization gave it. */
+export type Beginning = Holder | 'organization';
+
 /** Returns the features' grants with which such access begins, in addition to those of RFC 6749. */
-export type FurtherGrants = (holder: Holder) => readonly string[];
+export type FurtherGrants = (beginning: Beginning) => readonly string[];
 
 /** JSON data that features keep with an authorization, by name. Contains no secret. */
 export type Details = Readonly<Record<string, unknown>>;

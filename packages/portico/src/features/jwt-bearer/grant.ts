@@ -36,7 +36,7 @@ const OTHER_ACCOUNT =
 export function jwtBearerGrant(access: OrganizationAccess, pairs: Pairs): GrantType {
   return {
     name: JWT_BEARER_GRANT,
-    begins: 'person',
+    begins: 'organization',
     clients: 'confidential',
     grant: (parts) => new JwtBearerGrant(parts, access, pairs),
   };

@@ -4,10 +4,12 @@ import type {
   AccessToken,
   DeadToken,
   Death,
+  Details,
   FurtherGrants,
   NewAccessToken,
   OfferedToken,
 } from '../grant.ts';
+import { givenBy } from '../given-access.ts';
 import type { Admits } from './clients.ts';
 import { readDetails } from './family-rows.ts';
 import { blockingRow } from './lost-insert.ts';
@@ -80,12 +82,12 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
+    // Without its authorization's details, it is not known with which grant a token began.
+    if (row.family_id !== null && row.living_family_id === null)
+      return none('authorization revoked');
+    const details = readDetails(row.details);
     const has = words(row.client_grants ?? '');
-    const [begins, holder] =
-      row.family_id === null
-        ? (['client_credentials', 'client'] as const)
-        : (['authorization_code', 'person'] as const);
-    if (!has.includes(begins) && !this.#further(holder).some((grant) => has.includes(grant)))
+    if (!this.#beginnings(row, details.details).some((grant) => has.includes(grant)))
       return none('grant removed');
     const token = {
       ...owner,
@@ -98,16 +100,21 @@ export class AccessTokenRecords {
     };
     if (row.family_id === null)
       return { ...token, audience: row.token_audience, person: null, subject: null };
-    if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {
-      return none('authorization revoked');
-    }
+    if (row.user_provider === null || row.user_id === null) return none('authorization revoked');
     return {
       ...token,
       audience: row.audience,
       person: { provider: row.user_provider, id: row.user_id },
       subject: row.subject,
-      ...readDetails(row.details),
+      ...details,
     };
+  }
+
+  /** Returns the grants with which such a token can begin. */
+  #beginnings({ family_id: family }: AccessTokenRow, details?: Details): readonly string[] {
+    if (family === null) return ['client_credentials', ...this.#further('client')];
+    if (givenBy(details) !== null) return this.#further('organization');
+    return ['authorization_code', ...this.#further('person')];
   }
 }
 

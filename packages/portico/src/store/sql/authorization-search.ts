@@ -45,7 +45,7 @@ export class AuthorizationSearch {
       isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
       { sql: 'f.id >= ?', parameters: [bounds.lowest] },
       ...buildConditions(filter, dialect),
-      livingAt(now, dialect, this.#further('person')),
+      livingAt(now, dialect, this.#furtherGrants()),
     ]);
     const { rows } = await this.#database.execute<HeldRow>(
       `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} ` +
@@ -61,7 +61,7 @@ export class AuthorizationSearch {
 
   /** Counts the living authorizations among the newest `limit`, and the people they belong to. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
-    const living = livingAt(now, getDialect(this.#database), this.#further('person'));
+    const living = livingAt(now, getDialect(this.#database), this.#furtherGrants());
     const { rows } = await this.#database.execute<CountRow>(
       `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
           SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
@@ -76,6 +76,10 @@ export class AuthorizationSearch {
       people: Number(people),
       isAll: Number(seen) < limit,
     };
+  }
+
+  #furtherGrants(): readonly string[] {
+    return [...this.#further('person'), ...this.#further('organization')];
   }
 
   /** Returns the lowest id of the rows to read, and whether there are more rows below it. */
