@@ -159,3 +159,16 @@ test('a host that returns undefined means no account, for assertions and for tok
   const refused = await present(server, SUBJECT);
   expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
 });
+
+// @shows AS-49.4
+test('a host is told the issuer, its tenant and the subject, and nothing else', async () => {
+  const told: unknown[] = [];
+  const server = serverWith({
+    accountFor: async (assertion) => {
+      told.push(assertion);
+      return ADA;
+    },
+  });
+  expect((await present(server, SUBJECT)).status).toBe(200);
+  expect(told).toEqual([{ issuer: IDP, tenant: null, subject: SUBJECT }]);
+});

@@ -454,6 +454,58 @@ describe('links', () => {
   });
 });
 
+describe('the tenant of an issuer', () => {
+  /** A portal on the same database, for the issuer with this tenant. */
+  async function startFor(tenant: string | undefined, before?: RunningPortal) {
+    const { trusted_issuers, ...more } = idp.config.oauth_server;
+    const settings = (trusted_issuers as Record<string, object>)[IDP];
+    const key = before === undefined ? {} : { key_path: before.server.config.key_path };
+    const trusted = { [IDP]: { ...settings, ...(tenant === undefined ? {} : { tenant }) } };
+    const started = await startPortal({
+      config: { oauth_server: { ...more, ...key, trusted_issuers: trusted } },
+      ...(before === undefined ? {} : { databaseUrl: before.env['DATABASE_URL'] ?? '' }),
+    });
+    onTestFinished(() => started.close());
+    return started;
+  }
+
+  const asked = (at: RunningPortal, client: TestClient, tenant?: string) =>
+    present(at, client, assertionFor(at, client, idp.key, { tenant }));
+
+  // @shows AS-49.4, AS-49.5
+  test('is a part of who is meant: the same subject in another tenant is another person', async () => {
+    const acme = await startFor('acme');
+    const client = await registerAssistant(acme);
+    await link(acme, ADA);
+    const { access_token: token } = await tokensOf(await asked(acme, client, 'acme'));
+    expect(await isAccepted(token, acme)).toBe(true);
+    const globex = await startFor('globex', acme);
+    expect(await isAccepted(token, globex)).toBe(false);
+    expect(await errorOf(await asked(globex, client, 'globex'))).toBe('invalid_grant');
+    const none = await startFor(undefined, acme);
+    expect(await isAccepted(token, none)).toBe(false);
+    expect(await errorOf(await asked(none, client))).toBe('invalid_grant');
+    await link(globex, GRACE);
+    const other = await tokensOf(await asked(globex, client, 'globex'));
+    const who = await callApi(globex, '/api/whoami', other.access_token);
+    expect(await who.text()).toContain('Grace');
+    expect(await isAccepted(token, acme)).toBe(true);
+  });
+
+  // @shows AS-49.4
+  test('is listed with a link, and unlinking removes the subject in each tenant', async () => {
+    const acme = await startFor('acme');
+    await link(acme, ADA);
+    const none = await startFor(undefined, acme);
+    await link(none, GRACE);
+    const tenants = async () =>
+      (await none.server.organizationAccess?.list(10))?.items.map(({ tenant }) => tenant);
+    expect((await tenants())?.toSorted()).toEqual(['acme', null]);
+    await none.server.organizationAccess?.unlink({ issuer: IDP, subject: SUBJECT });
+    expect(await tenants()).toEqual([]);
+  });
+});
+
 describe('the keys of an issuer', () => {
   // @shows AS-49.7
   test('in a file are read again: a new key works, and a withdrawn key is refused at once', async () => {
@@ -583,6 +635,7 @@ test.each<[settings: object, problem: RegExp]>([
   [{ jwks_file: '/keys.json', algorithms: [] }, /must name at least one algorithm/],
   [{ jwks_file: '/keys.json', asserts: ['anything'] }, /must be people/],
   [{ jwks_file: '/keys.json', clock_tolerance: 301 }, /must be at most 300/],
+  [{ jwks_file: '/keys.json', tenant: 'x'.repeat(256) }, /must have at most 255 characters/],
 ])('a trusted issuer with %o is a problem of the configuration', async (settings, problem) => {
   const whole = { algorithms: ['ES256'], asserts: ['people'], ...settings };
   const config = { oauth_server: { trusted_issuers: { [IDP]: whole } } };

@@ -25,7 +25,7 @@ export interface Host<Context = unknown> {
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
    * Returns the account that an identity provider means by this subject, or null if it means none.
-   * The pair of issuer and subject identifies the person; never use an e-mail address instead.
+   * Issuer, tenant and subject identify the person; never use an e-mail address instead.
    * Called for each assertion and at each use of a token that was issued for one, so that you can
    * end the access at any time. Without this method, Portico uses the links that an operator adds
    * with `oauth:link:create`.
@@ -108,10 +108,15 @@ export interface Host<Context = unknown> {
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
-/** Whom a trusted issuer means: the claims `iss` and `sub` of an assertion. */
+/**
+ * Whom a trusted issuer means: the claims `iss`, `tenant` and `sub` of an assertion. Issuers with
+ * tenants may give one `sub` to different people in different tenants, so compare all three.
+ */
 export interface AssertedAccount {
   /** The issuer, as in `oauth_server:trusted_issuers`. */
   readonly issuer: string;
+  /** The issuer's tenant, as configured. Null if it has none. */
+  readonly tenant: string | null;
   /** The person's identifier at this issuer, at most 255 characters. */
   readonly subject: string;
 }

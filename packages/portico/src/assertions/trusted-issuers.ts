@@ -29,6 +29,8 @@ export interface ExpectedAssertion {
 /** An assertion that its issuer signed for this server, and that is valid now. */
 export interface VerifiedAssertion {
   readonly issuer: string;
+  /** The issuer's tenant. Null if it has none. */
+  readonly tenant: string | null;
   readonly subject: string;
   /** All its claims. */
   readonly claims: JsonObject;
@@ -71,6 +73,11 @@ export class TrustedIssuers {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
+  /** Returns the tenant whose assertions are accepted. Null for none, or for an unknown issuer. */
+  tenantOf(issuer: string): string | null {
+    return this.#known.get(issuer)?.settings.tenant ?? null;
+  }
+
   /**
    * Returns the assertion in this text. Throws a JwsError with the reason if it is not valid here
    * and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes nothing.
@@ -94,6 +101,7 @@ export class TrustedIssuers {
     const rememberedUntil = (expiry + settings.clockTolerance) * 1000;
     return {
       issuer,
+      tenant: settings.tenant,
       subject,
       claims,
       claim: () => this.#singleUses.claim('assertion', ['issuer', issuer, id], rememberedUntil),

@@ -1,3 +1,4 @@
+import type { AssertedAccount } from '../host.ts';
 import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 
@@ -34,13 +35,17 @@ export function givenBy(details: Details | undefined): string | null {
   return typeof issuer === 'string' ? issuer : null;
 }
 
-/** Returns the details that mark an authorization as given by this issuer, for this subject. */
-export function givenDetails(issuer: string, subject: string): Details {
-  return { given_by: issuer, given_subject: subject };
+/** Returns the details that mark an authorization as given for this account at an issuer. */
+export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Details {
+  return { given_by: issuer, given_tenant: tenant, given_subject: subject };
 }
 
-/** Returns the subject for which an organization gave the authorization. Empty if unknown. */
-export function givenSubject(details: Details): string {
-  const subject = details['given_subject'];
-  return typeof subject === 'string' ? subject : '';
+/** Returns the account at an issuer for which an organization gave the authorization. */
+export function givenFor(details: Details): AssertedAccount {
+  const { given_tenant: tenant, given_subject: subject } = details;
+  return {
+    issuer: givenBy(details) ?? '',
+    tenant: typeof tenant === 'string' ? tenant : null,
+    subject: typeof subject === 'string' ? subject : '',
+  };
 }

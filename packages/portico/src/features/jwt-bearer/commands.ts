@@ -88,11 +88,12 @@ async function open(context: ConsoleContext): Promise<OrganizationAccess> {
   );
 }
 
-function describe({ issuer, subject, person, createdAt }: Link): string {
+function describe({ issuer, tenant, subject, person, createdAt }: Link): string {
+  const who = tenant === null ? issuer : `${issuer}  tenant ${quotedPublic(tenant)}`;
   const whose = `${quotedPublic(person.provider)} ${quotedPublic(person.id)}`;
-  return `${issuer}  ${quotedPublic(subject)}  ${whose}  since ${new Date(createdAt).toISOString()}`;
+  return `${who}  ${quotedPublic(subject)}  ${whose}  since ${new Date(createdAt).toISOString()}`;
 }
 
-function asJson({ issuer, subject, person, createdAt }: Link) {
-  return { issuer, subject, person, created_at: new Date(createdAt).toISOString() };
+function asJson({ issuer, tenant, subject, person, createdAt }: Link) {
+  return { issuer, tenant, subject, person, created_at: new Date(createdAt).toISOString() };
 }

@@ -183,7 +183,7 @@ class JwtBearerGrant implements TokenGrant {
       scopes,
       audience,
       thumbprint: null,
-      details: givenDetails(assertion.issuer, assertion.subject),
+      details: givenDetails(assertion),
     };
     const code = {
       hash: tokenHash(randomToken()),

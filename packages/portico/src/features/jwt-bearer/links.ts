@@ -34,11 +34,21 @@ export class Links {
   }
 
   /** Adds the link. Returns false if the subject is linked already. */
-  add({ issuer, subject, person, createdAt }: Link): Promise<boolean> {
-    const hash = linkHash({ issuer, subject });
-    const values = [hash, issuer, subject, person.provider, person.id, createdAt];
-    const row = `oauth_linked_subjects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`;
+  add({ person, createdAt, ...account }: Link): Promise<boolean> {
+    const { issuer, tenant, subject } = account;
+    const named = [linkHash(account), issuer, tenant, subject];
+    const values = [...named, person.provider, person.id, createdAt];
+    const row = `oauth_linked_subjects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
     return insertIfNone(this.#database, row, '(link_hash)', values);
+  }
+
+  /** Returns the links of the subject in all tenants that the issuer ever had. */
+  async findInTenants(issuer: string, subject: string): Promise<readonly Link[]> {
+    const { rows } = await this.#database.execute<Row>(
+      `SELECT ${COLUMNS} FROM oauth_linked_subjects WHERE issuer = ? AND subject = ?`,
+      [issuer, subject],
+    );
+    return rows.map(toLink);
   }
 
   /** Removes the link. Returns false if there was none. */
@@ -79,11 +89,12 @@ export class Links {
 
 const OF_PERSON = 'user_id = ? AND user_provider = ?';
 
-const COLUMNS = 'link_hash, issuer, subject, user_provider, user_id, created_at';
+const COLUMNS = 'link_hash, issuer, tenant, subject, user_provider, user_id, created_at';
 
 interface Row {
   readonly link_hash: string;
   readonly issuer: string;
+  readonly tenant: string | null;
   readonly subject: string;
   readonly user_provider: string;
   readonly user_id: string;
@@ -91,10 +102,11 @@ interface Row {
 }
 
 function toLink(row: Row): Link {
+  const { issuer, tenant, subject } = row;
   const person = { provider: row.user_provider, id: row.user_id };
-  return { issuer: row.issuer, subject: row.subject, person, createdAt: row.created_at };
+  return { issuer, tenant, subject, person, createdAt: row.created_at };
 }
 
-function linkHash({ issuer, subject }: AssertedAccount): string {
-  return tokenHash(JSON.stringify([issuer, subject]));
+function linkHash({ issuer, tenant, subject }: AssertedAccount): string {
+  return tokenHash(JSON.stringify([issuer, tenant, subject]));
 }

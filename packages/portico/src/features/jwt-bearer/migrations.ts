@@ -13,6 +13,7 @@ const access: Migration = {
     await change(`CREATE TABLE oauth_linked_subjects (
       link_hash ${identifier} NOT NULL PRIMARY KEY,
       issuer ${identifier} NOT NULL,
+      tenant ${identifier},
       subject ${identifier} NOT NULL,
       user_provider ${identifier} NOT NULL,
       user_id ${identifier} NOT NULL,

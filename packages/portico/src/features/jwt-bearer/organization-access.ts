@@ -4,13 +4,8 @@ import { requirePerson } from '../../grants/held-access.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 import { quotedPublic, quotedUri } from '../../quoting.ts';
 import type { Server } from '../../server.ts';
-import {
-  givenBy,
-  givenSubject,
-  type AccessInUse,
-  type GivenAccess,
-} from '../../store/given-access.ts';
-import type { LinkPage, Links } from './links.ts';
+import { givenFor, type AccessInUse, type GivenAccess } from '../../store/given-access.ts';
+import type { Link, LinkPage, Links } from './links.ts';
 import type { Pairs } from './pairs.ts';
 
 /** The longest `iss` and `sub`, in characters. */
@@ -31,20 +26,23 @@ export class OrganizationAccess implements GivenAccess {
 
   /** Returns the account that the issuer means, or null. `issuedAt`: when a token was issued. */
   async accountFor(
-    { issuer, subject }: AssertedAccount,
+    { issuer, tenant, subject }: AssertedAccount,
     issuedAt: number,
   ): Promise<PersonReference | null> {
     const { accountFor } = this.#server.host;
-    if (accountFor !== null) return accountFor({ issuer, subject });
-    const link = await this.#links.find({ issuer, subject });
+    if (accountFor !== null) return accountFor({ issuer, tenant, subject });
+    const link = await this.#links.find({ issuer, tenant, subject });
     return link !== null && link.createdAt <= issuedAt ? link.person : null;
   }
 
   async refusal({ person, clientId, issuedAt, details }: AccessInUse): Promise<string | null> {
-    const issuer = givenBy(details) ?? '';
-    if (!this.#server.trustedIssuers.trusts(issuer, 'people'))
+    const { trustedIssuers } = this.#server;
+    const account = givenFor(details);
+    if (!trustedIssuers.trusts(account.issuer, 'people'))
       return 'the issuer that gave the access is not trusted any more';
-    const means = await this.accountFor({ issuer, subject: givenSubject(details) }, issuedAt);
+    if (trustedIssuers.tenantOf(account.issuer) !== account.tenant)
+      return 'the tenant that gave the access is not the one of its issuer any more';
+    const means = await this.accountFor(account, issuedAt);
     if (means === null || !samePerson(means, person))
       return 'the account is no longer linked to the subject that the issuer named';
     if (!(await this.#pairs.isValid({ person, clientId }, issuedAt)))
@@ -73,10 +71,10 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Links an issuer's subject to an account. Throws an AccessError if the account does not exist,
+   * Links a subject to an account, in the tenant that is configured for the issuer. Throws an AccessError if the account does not exist,
    * or if the subject is linked to another one.
    */
-  async link(account: AssertedAccount, given: PersonReference): Promise<void> {
+  async link(account: LinkedSubject, given: PersonReference): Promise<void> {
     const { trustedIssuers, accounts, clock, host } = this.#server;
     const { issuer, subject } = requireAccount(account);
     const person = requirePerson(given);
@@ -95,19 +93,27 @@ export class OrganizationAccess implements GivenAccess {
         'The application found another account by this provider and id: ' +
           `${quotedPublic(provider)} ${quotedPublic(id)}`,
       );
-    if (await this.#links.add({ issuer, subject, person, createdAt: clock() })) return;
-    const link = await this.#links.find({ issuer, subject });
+    const linked = { issuer, tenant: trustedIssuers.tenantOf(issuer), subject };
+    if (await this.#links.add({ ...linked, person, createdAt: clock() })) return;
+    const link = await this.#links.find(linked);
     if (link !== null && samePerson(link.person, person)) return;
     throw new AccessError('The subject is linked to another account; remove that link first');
   }
 
-  /** Removes a link. Its tokens stop working at once. Throws an AccessError for an unknown one. */
-  async unlink(account: AssertedAccount): Promise<void> {
+  /**
+   * Removes the subject's links, in every tenant. Their tokens stop working at once. Throws an
+   * AccessError if there is none.
+   */
+  async unlink(account: LinkedSubject): Promise<void> {
     const { issuer, subject } = requireAccount(account);
-    const link = await this.#links.find({ issuer, subject });
-    if (link === null || !(await this.#links.remove({ issuer, subject })))
+    let removed = 0;
+    for (const link of await this.#links.findInTenants(issuer, subject)) {
+      if (!(await this.#links.remove(link))) continue;
+      removed += 1;
+      await this.#revokeGiven(link);
+    }
+    if (removed === 0)
       throw new AccessError('This subject of this issuer is not linked; see oauth:link:list');
-    await this.#revokeGiven(link.person, issuer, subject);
   }
 
   /**
@@ -136,18 +142,22 @@ export class OrganizationAccess implements GivenAccess {
     return user !== null && samePerson(user.reference, person);
   }
 
-  /** Revokes what the issuer gave, so that no list shows it any more. */
-  async #revokeGiven(person: PersonReference, issuer: string, subject: string): Promise<void> {
+  /** Revokes what was given because of the link, so that no list shows it any more. */
+  async #revokeGiven({ person, issuer, tenant, subject }: Link): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
     for (const { family } of found) {
       const { id: authorization, clientId, details = {} } = family;
-      if (givenBy(details) !== issuer || givenSubject(details) !== subject) continue;
+      const given = givenFor(details);
+      if (given.issuer !== issuer || given.tenant !== tenant || given.subject !== subject) continue;
       if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
       await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'operator' });
     }
   }
 }
+
+/** A subject of an issuer, as an operator names it. The tenant is the configured one. */
+export type LinkedSubject = Omit<AssertedAccount, 'tenant'>;
 
 /** What was ended for a person: one client's access, or that of all clients (null). */
 interface Ended {
@@ -158,7 +168,7 @@ interface Ended {
 const HOST_DECIDES =
   'The application decides which account a subject means (Host.accountFor), so there are no links';
 
-function requireAccount({ issuer, subject }: AssertedAccount): AssertedAccount {
+function requireAccount({ issuer, subject }: LinkedSubject): LinkedSubject {
   for (const [name, text] of Object.entries({ issuer, subject })) {
     if (text === '' || text.length > LONGEST || !text.isWellFormed() || text.includes('\0'))
       throw new AccessError(`The ${name} must be a text of 1 to ${LONGEST} characters`);

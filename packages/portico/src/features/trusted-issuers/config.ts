@@ -6,6 +6,7 @@ import { VERIFIED_ALGORITHMS } from '../../keys/jws/public-keys.ts';
 const LONGEST_AGE = 86_400;
 const LONGEST_TOLERANCE = 300;
 const LONGEST_ISSUER = 255;
+const LONGEST_TENANT = 255;
 
 /** Whether the text is an https URL without a query, a fragment and credentials. */
 function isIssuer(text: string): boolean {
@@ -50,7 +51,11 @@ const issuer = z
           error: 'must be a list of what the issuer may assert: people',
         })
         .min(1, 'must name what the issuer may assert: people'),
-      tenant: z.string({ error: 'must be a text' }).min(1, 'is empty; leave it out').optional(),
+      tenant: z
+        .string({ error: 'must be a text' })
+        .min(1, 'is empty; leave it out')
+        .max(LONGEST_TENANT, `must have at most ${LONGEST_TENANT} characters`)
+        .optional(),
       clock_tolerance: seconds(0, LONGEST_TOLERANCE).default(30),
       maximum_age: seconds(1, LONGEST_AGE).default(300),
     },
@@ -84,7 +89,10 @@ export interface TrustedIssuerInput {
   readonly algorithms?: readonly string[] | undefined;
   /** What it may assert: `people`, which is who a person is. Needed. */
   readonly asserts?: readonly string[] | undefined;
-  /** The only `tenant` that is accepted. Without it, assertions must have none; none. */
+  /**
+   * The only `tenant` that is accepted, at most 255 characters. Without it, assertions must have
+   * none. Links and tokens belong to the tenant: they do not work for another one; none.
+   */
   readonly tenant?: string | undefined;
   /** How far its clock may differ, in seconds, at most 300; 30. */
   readonly clock_tolerance?: number | undefined;
