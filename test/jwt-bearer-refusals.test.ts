@@ -209,6 +209,7 @@ const ELSEWHERE: readonly Refusal[] = [
     }),
   ],
   ['with authorization_details', () => withClaims({ authorization_details: [] })],
+  ['of someone who acts for the person', () => withClaims({ act: { sub: 'robot' } })],
   ['for a tenant of the server', () => withClaims({ aud_tenant: 'acme' })],
   ['of a tenant, where none is configured', () => withClaims({ tenant: 'acme' })],
   ['with an empty tenant', () => withClaims({ tenant: '' })],

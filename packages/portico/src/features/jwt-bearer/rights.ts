@@ -5,8 +5,11 @@ import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
 /** What an assertion grants, as far as its claims say (ID-JAG section 4.4.1). */
 
-/** Claims that limit an assertion in a way that this server cannot follow. */
-const NOT_SUPPORTED = ['authorization_details', 'aud_tenant'] as const;
+/**
+ * Claims that limit an assertion in a way that this server cannot follow, or (`act`) say that
+ * someone else acts for the person, which its tokens could not say (RFC 8693 section 4.1).
+ */
+const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /** Scopes that have no effect here: no ID token and no refresh token is issued. */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
