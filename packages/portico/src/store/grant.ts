@@ -4,7 +4,7 @@ import type { ClientLook, RegisteredBy } from './client.ts';
 /** Who has the access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** How access begins: as the holder's own, or to a person's account because an organization gave it. */
+/** How access begins: by the holder, or because an organization gave it to a person's account. */
 export type Beginning = Holder | 'organization';
 
 /** Returns the features' grants with which such access begins, in addition to those of RFC 6749. */

@@ -71,8 +71,8 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /**
-   * Links a subject to an account, in the tenant that is configured for the issuer. Throws an AccessError if the account does not exist,
-   * or if the subject is linked to another one.
+   * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
+   * AccessError if the account does not exist, or if the subject is linked to another one.
    */
   async link(account: LinkedSubject, given: PersonReference): Promise<void> {
     const { trustedIssuers, accounts, clock, host } = this.#server;
@@ -102,7 +102,7 @@ export class OrganizationAccess implements GivenAccess {
 
   /**
    * Removes the subject's links, in every tenant. Their tokens stop working at once. Throws an
-   * AccessError if there is none.
+   * AccessError if the subject is not linked.
    */
   async unlink(account: LinkedSubject): Promise<void> {
     const { issuer, subject } = requireAccount(account);
