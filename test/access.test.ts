@@ -310,7 +310,7 @@ describe('who holds access', () => {
     [['--person', 'accounts', 'a', 'b'], 'needs two values'],
     [['--person', 'accounts', ''], 'not empty'],
     [['--person', 'accounts', 'x'.repeat(256)], 'at most 255'],
-    [['--client', 'nobody'], 'No client has this id'],
+    [['--client', 'unknown'], 'No client has this id'],
     [['--scope', 'two scopes'], 'scope'],
     [['--unused-since', 'yesterday'], '30d'],
     [['--unused-since', '2999-01-01'], 'must be in the past'],
@@ -456,7 +456,7 @@ describe('a person who is revoked', () => {
   test('must be known: for any other id, the command says what it compared', async () => {
     await obtainTokens(portal, notes, ADA);
     const id = await personOf();
-    for (const other of [`${id} `, id.toUpperCase(), 'nobody']) {
+    for (const other of [`${id} `, id.toUpperCase(), 'unknown']) {
       if (other === id) continue;
       const { code, stdout, stderr } = await run('oauth:person:revoke', 'accounts', other);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -601,9 +601,9 @@ describe('a person who is erased', () => {
     const unasked = await run('oauth:person:erase', 'accounts', id);
     expect(unasked).toMatchObject({ code: 1, stdout: '' });
     expect(unasked.stderr).toContain('Add --yes');
-    const nobody = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
-    expect(nobody).toMatchObject({ code: 1, stdout: '' });
-    expect(nobody.stderr).toContain('Nothing is stored about the person');
+    const unknown = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
+    expect(unknown).toMatchObject({ code: 1, stdout: '' });
+    expect(unknown.stderr).toContain('Nothing is stored about the person');
     expect(await livesFor(tokens)).toBe(true);
     const erased = await run('oauth:person:erase', 'accounts', id, '--yes');
     expect(erased.stdout).toMatch(

@@ -179,7 +179,7 @@ describe("an administrator's pages in a real Chromium", () => {
       ...paths.map(at),
       at(`${person}&ask=erase`),
       ...asks.map((ask) => of(client.id, ask)),
-      of('nobody'),
+      of('unknown'),
     ];
     for (const [colorScheme, width] of LOOKS.slice(0, SCALE.administrationLooks)) {
       const own = await browser.newContext({

@@ -442,7 +442,7 @@ describe('an administrator', () => {
         const account = await portal.application.accounts.find(person);
         if (account?.getProfile().email === email) return person;
       }
-      throw new Error('Nobody');
+      throw new Error(`${email} is not in the list`);
     };
     const { provider, id } = await personOf(GRACE);
     const { items: graces } = await portal.server.access.list({ person: { provider, id } });

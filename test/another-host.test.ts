@@ -201,7 +201,7 @@ describe('an application that does not use the kit', () => {
       expect((await answer('oauth_server_token', '/oauth/token', form)).status).toBe(401);
       return verifications - before;
     };
-    expect([await cost(client.id), await cost('nobody')]).toEqual([1, 1]);
+    expect([await cost(client.id), await cost('unknown')]).toEqual([1, 1]);
   });
 
   test('loads the account once per request of a person at a browser', async () => {

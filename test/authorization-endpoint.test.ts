@@ -245,7 +245,7 @@ test('a browser that returns signed out, without a waiting request, is sent to s
 
 test('a page uses the languages that a request asked for in a form or when it was pushed', async () => {
   const speaking = start('accept', { languages: true });
-  const form = parameters({ client_id: 'nobody', ui_locales: 'ja' });
+  const form = parameters({ client_id: 'unknown', ui_locales: 'ja' });
   const page = await speaking.send(browserOf(null), '/oauth/authorize', form);
   expect([page.status, page.headers.get('content-language')]).toEqual([400, 'ja']);
 
@@ -389,7 +389,7 @@ describe('a request to the authorization endpoint', () => {
     expect((await server.send(browser, at({ request_id: id }))).status).toBe(200);
     for (const query of [
       `request_id=${id}&request_id=${id}`,
-      `request_id=${id}&client_id=nobody`,
+      `request_id=${id}&client_id=unknown`,
       'request_id=',
       '',
     ]) {

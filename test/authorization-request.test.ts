@@ -54,7 +54,7 @@ async function expectErrorPage(response: Response, says: string): Promise<void> 
 describe('an authorization request without a safe destination is answered with a page, never a redirect', () => {
   // @shows AS-7.4, RFC9700-4.11
   test('an unknown client', async () => {
-    await expectErrorPage(await ask({ client_id: 'nobody' }), 'Unknown application');
+    await expectErrorPage(await ask({ client_id: 'unknown' }), 'Unknown application');
   });
   test('a client id with a NUL character', async () => {
     await expectErrorPage(await ask({ client_id: `${client.id}\0` }), 'Unknown application');
@@ -409,7 +409,7 @@ describe('the pages', () => {
   // @shows AS-8.8, RFC6749-10.13, RFC9700-4.2.4a, RFC9700-4.16
   // @shows RFC9700-4.16b
   test('are not framed or stored, send no referrer and run no script', async () => {
-    for (const response of [await ask({}), await ask({ client_id: 'nobody' })]) {
+    for (const response of [await ask({}), await ask({ client_id: 'unknown' })]) {
       expect(response.headers.get('x-frame-options')).toBe('DENY');
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(response.headers.get('referrer-policy')).toBe('no-referrer');

@@ -204,7 +204,7 @@ describe('what such a host leaves out:', () => {
     ['nothing', {}],
   ])("the address comes from its framework's request: %s", async (_, context) => {
     const { send } = await start();
-    const form = { grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' };
+    const form = { grant_type: 'client_credentials', client_id: 'unknown', client_secret: 'wrong' };
     await send({ ...browserOf(null), ...context }, '/oauth/token', { form });
     const refusal = logged.find(({ message }) => message.startsWith('{endpoint} refused'));
     expect(refusal?.context['address']).toBe('socket' in context ? '203.0.113.7' : null);

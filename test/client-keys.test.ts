@@ -132,7 +132,7 @@ describe('keys that a client publishes at a URL', () => {
       { exp: 1 },
       { jti: undefined },
       { iss: 'another' },
-      { sub: 'nobody' },
+      { sub: 'unknown' },
     ]) {
       expect((await authenticate(id, key, changes)).status).toBe(401);
     }

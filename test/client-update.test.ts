@@ -476,7 +476,7 @@ describe('an update', () => {
     );
     await expect(clients.update(revoked.id, { name })).rejects.toThrow('already revoked');
     await expect(clients.update(URL_ID, { name })).rejects.toThrow('already revoked');
-    await expect(clients.update('nobody', { name })).rejects.toThrow('No client has this id');
+    await expect(clients.update('unknown', { name })).rejects.toThrow('No client has this id');
   });
 
   // @shows AS-30.2, AS-30.7

@@ -91,7 +91,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     askProxy(proxy.port, target, { from: program.from, ...asking });
   const wrongSecret = {
     grant_type: 'client_credentials',
-    client_id: 'nobody',
+    client_id: 'unknown',
     client_secret: 'wrong',
   };
   const form = new URLSearchParams(wrongSecret).toString();
@@ -166,7 +166,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
       expect.objectContaining({ error: 'invalid_request' }),
     ]);
     expect((await post(3_000_000)).status).toBe(413);
-    const long = await ask(`/oauth/authorize?client_id=nobody&state=${'s'.repeat(12_000)}`);
+    const long = await ask(`/oauth/authorize?client_id=unknown&state=${'s'.repeat(12_000)}`);
     expect([long.status, long.headers['x-request-id']]).toEqual([400, expect.any(String)]);
   });
 

@@ -219,7 +219,7 @@ describe('a client gets no codes', () => {
     [string, (box: TestClient) => TestClient | Promise<TestClient>, string, Record<string, string>]
   >([
     ['with a wrong secret', ({ id }) => ({ id, secret: 'wrong' }), 'invalid_client', {}],
-    ['that is unknown', () => ({ id: 'nobody', secret: '' }), 'invalid_client', {}],
+    ['that is unknown', () => ({ id: 'unknown', secret: '' }), 'invalid_client', {}],
     ['that leaves out its secret', ({ id }) => ({ id, secret: '' }), 'invalid_client', {}],
     ['without the grant', () => registerClient(portal), 'unauthorized_client', {}],
     ['for a scope that it does not have', (box) => box, 'invalid_scope', { scope: 'everything' }],

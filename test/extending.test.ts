@@ -368,7 +368,7 @@ describe('a grant of a feature', () => {
             begins: 'person',
             clients: 'any',
             grant: () => ({
-              answer: async () => Promise.reject(new OAuthError('invalid_grant', 'Nobody.')),
+              answer: async () => Promise.reject(new OAuthError('invalid_grant', 'Not this one.')),
             }),
           },
         ],
@@ -381,7 +381,9 @@ describe('a grant of a feature', () => {
     const told = await ask(server, '/oauth/register', { grant_types: grants });
     expect(told).toMatchObject({ status: 201, told: { grant_types: grants, response_types: [] } });
     const sent = { grant_type: 'urn:example:people', client_id: client.id };
-    expect((await ask(server, '/oauth/token', sent))?.told['error_description']).toBe('Nobody.');
+    expect((await ask(server, '/oauth/token', sent))?.told['error_description']).toBe(
+      'Not this one.',
+    );
   });
 
   test.each([

@@ -106,9 +106,9 @@ describe('failed client authentication', () => {
   test('does not reveal whether a client exists', async () => {
     await begin();
     for (let count = 0; count < 5; count += 1) {
-      expect(await status(ask('wrong', { id: 'nobody' }))).toBe(401);
+      expect(await status(ask('wrong', { id: 'unknown' }))).toBe(401);
     }
-    expect(await status(ask('wrong', { id: 'nobody' }))).toBe(429);
+    expect(await status(ask('wrong', { id: 'unknown' }))).toBe(429);
   });
 
   // @shows AS-17.1, RFC6749-10.10b, RFC9700-4.13

@@ -264,7 +264,7 @@ describe('Host.commit', () => {
   });
 
   test('is not called for requests of applications', async () => {
-    await answer('/oauth/token', form({ grant_type: 'refresh_token', client_id: 'nobody' }));
+    await answer('/oauth/token', form({ grant_type: 'refresh_token', client_id: 'unknown' }));
     await answer('/oauth/introspect', form({ token: 'x' }));
     await answer('/oauth/userinfo');
     await answer('/.well-known/jwks.json');

@@ -394,7 +394,7 @@ describe('a secret that another server had hashed', () => {
       return verified - before;
     };
     // Two while a client of this portal has two secrets, like the one that was rotated above.
-    const unknown = await cost('nobody');
+    const unknown = await cost('unknown');
     expect(unknown).toBeGreaterThan(0);
     expect([await cost(own.id), await cost(idOf(digest)), await cost(idOf(derived))]).toEqual([
       unknown,
@@ -765,7 +765,7 @@ describe('oauth:subject:import', () => {
       false,
       ['another person already has this sub'],
     ]);
-    expect(await give({ ...grace, sub: 'g1' }, { ...ada, id: 'nobody', sub: 'n1' })).toEqual([
+    expect(await give({ ...grace, sub: 'g1' }, { ...ada, id: 'unknown', sub: 'n1' })).toEqual([
       false,
       ['imported', 'the application has no account with this provider and id'],
     ]);

@@ -164,10 +164,13 @@ describe('an application that signs in with a JWT in the browser’s storage', (
       headers: { Authorization: `Basic ${btoa(`${client.id}:${secret ?? ''}`)}` },
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
     });
-    const { access_token: ofNobody } = (await asked.json()) as { readonly access_token: string };
-    expect([await status('/orders', ofNobody), await status('/api/orders', ofNobody)]).toEqual([
-      200, 403,
-    ]);
+    const { access_token: withoutPerson } = (await asked.json()) as {
+      readonly access_token: string;
+    };
+    expect([
+      await status('/orders', withoutPerson),
+      await status('/api/orders', withoutPerson),
+    ]).toEqual([200, 403]);
   });
 
   test('continues as the person of the token in the storage, after that person confirms', async () => {

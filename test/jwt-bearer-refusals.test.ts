@@ -180,7 +180,7 @@ const ELSEWHERE: readonly Refusal[] = [
     () => withClaims({ aud: audience(portal.server.issuer) }),
   ]),
   ['for another client', () => withClaims({ client_id: other.id })],
-  ['for no client', () => withClaims({ client_id: 'nobody' })],
+  ['for no client', () => withClaims({ client_id: 'unknown' })],
   ['for a list with the client', () => withClaims({ client_id: [assistant.id] })],
   ['sent by another client', () => ({ assertion: withClaims({}), by: other })],
   ['sent without a client', () => ({ assertion: withClaims({}), by: null })],
@@ -255,12 +255,12 @@ const FOREIGN: readonly Refusal[] = [
   ['of the server itself', () => withClaims({ iss: portal.server.issuer })],
   ['of the client', () => withClaims({ iss: assistant.id })],
   ['of another trusted issuer with the same subject', () => withClaims({ iss: OTHER_IDP })],
-  ...['u019488227', ` ${SUBJECT}`, `${SUBJECT} `, `${SUBJECT}\u200B`, ADA, 'nobody'].map(
+  ...['u019488227', ` ${SUBJECT}`, `${SUBJECT} `, `${SUBJECT}\u200B`, ADA, 'unknown'].map(
     (sub): Refusal => [`about the subject ${JSON.stringify(sub)}`, () => withClaims({ sub })],
   ),
   [
     'about nobody, with an e-mail address',
-    () => withClaims({ sub: 'nobody', email: ADA, email_verified: true, aud_sub: SUBJECT }),
+    () => withClaims({ sub: 'unknown', email: ADA, email_verified: true, aud_sub: SUBJECT }),
   ],
 ];
 

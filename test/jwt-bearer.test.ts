@@ -368,7 +368,7 @@ describe('a token that an organization gave', () => {
 
   // @shows AS-49.6
   test('of a person who does not exist cannot be ended, nor allowed for an unknown client', async () => {
-    const nobody = { provider: 'users', id: 'nobody' };
+    const nobody = { provider: 'users', id: 'unknown' };
     await expect(portal.server.access.revokePerson(nobody)).rejects.toThrow('Nothing is stored');
     await expect(organization().allow({ person: nobody, clientId: null })).rejects.toThrow(
       'was not ended for this person',
@@ -446,7 +446,7 @@ describe('links', () => {
       access.link({ issuer: 'https://other.example', subject: 'x' }, ada),
     ).rejects.toThrow('not in oauth_server:trusted_issuers');
     await expect(
-      access.link({ issuer: IDP, subject: 'x' }, { provider: 'users', id: 'nobody' }),
+      access.link({ issuer: IDP, subject: 'x' }, { provider: 'users', id: 'unknown' }),
     ).rejects.toThrow('No account');
     await expect(access.unlink({ issuer: IDP, subject: 'unknown' })).rejects.toThrow(
       'is not linked',

@@ -242,7 +242,7 @@ async function tell(...events: readonly AuditEvent[]): Promise<void> {
 const ADMINISTRATOR = { provider: 'accounts', id: 'the administrator' };
 
 /** The source of each type here. */
-const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'nobody'>> =
+const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'unknown'>> =
   {
     consent_granted: 'http',
     consent_denied: 'http',
@@ -271,9 +271,9 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
     signing_key_created: 'administrator',
     signing_key_staged: 'administrator',
     signing_key_removed: 'administrator',
-    admin_refused: 'nobody',
-    tool_called: 'nobody',
-    resource_read: 'nobody',
+    admin_refused: 'unknown',
+    tool_called: 'unknown',
+    resource_read: 'unknown',
   };
 
 /** Over HTTP an event has an address and a request, from the console it has neither. */
@@ -281,7 +281,7 @@ function whereFrom({ by, address, request_id: request }: Item): string {
   if (by === 'console')
     return address === null && request === null ? 'console' : 'a console with a request';
   if (by !== null) return 'administrator';
-  if (address === null && request === null) return 'nobody';
+  if (address === null && request === null) return 'unknown';
   return address === '127.0.0.1' && /^[\w-]{36}$/.test(request ?? '') ? 'http' : 'an odd request';
 }
 
@@ -344,8 +344,8 @@ describe('with oauth_server:audit:keep and :stream', () => {
     expect(Object.fromEntries(kinds)).toEqual({
       ...Object.fromEntries(Object.entries(FROM).map(([type, from]) => [type, [from]])),
       // Of the application itself, of an operator, and of a client.
-      client_registered: ['console', 'http', 'nobody'],
-      signing_key_created: ['administrator', 'nobody'],
+      client_registered: ['console', 'http', 'unknown'],
+      signing_key_created: ['administrator', 'unknown'],
       family_revoked: ['console', 'http'],
     });
     const ended = items.filter(({ type }) => type === 'family_revoked').map(({ reason }) => reason);
@@ -816,7 +816,7 @@ describe('a person who is erased', () => {
   test('leaves no address and no request id behind, since the log could resolve it', async () => {
     await authorize();
     const [newest] = (await list('--type=tokens_issued', '--limit=1')).items;
-    const known = newest?.person ?? person('nobody');
+    const known = newest?.person ?? person('unknown');
     while ((await portal.server.audit.pseudonymise(known, 'nobody-2')) > 0);
     const { items } = await list('--person', known.provider, 'nobody-2', '--limit=1000');
     expect(items.length).toBeGreaterThan(10);

@@ -215,7 +215,7 @@ describe('the browser is sent nowhere', () => {
       () => ({ client_id: client.id, post_logout_redirect_uri: `${BACK}/` }),
     ],
     ['without a client', () => ({ post_logout_redirect_uri: BACK })],
-    ['of an unknown client', () => ({ client_id: 'nobody', post_logout_redirect_uri: BACK })],
+    ['of an unknown client', () => ({ client_id: 'unknown', post_logout_redirect_uri: BACK })],
     [
       'if the token is for another client',
       () => ({

@@ -83,7 +83,7 @@ async function startPrimary() {
     waitsForStandby,
     /** Resolves once commits wait, which is some time after the server was told. */
     awaitStandby: async (): Promise<void> => {
-      await tell('nobody');
+      await tell('unknown');
       await expect.poll(probe, { ...PATIENCE, interval: 10 }).toBe(true);
     },
     awaitNoStandby: () => tell(''),

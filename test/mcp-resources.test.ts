@@ -41,7 +41,7 @@ function at(
 }
 
 const mine: UserResourceInterface = {
-  ...at('app://mine', () => `of ${token().user()?.getProfile().name ?? 'nobody'}`),
+  ...at('app://mine', () => `of ${token().user()?.getProfile().name ?? 'unknown'}`),
   personal: true,
 };
 const orders: ScopedResourceInterface = {

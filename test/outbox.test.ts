@@ -172,7 +172,7 @@ test('a message that expired is not sent, and is removed after a week', async ()
   const [message] = await one.server.outbox.list();
   expect(message?.reason).toBe('expired: the answer is 503');
   const sent = receiver.received.length;
-  await one.server.outbox.retry({ receiver: 'nobody' });
+  await one.server.outbox.retry({ receiver: 'unknown' });
   expect(await one.server.prune()).toMatchObject({ outboxMessages: 0 });
   later += WEEK + 1000;
   expect(await one.server.prune()).toMatchObject({ outboxMessages: 1 });

@@ -275,7 +275,7 @@ describe('private_key_jwt', () => {
     expect((await ask(assertionOf(id, key), { client_id: id })).status).toBe(200);
     const other = await serviceWith(key);
     await expectRefused(await ask(assertionOf(id, key), { client_id: other }));
-    await expectRefused(await ask(assertionOf(id, key), { client_id: 'nobody' }));
+    await expectRefused(await ask(assertionOf(id, key), { client_id: 'unknown' }));
   });
 
   // @shows AS-23.2, RFC7523-2.2b, RFC7521-4.2
@@ -323,7 +323,7 @@ describe('private_key_jwt', () => {
       scopes: ['notes:read'],
     });
     const open = await registerClient(portal, { public: true });
-    for (const { id } of [confidential, open, { id: 'nobody' }]) {
+    for (const { id } of [confidential, open, { id: 'unknown' }]) {
       await expectRefused(await ask(assertionOf(id, key)));
     }
     const id = await serviceWith(key);

@@ -67,7 +67,7 @@ test('one browser gets the question, twice at once if it asks so, and one code g
     expect(new Set(shown).size).toBe(1);
     const place = opened.findIndex(({ status }) => status === 200);
     const [page, visitor] = [opened[place], browsers[place % browsers.length]];
-    if (page === undefined || visitor === undefined) throw new Error('Nobody was put the question');
+    if (page === undefined || visitor === undefined) throw new Error('No visitor got the question');
     const answers = await Promise.all(
       [1, 2, 3].map(() => visitor.submit(page.clone(), { decision: 'allow' })),
     );

@@ -76,7 +76,7 @@ async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
   const responses = [...(await send(0, atOnce)), ...(await send(atOnce, 5))];
   const answers = await Promise.all(responses.map(tokensOf));
   const [answer] = answers;
-  if (answer === undefined) throw new Error('Nobody was answered');
+  if (answer === undefined) throw new Error('No request was answered');
   for (const { access_token: access, refresh_token: token } of answers)
     expect([access, token]).toEqual([answer.access_token, answer.refresh_token]);
   return answer;

@@ -329,7 +329,7 @@ describe('clients', () => {
       expect(await store.clients.updateClient(client, { ...client, name: 'Another' })).toBe(false);
       expect(await store.clients.findClient(client.id)).toEqual(client);
     }
-    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(
+    expect(await store.clients.updateClient(clientNamed('unknown'), clientNamed('unknown'))).toBe(
       false,
     );
   });
@@ -386,7 +386,7 @@ describe('clients', () => {
     });
     const open = await newClient({ public: true, secretHash: null });
     expect(await store.clients.rotateSecret(open.id, 'x', null)).toBe(false);
-    expect(await store.clients.rotateSecret('nobody', 'x', null)).toBe(false);
+    expect(await store.clients.rotateSecret('unknown', 'x', null)).toBe(false);
     await store.clients.revokeClient(id, NOW);
     expect(await store.clients.rotateSecret(id, 'x', null)).toBe(false);
   });

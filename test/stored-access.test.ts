@@ -135,7 +135,7 @@ describe('active access', () => {
     await family('1', { expires_at: NOW });
     await family('2', { expires_at: NOW + 1 });
     await family('3', { revoked_at: NOW });
-    for (const [index, id] of ['revoked', 'narrowed', 'misnamed', 'nobody', 'last'].entries())
+    for (const [index, id] of ['revoked', 'narrowed', 'misnamed', 'unknown', 'last'].entries())
       await family(String(4 + index), { client_id: id });
     expect(await found()).toEqual(['8', '2', null]);
   });
@@ -188,9 +188,9 @@ describe('active access', () => {
 
   test('is found by the id of the authorization, whether it lives or not', async () => {
     await fresh();
-    await family('1', { revoked_at: NOW, client_id: 'nobody', user_id: 'grace' });
+    await family('1', { revoked_at: NOW, client_id: 'unknown', user_id: 'grace' });
     expect(await store.authorizations.findHolder('1')).toEqual({
-      clientId: 'nobody',
+      clientId: 'unknown',
       person: GRACE,
     });
     expect(await store.authorizations.findHolder('2')).toBeNull();
@@ -606,8 +606,8 @@ describe('the kept audit', () => {
       others,
     );
     const unknown = { address: null, requestId: null };
-    const pseudonym = { provider: 'accounts', id: 'nobody' };
-    expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(3);
+    const pseudonym = { provider: 'accounts', id: 'unknown' };
+    expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(3);
     expect(await table.newest(null, EVERY, 9)).toEqual([
       others,
       record('4', { person: GRACE, by: pseudonym, ...unknown }),
@@ -615,8 +615,8 @@ describe('the kept audit', () => {
       record('2', { person: pseudonym, ...unknown }),
       record('1', { person: pseudonym, ...unknown }),
     ]);
-    expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(1);
-    expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(0);
+    expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(1);
+    expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(0);
   });
 
   test('loses what is older than an id, oldest first, in batches', async () => {

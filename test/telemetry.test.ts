@@ -277,7 +277,7 @@ describe('the counters', () => {
         .status,
     ).toBe(401);
     expect((await requestToken(portal, client, { grant_type: 'sung' })).status).toBe(400);
-    const stranger = { id: 'nobody', secret: '' };
+    const stranger = { id: 'unknown', secret: '' };
     expect((await fetch(authorizationUrl(portal, stranger))).status).toBe(400);
     await fetch(authorizationUrl(portal, client, { scope: 'unknown:scope' }), {
       redirect: 'manual',

@@ -222,9 +222,9 @@ describe('the owner of a token', () => {
       const request = new Request(`${portal.url}/x`, { headers });
       const whose = await portal.server.withToken(request, async () => {
         expect([token().user(), token().clientId()]).toEqual([null, null]);
-        return new Response('nobody');
+        return new Response('unknown');
       });
-      expect(await whose.text()).toBe('nobody');
+      expect(await whose.text()).toBe('unknown');
     }
   });
 

@@ -398,7 +398,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
       new URL(REDIRECT_URI).origin,
       'invalid_scope',
     ]);
-    const unknown = await visitor.post('/oauth/authorize', parameters({ client_id: 'nobody' }));
+    const unknown = await visitor.post('/oauth/authorize', parameters({ client_id: 'unknown' }));
     expect([unknown.status, unknown.headers.has('location')]).toEqual([400, false]);
     const form = new URLSearchParams(parameters());
     form.append('scope', 'openid');

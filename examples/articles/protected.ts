@@ -38,7 +38,7 @@ function mayWrite(application: Application): Guard {
       token().requireScope(WRITE);
     } else {
       const user = await application.auth().user();
-      if (user === null) throw new HttpError(401, 'Nobody is signed in');
+      if (user === null) throw new HttpError(401, 'You are not signed in');
       if (!(await application.accounts.holdsPermission(user.reference, WRITE))) {
         throw new HttpError(403, 'The person may not write');
       }

@@ -64,7 +64,7 @@ export function createWeb(users: Users, application: Application, secret: string
   app.get('/', (req, res) => {
     const user = req.user as User | undefined;
     res.send(
-      `<!doctype html><title>Orders</title><p>${escape(user?.name ?? 'Nobody')} is signed in</p>`,
+      `<!doctype html><title>Orders</title><p>${escape(user?.name ?? 'No one')} is signed in</p>`,
     );
   });
   app.get('/api/orders', (_, res) => {

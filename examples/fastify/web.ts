@@ -60,7 +60,7 @@ export async function createWeb(
   });
   fastify.get('/', async (request, reply) => {
     const { userId } = request.session;
-    const name = userId === undefined ? 'Nobody' : (users.byId(userId)?.name ?? 'Nobody');
+    const name = userId === undefined ? 'No one' : (users.byId(userId)?.name ?? 'No one');
     return reply
       .type('text/html')
       .send(`<!doctype html><title>Orders</title><p>${escape(name)} is signed in</p>`);

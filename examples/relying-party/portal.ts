@@ -159,7 +159,7 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
 const EXCHANGE =
   'Notebook itself asks the portal, with its own secret. The verifier shows that whoever began this sign-in ends it (PKCE).';
 const REFRESH =
-  'Notebook uses up its refresh token. Nobody had to be asked: you allowed this before.';
+  'Notebook uses up its refresh token. You did not have to answer again: you allowed this before.';
 
 function departure(url: URL): readonly Step[] {
   return [

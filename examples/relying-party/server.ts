@@ -86,7 +86,7 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
     const visit = visitOf(context);
     if (visit === null || visit.pending === null) {
       return context.html(
-        resultPage('This sign-in was not started here', 'Nobody was signed in.'),
+        resultPage('This sign-in was not started here', 'You are not signed in.'),
         400,
       );
     }

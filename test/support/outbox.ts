@@ -31,7 +31,7 @@ export function sendingTo(url: string): Feature {
           const headers = { 'X-Id': id, 'X-Receiver': receiver };
           const sent = { method: 'POST', headers, body: payload, signal };
           const answer = await fetch(url, sent).catch(() => null);
-          if (answer === null) return { outcome: 'failed', reason: 'nobody answers' };
+          if (answer === null) return { outcome: 'failed', reason: 'the receiver does not answer' };
           await answer.arrayBuffer();
           if (answer.status === 400) return { outcome: 'refused', reason: 'the answer is 400' };
           if (answer.status === 410) return { outcome: 'obsolete' };

@@ -1,16 +1,19 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const MADE = 'PORTICO_TEST_FOLDER';
+const PREFIX = 'portico-tests-';
 
 /**
- * Gives all tests of a run one temporary folder, which is removed with the run: a killed process
- * leaves files nowhere else. Each project calls this; the first one makes the folder.
+ * Gives all tests of a run one temporary folder, and removes it after the run: a killed process
+ * leaves files nowhere else. Each project calls this; the first one makes the folder. A killed run
+ * leaves its folder, and the next run removes it.
  */
 export function setup(): () => void {
   if (process.env[MADE] !== undefined) return () => {};
-  const folder = mkdtempSync(path.join(tmpdir(), 'portico-tests-'));
+  removeLeft();
+  const folder = mkdtempSync(path.join(tmpdir(), `${PREFIX}${process.pid}-`));
   // Servers and tests of ownership run under other accounts.
   chmodSync(folder, 0o1777);
   process.env[MADE] = folder;
@@ -19,4 +22,21 @@ export function setup(): () => void {
     delete process.env[MADE];
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** The name of a run's folder begins with the id of its process. */
+function removeLeft(): void {
+  for (const folder of globSync(path.join(tmpdir(), `${PREFIX}*-*`))) {
+    const id = path.basename(folder).slice(PREFIX.length).split('-')[0] ?? '';
+    if (/^\d+$/.test(id) && !isRunning(Number(id)))
+      rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

@@ -46,7 +46,7 @@ Bun.serve({
         return new Response(null, { status: 303, headers: { Location: returnTo } });
       },
     },
-    '/': (request) => new Response(userOfSession(request.cookies.get('session'))?.name ?? 'Nobody'),
+    '/': (request) => new Response(userOfSession(request.cookies.get('session'))?.name ?? 'No one'),
   },
   fetch: NOT_FOUND,
 });

@@ -35,6 +35,6 @@ Deno.serve({ port, hostname: Deno.env.get('HOST') ?? 'localhost' }, async (reque
   if (url.pathname === '/login' && request.method === 'POST') return signIn(request, url);
   if (url.pathname === '/login')
     return new Response(FORM, { headers: { 'Content-Type': 'text/html' } });
-  if (url.pathname === '/') return new Response(userOfSession(request)?.name ?? 'Nobody');
+  if (url.pathname === '/') return new Response(userOfSession(request)?.name ?? 'No one');
   return new Response('Not found', { status: 404 });
 });

@@ -71,7 +71,7 @@ export class AuthController {
 
   @Get()
   home(@Req() request: Request) {
-    return `${(request.user as User | undefined)?.name ?? 'Nobody'} is signed in`;
+    return `${(request.user as User | undefined)?.name ?? 'No one'} is signed in`;
   }
 }
 

@@ -35,6 +35,6 @@ export class AuthController {
   @Get()
   home(@Req() request: FastifyRequest) {
     const id = request.session.get('userId');
-    return `${(id === undefined ? null : this.users.byId(id))?.name ?? 'Nobody'} is signed in`;
+    return `${(id === undefined ? null : this.users.byId(id))?.name ?? 'No one'} is signed in`;
   }
 }

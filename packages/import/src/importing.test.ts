@@ -134,7 +134,7 @@ describe('an imported client', () => {
     expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
     const { subjects } = await imports.subjects([
       { provider: 'accounts', id: 'ada', sub: 'a-subject' },
-      { provider: 'accounts', id: 'nobody', sub: 'another-subject' },
+      { provider: 'accounts', id: 'unknown', sub: 'another-subject' },
     ]);
     expect(subjects.map(({ outcome }) => outcome)).toEqual(['imported', 'refused']);
   });

@@ -5,7 +5,7 @@ import { run } from './program.ts';
 /**
  * The official SDK, 2.x, with what it leaves to its user: tokens that are bound to a key (RFC
  * 9449), in its `fetch`. Without a redirect URI it is the MCP conformance suite that runs it, whose
- * pages ask nobody anything.
+ * pages ask no questions.
  */
 const options = { [oauth.allowInsecureRequests]: true };
 

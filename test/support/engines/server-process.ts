@@ -69,7 +69,7 @@ export async function serve(
   const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < 100_000) said += text;
+    said = (said + text).slice(-100_000);
   });
   const last = () => child.kill('SIGKILL');
   process.once('exit', last);
@@ -82,7 +82,7 @@ export async function serve(
     const database = openDatabase(url, { directory: '/' });
     try {
       await database.execute('SELECT 1');
-      return toServerProcess(child);
+      return toServerProcess(child, () => said);
     } catch (error) {
       if (Date.now() > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -95,7 +95,17 @@ export async function serve(
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) =>
   exitCode !== null || signalCode !== null;
 
-function toServerProcess(child: ChildProcess): ServerProcess {
+/** The last text that a server wrote, in characters, if it ends by itself. */
+const LAST_WORDS = 10_000;
+
+function toServerProcess(child: ChildProcess, said: () => string): ServerProcess {
+  let isEnding = false;
+  child.once('close', (code, signal) => {
+    if (!isEnding)
+      process.stderr.write(
+        `${child.spawnfile} ended by itself (${code ?? signal}):\n${said().slice(-LAST_WORDS)}\n`,
+      );
+  });
   const signalAll = (signal: NodeJS.Signals) => {
     // The parent before its children, so that it starts no more of them.
     child.kill(signal);
@@ -104,12 +114,14 @@ function toServerProcess(child: ChildProcess): ServerProcess {
   return {
     isRunning: () => !hasEnded(child),
     async end() {
+      isEnding = true;
       const closed = once(child, 'close');
       child.kill('SIGTERM');
       await closed;
     },
     async kill() {
       if (hasEnded(child)) return;
+      isEnding = true;
       const closed = once(child, 'close');
       signalAll('SIGSTOP');
       const children = childrenOf(child);

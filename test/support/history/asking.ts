@@ -123,7 +123,7 @@ export function createAsking(options: AskingOptions): Asking {
         location,
       };
     } catch (error) {
-      return { ending: isNobodyThere(error) ? null : 'lost' };
+      return { ending: isUnreachable(error) ? null : 'lost' };
     }
   }
 
@@ -338,7 +338,7 @@ export function createAsking(options: AskingOptions): Asking {
 }
 
 /** No process listened, so nothing was sent. */
-function isNobodyThere(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }

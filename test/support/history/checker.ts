@@ -47,7 +47,7 @@ export const PROMISES = [
 export type Promised = (typeof PROMISES)[number];
 
 /** What may have happened to a use that got 503. */
-export type AfterUnavailable = 'not spent' | 'nobody knows';
+export type AfterUnavailable = 'not spent' | 'unknown';
 
 export function findViolations(
   history: readonly Operation[],

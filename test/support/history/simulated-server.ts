@@ -82,7 +82,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
       case 'revoke client':
         break;
     }
-    throw new Error(`Nobody simulates ${request.kind}`);
+    throw new Error(`No request of this kind is simulated: ${request.kind}`);
   }
 
   function next(): Asked {

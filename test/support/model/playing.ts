@@ -239,7 +239,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
         crash: () => crash(String(subject)),
       };
       const event = events[step.does];
-      if (event === undefined) throw new Error(`Nobody knows how to ${step.does}`);
+      if (event === undefined) throw new Error(`Unknown step: ${step.does}`);
       await event();
     }
 

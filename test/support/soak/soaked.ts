@@ -45,7 +45,7 @@ let waiting = 0;
 /** Answers only after its caller has left. */
 const never: ToolInterface = {
   name: () => 'never',
-  description: () => 'Waits until nobody listens any more',
+  description: () => 'Waits until the server no longer listens',
   inputSchema: () => ({ type: 'object' }),
   async handle(_, { signal, progress }) {
     await progress(1, 2);

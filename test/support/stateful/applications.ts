@@ -253,7 +253,7 @@ export async function look(known: Known, request: LookUp, at: number): Promise<A
   const subject = subjectOf(known, family);
   return {
     is: 'claims',
-    subject: subject === null ? 'nobody' : subjectNamed(known, sub, subject),
+    subject: subject === null ? 'unknown' : subjectNamed(known, sub, subject),
     claims: Object.keys(claims).toSorted(),
   };
 }

@@ -192,7 +192,7 @@ function install(
   let last = '';
   const personOf = (name: string) => {
     const person = people.get(name);
-    if (person === undefined) throw new Error(`There is nobody called ${name}`);
+    if (person === undefined) throw new Error(`No person is called ${name}`);
     return person;
   };
   const quiet = { debug() {}, info() {}, warning() {}, error() {} };

@@ -3,7 +3,7 @@ import type { Route } from './+types/home';
 
 export async function loader({ request }: Route.LoaderArgs) {
   const user = await userOfSession(request);
-  return { name: user?.name ?? 'Nobody' };
+  return { name: user?.name ?? 'No one' };
 }
 
 export default function Home({ loaderData }: Route.ComponentProps) {

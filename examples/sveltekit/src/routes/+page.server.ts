@@ -1,1 +1,1 @@
-export const load = ({ locals }) => ({ name: locals.user?.name ?? 'Nobody' });
+export const load = ({ locals }) => ({ name: locals.user?.name ?? 'No one' });

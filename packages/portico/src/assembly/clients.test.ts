@@ -275,7 +275,7 @@ describe('a document URL', () => {
     expect(await refusalOf(clients.revoke('https://127.0.0.1/client.json'))).toContain(
       'No client can have this URL as its id: it has an IP address',
     );
-    expect(await refusalOf(clients.revoke('nobody'))).toContain('No client has this id');
+    expect(await refusalOf(clients.revoke('unknown'))).toContain('No client has this id');
   });
 });
 

@@ -107,12 +107,12 @@ describe('the secret of a browser', () => {
 
   test('is kept through sign-in, and its cookie is for this person from then on', async () => {
     const { browsers, request, cookieFor } = start();
-    const nobody = await cookieFor(null);
-    expect(await cookieFor(null, nobody)).toBe(nobody);
-    const visit = request(nobody, { method: 'POST' });
+    const visitor = await cookieFor(null);
+    expect(await cookieFor(null, visitor)).toBe(visitor);
+    const visit = request(visitor, { method: 'POST' });
     const secret = await browsers.secret(visit, ADA);
     const cookie = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
-    expect(cookie).not.toBe(nobody);
+    expect(cookie).not.toBe(visitor);
     const later = request(cookie);
     expect(await browsers.secret(later, ADA)).toBe(secret);
     expect(await browsers.setCookie(later)).toBeNull();
@@ -176,25 +176,25 @@ describe('the secret of a browser', () => {
 describe('with several cookies', () => {
   test('the person’s own is used first, then one of a signed-out visitor, then another person’s, in any order', async () => {
     const { browsers, request, cookieFor } = start();
-    const [adas, graces, nobodys] = [
+    const [adas, graces, ownerless] = [
       await cookieFor(ADA),
       await cookieFor(GRACE),
       await cookieFor(null),
     ];
     const own = await browsers.secret(request(adas), ADA);
-    const unclaimed = await browsers.secret(request(nobodys), ADA);
+    const unclaimed = await browsers.secret(request(ownerless), ADA);
     for (const order of [
-      [adas, graces, nobodys],
-      [nobodys, graces, adas],
-      [graces, adas, nobodys],
+      [adas, graces, ownerless],
+      [ownerless, graces, adas],
+      [graces, adas, ownerless],
     ]) {
       const visit = request(order.join('; '));
       expect(await browsers.secret(visit, ADA)).toBe(own);
       expect(await browsers.setCookie(visit)).toBeNull();
     }
     for (const order of [
-      [graces, nobodys],
-      [nobodys, graces],
+      [graces, ownerless],
+      [ownerless, graces],
     ])
       expect(await browsers.secret(request(order.join('; ')), ADA)).toBe(unclaimed);
   });

@@ -30,7 +30,7 @@ const STEPS: readonly (readonly [
   wrong: Readonly<Record<string, string>>,
   right: Readonly<Record<string, string | undefined>>,
 ])[] = [
-  ['Unknown application', { client_id: 'nobody' }, { client_id: CLIENT.id }],
+  ['Unknown application', { client_id: 'unknown' }, { client_id: CLIENT.id }],
   [
     'Unregistered return address',
     { redirect_uri: 'https://other.example/' },

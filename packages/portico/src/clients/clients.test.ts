@@ -258,7 +258,7 @@ describe('finding a client', () => {
     expect((await clients.show(id)).secret).toEqual({ previousAcceptedUntil: NOW + 60_000 });
     const refusing = Object.assign(profilesWith(), { refusal: () => 'not of the profile' });
     expect((await clientsWith({ profiles: refusing }).show(id)).refusal).toBe('not of the profile');
-    await expect(clients.show('nobody')).rejects.toThrow(
+    await expect(clients.show('unknown')).rejects.toThrow(
       refusal('No client has this id; see oauth:client:list'),
     );
   });
@@ -314,7 +314,7 @@ describe('rotating a secret', () => {
     const keyed = await registered({ ...WEB, jwks: { keys: [OLD.jwk] } });
     events.length = 0;
     for (const [id, problem] of [
-      ['nobody', 'No client has this id; see oauth:client:list'],
+      ['unknown', 'No client has this id; see oauth:client:list'],
       [revoked, 'The client is already revoked'],
       [keyed, 'A client that authenticates with its keys has no secret to rotate'],
       [await registered({ ...WEB, public: true }), 'A public client has no secret to rotate'],
@@ -358,7 +358,7 @@ describe('revoking a client', () => {
       { type: 'client_revoked', clientId: id, registeredBy: 'operator', ...BY },
     ]);
     await expect(clients.revoke(id)).rejects.toThrow(refusal('The client is already revoked'));
-    await expect(clients.revoke('nobody')).rejects.toThrow('No client has this id');
+    await expect(clients.revoke('unknown')).rejects.toThrow('No client has this id');
     expect(events).toHaveLength(1);
   });
 
@@ -753,7 +753,7 @@ describe('changing a client', () => {
         'This client registered itself and can overwrite any change (RFC 7592). To end it, use oauth:client:revoke',
       ],
       [revoked, 'The client is already revoked'],
-      ['nobody', 'No client has this id; see oauth:client:list'],
+      ['unknown', 'No client has this id; see oauth:client:list'],
     ] as const)
       for (const changes of [
         { name: 'Renamed' },

@@ -35,13 +35,13 @@ function start() {
     /** How many slow verifications this costs. */
     costOf: async (client: Client | null, secret: string): Promise<number> => {
       const before = state.verified;
-      await secrets.verify(client, secret, client?.id ?? 'nobody');
+      await secrets.verify(client, secret, client?.id ?? 'unknown');
       return state.verified - before;
     },
     isKnown: (client: Client | null, secret: string) =>
-      secrets.isKnown(client, secret, client?.id ?? 'nobody'),
+      secrets.isKnown(client, secret, client?.id ?? 'unknown'),
     verify: (client: Client | null, secret: string) =>
-      secrets.verify(client, secret, client?.id ?? 'nobody'),
+      secrets.verify(client, secret, client?.id ?? 'unknown'),
   };
 }
 

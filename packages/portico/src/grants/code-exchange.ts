@@ -53,7 +53,7 @@ export class CodeExchange {
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;
-    const offeredBy = this.#rules.secondUse === 'revokes' ? client.id : NOBODY;
+    const offeredBy = this.#rules.secondUse === 'revokes' ? client.id : NO_CLIENT;
     if (await codes.burnCode(code, offeredBy, now)) await this.replays.audit(code);
   }
 
@@ -83,4 +83,4 @@ export class CodeExchange {
 }
 
 /** No client has this id, so a second use by it revokes nothing. */
-const NOBODY = '';
+const NO_CLIENT = '';

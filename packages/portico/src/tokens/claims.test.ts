@@ -5,7 +5,7 @@ import { claimNameProblem, claimNames, Claims, type ClaimsMapper } from './claim
 import { createScopeCatalog } from './scopes.ts';
 
 const catalog = createScopeCatalog({
-  team: { label: 'See your team', claims: ['roles', 'email', 'nobody'] },
+  team: { label: 'See your team', claims: ['roles', 'email', 'unknown'] },
   office: { label: 'See your office', claims: ['roles', 'desk'] },
 });
 
@@ -31,7 +31,7 @@ describe('the claims of scopes', () => {
   test('are those of OpenID Connect and the configuration, each once, in the order of the scopes', () => {
     expect(
       claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog),
-    ).toEqual(['email', 'email_verified', 'roles', 'nobody', 'desk']);
+    ).toEqual(['email', 'email_verified', 'roles', 'unknown', 'desk']);
     expect(claimNames(['phone', 'address'], catalog)).toEqual([
       'phone_number',
       'phone_number_verified',

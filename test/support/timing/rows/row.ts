@@ -81,7 +81,7 @@ export async function newClient({ server }: World, more: Partial<ClientRegistrat
 
 export type NewClient = Awaited<ReturnType<typeof newClient>>;
 
-export const UNKNOWN = 'a client that nobody knows';
+export const UNKNOWN = 'an unknown client';
 export const HASHED = ['hash sha256', 'timingSafeEqual 43'];
 
 /** An expensive value, made on demand, and again only this often. */

@@ -24,12 +24,12 @@ function ofSignIns(
 }
 
 // As long as Ada's: the answering page shows it again.
-const nobody = () => `${hex().slice(0, 3)}@example.com`;
+const unknown = () => `${hex().slice(0, 3)}@example.com`;
 export const SIGN_INS: readonly Row[] = [
   ofSignIns(
     'account',
-    ['a wrong password', 'an account that nobody has'],
-    [() => [ADA, random()], () => [nobody(), random()]],
+    ['a wrong password', 'an unknown account'],
+    [() => [ADA, random()], () => [unknown(), random()]],
   ),
   ofSignIns(
     'suspended account',

@@ -54,7 +54,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': 'هل تسمح بوصول {client}؟',
   'consent.title': 'هل تسمح بأن يستخدم {client} حسابك في {server}؟',
   'consent.not_verified': 'لم يتحقق منه {server}.',
-  'consent.anybody': 'يمكن لأي شخص إنشاء تطبيق واختيار اسمه.',
+  'consent.anyone': 'يمكن لأي شخص إنشاء تطبيق واختيار اسمه.',
   'consent.calls_itself': 'يسمّي نفسه: {name}',
   'consent.called_like_server': 'قد يُخلط بين اسمه وبين {server}. وهو ليس {server}.',
   'consent.not_server': 'هذا ليس {server} نفسه.',

@@ -42,7 +42,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': '{client}: Zugriff zulassen?',
   'consent.title': 'Darf {client} Ihr {server}-Konto verwenden?',
   'consent.not_verified': 'Nicht von {server} überprüft.',
-  'consent.anybody': 'Jeder kann eine App erstellen und ihren Namen frei wählen.',
+  'consent.anyone': 'Jeder kann eine App erstellen und ihren Namen frei wählen.',
   'consent.calls_itself': 'Die App nennt sich selbst: {name}',
   'consent.called_like_server':
     'Der Name der App kann mit {server} verwechselt werden. Sie ist nicht {server}.',

@@ -43,7 +43,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': '¿Permitir el acceso de {client}?',
   'consent.title': '¿Permitir que {client} use su cuenta de {server}?',
   'consent.not_verified': 'Sin verificar por {server}.',
-  'consent.anybody': 'Cualquiera puede crear una aplicación y elegir su nombre.',
+  'consent.anyone': 'Cualquiera puede crear una aplicación y elegir su nombre.',
   'consent.calls_itself': 'Se llama a sí misma: {name}',
   'consent.called_like_server':
     'El nombre de la aplicación puede confundirse con {server}. No es {server}.',

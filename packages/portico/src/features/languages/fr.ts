@@ -42,7 +42,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': 'Autoriser {client} ?',
   'consent.title': 'Autoriser {client} à utiliser votre compte {server} ?',
   'consent.not_verified': 'Non vérifié par {server}.',
-  'consent.anybody': 'N’importe qui peut créer une application et en choisir le nom.',
+  'consent.anyone': 'N’importe qui peut créer une application et en choisir le nom.',
   'consent.calls_itself': 'Nom que l’application se donne : {name}',
   'consent.called_like_server': 'Son nom peut être confondu avec {server}. Ce n’est pas {server}.',
   'consent.not_server': 'Ce n’est pas {server}.',

@@ -36,7 +36,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': '{client} を許可しますか？',
   'consent.title': '{client} に {server} アカウントの使用を許可しますか？',
   'consent.not_verified': '{server} はこのアプリを確認していません。',
-  'consent.anybody': 'アプリは誰でも作成でき、名前も自由に付けられます。',
+  'consent.anyone': 'アプリは誰でも作成でき、名前も自由に付けられます。',
   'consent.calls_itself': 'アプリが名乗っている名前：{name}',
   'consent.called_like_server':
     'このアプリの名前は {server} と紛らわしいものです。このアプリは {server} ではありません。',

@@ -40,7 +40,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': 'Permitir {client}?',
   'consent.title': 'Permitir que {client} use sua conta {server}?',
   'consent.not_verified': 'Não verificado por {server}.',
-  'consent.anybody': 'Qualquer pessoa pode criar um aplicativo e escolher o nome dele.',
+  'consent.anyone': 'Qualquer pessoa pode criar um aplicativo e escolher o nome dele.',
   'consent.calls_itself': 'O nome que ele dá a si mesmo: {name}',
   'consent.called_like_server': 'O nome dele pode ser confundido com {server}. Ele não é {server}.',
   'consent.not_server': 'Este aplicativo não é {server}.',

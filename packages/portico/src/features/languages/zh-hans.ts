@@ -34,7 +34,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.page': '允许 {client}？',
   'consent.title': '允许 {client} 使用您的 {server} 账号吗？',
   'consent.not_verified': '未经 {server} 验证。',
-  'consent.anybody': '任何人都可以创建应用并自行取名。',
+  'consent.anyone': '任何人都可以创建应用并自行取名。',
   'consent.calls_itself': '该应用自称：{name}',
   'consent.called_like_server': '该应用的名称容易与 {server} 混淆。它不是 {server}。',
   'consent.not_server': '这不是 {server} 本身。',

@@ -55,7 +55,7 @@ export class PushedRequests implements DirectRequests {
         bytes: Buffer.byteLength(parameters) + ROW_BYTES,
         expiresAt: now + LIFETIME * 1000,
       },
-      mayBeAnybody(client) ? WAITING_BUDGET : null,
+      isOpenToAnyone(client) ? WAITING_BUDGET : null,
       now,
     );
     if (!kept) throw noRoom();
@@ -102,7 +102,7 @@ function deriveRequestId(secret: string, clientId: string): string {
  * Whether the request counts toward the limit for strangers. A request does not count if an
  * operator's client sent it and authenticated.
  */
-function mayBeAnybody({ public: isPublic, registeredBy }: Client): boolean {
+function isOpenToAnyone({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';
 }
 

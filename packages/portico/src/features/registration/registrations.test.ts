@@ -319,7 +319,7 @@ describe('A client that registers itself', () => {
 });
 
 describe('A registration', () => {
-  const NOBODY = unusable(
+  const UNKNOWN = unusable(
     'no living client that registered itself has the client_id of the registration',
   );
 
@@ -346,14 +346,14 @@ describe('A registration', () => {
 
   test('is not found without an active client that registered itself, with the same reads', async () => {
     const { register, find, rows, change, hashesAsked } = start();
-    expect(await errorOf(find('unknown', 'x'))).toEqual(NOBODY);
+    expect(await errorOf(find('unknown', 'x'))).toEqual(UNKNOWN);
     expect(hashesAsked).toEqual(['0'.repeat(32)]);
     const one = await register();
     rows.set(one.client.id, { client: one.client, tokenHash: null });
-    expect(await errorOf(find(one.client.id, one.registrationAccessToken))).toEqual(NOBODY);
+    expect(await errorOf(find(one.client.id, one.registrationAccessToken))).toEqual(UNKNOWN);
     const other = await register();
     change(other.client.id, { revokedAt: NOW });
-    expect(await errorOf(find(other.client.id, other.registrationAccessToken))).toEqual(NOBODY);
+    expect(await errorOf(find(other.client.id, other.registrationAccessToken))).toEqual(UNKNOWN);
   });
 });
 

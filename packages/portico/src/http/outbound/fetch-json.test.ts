@@ -650,7 +650,7 @@ describe('limits on requests', () => {
   });
 
   test('three hundred per minute in total, to all hosts; the same for known documents', async () => {
-    const resolve = () => Promise.reject(new Error('Nobody'));
+    const resolve = () => Promise.reject(new Error('No such host'));
     const fetchJson = fetching({ resolve });
     const to = (number: number, isKnown = false) =>
       as(fetchJson, `person ${number}`, `https://h${number}.example/`, isKnown).catch(String);

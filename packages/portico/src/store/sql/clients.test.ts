@@ -82,7 +82,7 @@ describe('a client', () => {
       const client = await newClient(changes);
       expect(await store.clients.findClient(client.id)).toEqual(client);
     }
-    expect(await store.clients.findClient('nobody')).toBeNull();
+    expect(await store.clients.findClient('unknown')).toBeNull();
   });
 
   test('of an earlier release signs with RS256, and is a web application of an operator', async () => {
@@ -161,7 +161,7 @@ describe('a client', () => {
 
   test('is revoked once, and keeps the time', async () => {
     const { id } = await newClient();
-    expect(await store.clients.revokeClient('nobody', NOW)).toBe(false);
+    expect(await store.clients.revokeClient('unknown', NOW)).toBe(false);
     expect(await store.clients.revokeClient(id, NOW)).toBe(true);
     expect(await store.clients.revokeClient(id, NOW + 1)).toBe(false);
     expect(await store.clients.findClient(id)).toMatchObject({ revokedAt: NOW });
@@ -345,7 +345,7 @@ describe('a client that is changed', () => {
     }
     const ended = await newClient({ revokedAt: NOW });
     expect(await store.clients.updateClient(ended, { ...ended, name: 'Another' })).toBe(false);
-    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(
+    expect(await store.clients.updateClient(clientNamed('unknown'), clientNamed('unknown'))).toBe(
       false,
     );
     const earlier = await newClient();
@@ -640,7 +640,7 @@ describe('a client that registers itself', () => {
     expect(await store.registrations.registerClient(registration, limits, NOW)).toBeNull();
     expect(await store.clients.findClient(client.id)).toEqual(client);
     expect(await store.registrations.findRegistrationHash(client.id)).toBe(tokenHash);
-    expect(await store.registrations.findRegistrationHash('nobody')).toBeNull();
+    expect(await store.registrations.findRegistrationHash('unknown')).toBeNull();
     const operators = await newClient();
     await set('oauth_clients', ['client_id', operators.id], { registration_hash: 'not asked' });
     expect(await store.registrations.findRegistrationHash(operators.id)).toBeNull();

@@ -565,7 +565,7 @@ describe('an authorization', () => {
     await family({ ...long, id: '5', user_id: 'grace' });
     await family({ ...long, id: '6', user_provider: 'others' });
     await family({ ...long, id: '7', client_id: 'diary' });
-    await family({ ...long, id: '8', client_id: 'nobody' });
+    await family({ ...long, id: '8', client_id: 'unknown' });
     const listed = await store.authorizations.listAuthorizations(ADA, NOW);
     expect(listed.map((each) => each.family.id)).toEqual(['9', '1', '2']);
     expect(listed[1]).toEqual({

@@ -6,7 +6,7 @@ export const CONSENT = {
   'consent.page': 'Allow {client}?',
   'consent.title': 'Allow {client} to use your {server} account?',
   'consent.not_verified': 'Not verified by {server}.',
-  'consent.anybody': 'Anyone can create an application and choose its name.',
+  'consent.anyone': 'Anyone can create an application and choose its name.',
   'consent.calls_itself': 'It calls itself: {name}',
   'consent.called_like_server': 'Its name can be mistaken for {server}. It is not {server}.',
   'consent.not_server': 'This is not {server} itself.',
