@@ -1,4 +1,5 @@
-import type { Database, Finding, MigrationState } from '@portico/sql';
+import type { WrittenStore } from './store/write-nothing.ts';
+import type { Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
@@ -38,8 +39,7 @@ export interface ExaminedApplication {
   /**
    * The server's store. Without `transaction`, the doctor cannot detect a full disk with SQLite.
    */
-  readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'> &
-    Partial<Pick<Database, 'transaction'>>;
+  readonly database: WrittenStore & { readonly schema?: string | null };
   /**
    * The store's connection pool: its maximum size, and how long a connection is used, in seconds.
    * Leave it out, or set it to null, if it is unknown or the store has no pool.

@@ -1,8 +1,10 @@
 import { ConfigurationError } from '@portico/sql';
 import path from 'node:path';
 import { AUDIT } from './auditing/audit.ts';
-import type { Application, Plugin } from './application/contracts.ts';
+import type { Application, ConfigMap, Plugin } from './application/contracts.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
+import type { ServerParts } from './assembly/foundation.ts';
 import { getBranding } from './assembly/branding.ts';
 import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
 import { collectAlgorithms, collectCatalogs } from './assembly/start-features.ts';
@@ -14,6 +16,7 @@ import { getApplicationKeys, configurationWith } from './configuration.ts';
 import type { Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
+import type { ClientChoices } from './console/commands/client-create.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
@@ -75,22 +78,15 @@ export function oauthServer<Context = unknown>({
       ...getApplicationKeys(features),
     },
     problems: (config) =>
-      featureProblems(
-        features,
-        config['oauth_server'] as OAuthServerConfig,
-        config['public_url'] as string,
-      ),
+      featureProblems(features, sectionOf(config), config['public_url'] as string),
     words: (config) => ({
-      ...getSpeakingOptions(config['oauth_server'] as OAuthServerConfig),
+      ...getSpeakingOptions(sectionOf(config)),
       catalogs: collectCatalogs(features),
     }),
     branding: (config, place) =>
-      getBranding(features, config['oauth_server'] as OAuthServerConfig, {
-        ...place,
-        application: config,
-      }),
+      getBranding(features, sectionOf(config), { ...place, application: config }),
     tokenSchemes(config) {
-      const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
+      const section = withProfile(features, sectionOf(config));
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
     },
     migrations({ oauth_server: section }) {
@@ -105,12 +101,7 @@ export function oauthServer<Context = unknown>({
     },
     async commands(program, context) {
       const { addServerCommands } = await import('./console/commands/index.ts');
-      addServerCommands({
-        demands: features.flatMap(({ clientDemands = [] }) => clientDemands),
-        fields: features.flatMap(({ clientMetadata = [] }) => clientMetadata),
-        profiles: features.flatMap(({ profile }) => profile ?? []),
-        algorithms: collectAlgorithms(features).names,
-      })(program, context);
+      addServerCommands(clientChoices(features))(program, context);
       for (const feature of features) (await feature.commands?.())?.(program, context);
     },
     warnings(application) {
@@ -120,46 +111,72 @@ export function oauthServer<Context = unknown>({
         : [];
     },
     register(application) {
-      const server = assembleServer({
-        publicUrl: application.publicUrl,
-        basePath: application.basePath,
-        basePathStripped: application.config['base_path_stripped'] === true,
-        config: configurationWithKeyPath(application),
-        host: (browsers) =>
-          host === undefined
-            ? getHost(application)
-            : completeHost(
-                typeof host === 'function' ? host(application) : host,
-                kitDefaults(application),
-                browsers,
-              ),
-        database: application.database,
-        migrations: () => application.migrations(),
-        branding: application.branding,
-        showsDetails: application.mode === 'dev',
-        speaking: application.speaking,
-        examined: application,
-        ...(application.telemetry === null ? {} : { telemetry: application.telemetry }),
-        ...options,
-      });
-      application.services.set(OAUTH_SERVER, server);
-      application.middleware((request, next) => {
-        server.outbox.start();
-        return server.withToken(request, next);
-      });
-      application.onClose(() => server.outbox.stop());
-      const endpoints = server.config.routes ? server.endpoints : [];
-      for (const { name, path, methods, handle } of endpoints)
-        application.route({ name, path, methods, handler: (_, request) => handle(request) });
+      const server = assembleServer(serverParts(application, host, options));
+      registerServer(application, server);
       for (const feature of features) feature.register?.(application, server);
     },
+  };
+}
+
+function sectionOf(config: ConfigMap): OAuthServerConfig {
+  return config['oauth_server'] as OAuthServerConfig;
+}
+
+function registerServer(application: Application, server: AuthorizationServer): void {
+  application.services.set(OAUTH_SERVER, server);
+  application.middleware((request, next) => {
+    server.outbox.start();
+    return server.withToken(request, next);
+  });
+  application.onClose(() => server.outbox.stop());
+  const endpoints = server.config.routes ? server.endpoints : [];
+  for (const { name, path, methods, handle } of endpoints)
+    application.route({ name, path, methods, handler: (_, request) => handle(request) });
+}
+
+function clientChoices(features: readonly Feature[]): ClientChoices {
+  return {
+    demands: features.flatMap(({ clientDemands = [] }) => clientDemands),
+    fields: features.flatMap(({ clientMetadata = [] }) => clientMetadata),
+    profiles: features.flatMap(({ profile }) => profile ?? []),
+    algorithms: collectAlgorithms(features).names,
+  };
+}
+
+/** Returns what the server takes from the application, and from the plugin's options. */
+function serverParts<Context>(
+  application: Application,
+  host: OAuthServerPluginOptions<Context>['host'],
+  options: Omit<OAuthServerPluginOptions<Context>, 'host'>,
+): ServerParts {
+  return {
+    publicUrl: application.publicUrl,
+    basePath: application.basePath,
+    basePathStripped: application.config['base_path_stripped'] === true,
+    config: configurationWithKeyPath(application),
+    host: (browsers) =>
+      host === undefined
+        ? getHost(application)
+        : completeHost(
+            typeof host === 'function' ? host(application) : host,
+            kitDefaults(application),
+            browsers,
+          ),
+    database: application.database,
+    migrations: () => application.migrations(),
+    branding: application.branding,
+    showsDetails: application.mode === 'dev',
+    speaking: application.speaking,
+    examined: application,
+    ...(application.telemetry === null ? {} : { telemetry: application.telemetry }),
+    ...options,
   };
 }
 
 const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
 
 function configurationWithKeyPath(application: Application): OAuthServerConfig {
-  const config = application.config['oauth_server'] as OAuthServerConfig;
+  const config = sectionOf(application.config);
   // The default path is inside STORAGE_DIR (AS-2.8).
   const keyPath =
     path.normalize(config.key_path) === DEFAULT_KEY_PATH

@@ -45,29 +45,11 @@ export function createDatabase({
   const statements = isEmbedded
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
-  const connection = sqlConnection(statements);
   const endReads = (together: Together) => engine.endReads(together);
   // Do not wait on an embedded engine, because there is no server that could come back. A disk
   // error stays, and every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
-  const resolve = (committed: () => Promise<boolean>) =>
-    resolveLostCommit(committed, within, limits.timer);
-
-  async function executeKnowing(
-    sql: string,
-    parameters: readonly SqlParameter[],
-    committed: (connection: SqlConnection) => Promise<boolean>,
-  ): Promise<StatementResult> {
-    let isUnknown = false;
-    try {
-      return await statements.execute(sql, parameters, () => (isUnknown = true));
-    } catch (error) {
-      if (!isUnknown) throw error;
-      if (await resolve(() => committed(connection))) return { rows: [], affected: 1 };
-      throw error;
-    }
-  }
-
+  const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
     dialect,
     schema,
@@ -79,35 +61,11 @@ export function createDatabase({
     ) =>
       (committed === undefined
         ? statements.execute(sql, parameters)
-        : executeKnowing(sql, parameters, committed)) as Promise<SqlResult<unknown>> as Promise<
+        : commits.execute(sql, parameters, committed)) as Promise<SqlResult<unknown>> as Promise<
         SqlResult<Row>
       >,
-    async transaction(work, committed = async () => false) {
-      return retrying(async () => {
-        let done: { readonly result: Awaited<ReturnType<typeof work>> } | null =
-          null as typeof done;
-        let isUnknown = false;
-        try {
-          return await engine.transaction(
-            async (on) => {
-              done = null;
-              const result = await new OpenTransaction(store, on, limits).run((open) =>
-                work(sqlConnection(open)),
-              );
-              done = { result };
-              return result;
-            },
-            () => (isUnknown = true),
-          );
-        } catch (error) {
-          // After a conflict the work runs again. Do not call `committed`, because false is final.
-          if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
-          const { result } = done;
-          if (await resolve(() => committed(connection, result))) return result;
-          throw error;
-        }
-      }, onRetry);
-    },
+    transaction: (work, committed = async () => false) =>
+      retrying(() => commits.transaction(work, committed), onRetry),
     readTogether: (work) => runTogether(work, endReads),
     isUnavailable,
     connections: () => engine.connections(),
@@ -118,6 +76,77 @@ export function createDatabase({
     },
   };
   return database;
+}
+
+interface CommitParts {
+  readonly engine: Engine;
+  readonly statements: { execute: Engine['execute'] };
+  readonly store: object;
+  readonly limits: TransactionLimits;
+  /** How long it waits for a server that is away, in milliseconds. */
+  readonly within: number;
+}
+
+/**
+ * Runs writes. If the answer to a commit was lost, it asks the caller's `committed` whether the
+ * write is in the database, and answers as if the commit had been answered.
+ */
+class Commits {
+  readonly #parts: CommitParts;
+  readonly #connection: SqlConnection;
+
+  constructor(parts: CommitParts) {
+    this.#parts = parts;
+    this.#connection = sqlConnection(parts.statements);
+  }
+
+  async execute(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    committed: (connection: SqlConnection) => Promise<boolean>,
+  ): Promise<StatementResult> {
+    let isUnknown = false;
+    try {
+      return await this.#parts.statements.execute(sql, parameters, () => (isUnknown = true));
+    } catch (error) {
+      if (!isUnknown) throw error;
+      if (await this.#resolve(() => committed(this.#connection))) return { rows: [], affected: 1 };
+      throw error;
+    }
+  }
+
+  async transaction<T>(
+    work: (connection: SqlConnection) => Promise<T>,
+    committed: (connection: SqlConnection, result: T) => Promise<boolean>,
+  ): Promise<T> {
+    const { engine, store, limits } = this.#parts;
+    let done: { readonly result: T } | null = null as typeof done;
+    let isUnknown = false;
+    try {
+      return await engine.transaction(
+        async (on) => {
+          done = null;
+          const result = await new OpenTransaction(store, on, limits).run((open) =>
+            work(sqlConnection(open)),
+          );
+          done = { result };
+          return result;
+        },
+        () => (isUnknown = true),
+      );
+    } catch (error) {
+      // After a conflict the work runs again. Do not call `committed`, because false is final.
+      if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
+      const { result } = done;
+      if (await this.#resolve(() => committed(this.#connection, result))) return result;
+      throw error;
+    }
+  }
+
+  #resolve(committed: () => Promise<boolean>): Promise<boolean> {
+    const { within, limits } = this.#parts;
+    return resolveLostCommit(committed, within, limits.timer);
+  }
 }
 
 function sqlConnection(on: EngineConnection): SqlConnection {

@@ -8,6 +8,11 @@ import {
 
 /** `account:…`: manages the accounts of an application that uses `databaseAccounts`. */
 export const accountCommands: AddCommands = (program, context) => {
+  for (const add of [addCreate, addList, addSuspend, addRestore, addGrant, addDeny])
+    add(program, context);
+};
+
+const addCreate: AddCommands = (program, context) => {
   program
     .command('account:create')
     .description(
@@ -27,7 +32,9 @@ export const accountCommands: AddCommands = (program, context) => {
       context.print(`Created the account ${email}.`);
       if (options.password === undefined) context.print(`password: ${password}`);
     });
+};
 
+const addList: AddCommands = (program, context) => {
   program
     .command('account:list')
     .description('list all accounts and their permissions')
@@ -50,7 +57,9 @@ export const accountCommands: AddCommands = (program, context) => {
         );
       }
     });
+};
 
+const addSuspend: AddCommands = (program, context) => {
   program
     .command('account:suspend')
     .description(
@@ -62,7 +71,9 @@ export const accountCommands: AddCommands = (program, context) => {
       await accounts.setActive(account.id, false);
       context.print(`Suspended ${account.email}.`);
     });
+};
 
+const addRestore: AddCommands = (program, context) => {
   program
     .command('account:restore')
     .description('restore a suspended account')
@@ -72,7 +83,9 @@ export const accountCommands: AddCommands = (program, context) => {
       await accounts.setActive(account.id, true);
       context.print(`Restored ${account.email}.`);
     });
+};
 
+const addGrant: AddCommands = (program, context) => {
   program
     .command('account:grant')
     .description(
@@ -87,7 +100,9 @@ export const accountCommands: AddCommands = (program, context) => {
       await accounts.grant(account.id, permission);
       context.print(`${account.email} holds ${permission}.`);
     });
+};
 
+const addDeny: AddCommands = (program, context) => {
   program
     .command('account:deny')
     .description('take a permission from an account')

@@ -41,40 +41,14 @@ export function readConfiguration(
   const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
   const storageDirectory = path.resolve(directory, env['STORAGE_DIR'] ?? 'storage');
   const plugins = definition.plugins ?? [];
-  const defaults = {
-    base_path: '',
-    base_path_stripped: false,
-    csrf_exempt_routes: {},
-    database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
-    database_schema: '',
-    database_pool_size: 10,
-    database_connection_lifetime: 300,
-    database_statement_timeout: 10,
-    body_limit: 1024 * 1024,
-    trusted_proxies: 0,
-    sign_in_scripts: false,
-    sign_in_show_password: false,
-    session_ttl: FOURTEEN_DAYS,
-    log: { path: path.join('logs', 'app.log'), level: 'info' },
-  };
   const layers = [...plugins.map((plugin) => plugin.defaults), definition.config];
   const chosen = mergeConfig(
     ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
   );
-  const merged = mergeConfig(defaults, chosen);
+  const merged = mergeConfig(kitDefaults(env, storageDirectory), chosen);
   const contributed = [...plugins, definition].map(({ configuration }) => configuration);
   const schemas = Object.assign({}, kitConfiguration(mode), ...contributed);
-  const problems: ConfigurationProblem[] = [];
-  if (definition.database !== undefined) {
-    for (const key of OF_OWN_CONNECTIONS.filter((each) => chosen[each] !== undefined))
-      problems.push({
-        key,
-        message: 'has no effect, because the application passes its own database; remove it',
-      });
-  }
-  if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
-    problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
-  }
+  const problems = earlyProblems(definition, chosen, env);
   try {
     const config = validateConfig(merged, schemas);
     const { base_path: basePath, base_path_stripped: stripped } = config as unknown as KitConfig;
@@ -99,6 +73,44 @@ export function readConfiguration(
       });
   }
   throw new ConfigurationError(problems);
+}
+
+function kitDefaults(env: Environment, storageDirectory: string) {
+  return {
+    base_path: '',
+    base_path_stripped: false,
+    csrf_exempt_routes: {},
+    database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    database_schema: '',
+    database_pool_size: 10,
+    database_connection_lifetime: 300,
+    database_statement_timeout: 10,
+    body_limit: 1024 * 1024,
+    trusted_proxies: 0,
+    sign_in_scripts: false,
+    sign_in_show_password: false,
+    session_ttl: FOURTEEN_DAYS,
+    log: { path: path.join('logs', 'app.log'), level: 'info' },
+  };
+}
+
+/** Returns the problems that do not depend on valid values. */
+function earlyProblems(
+  { database }: ApplicationDefinition,
+  chosen: ConfigMap,
+  env: Environment,
+): ConfigurationProblem[] {
+  const problems: ConfigurationProblem[] = [];
+  if (database !== undefined) {
+    for (const key of OF_OWN_CONNECTIONS.filter((each) => chosen[each] !== undefined))
+      problems.push({
+        key,
+        message: 'has no effect, because the application passes its own database; remove it',
+      });
+  }
+  if (!['dev', 'prod', undefined].includes(env['APP_ENV']))
+    problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
+  return problems;
 }
 
 /** Adds to each problem the unset environment variable that would set its key. */

@@ -56,7 +56,7 @@ export function createAuthorizationServer<Context = unknown>(
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
   const { server, features, contributions } = foundation;
-  const { config, host, scopes } = server;
+  const { host, scopes } = server;
   const parts = buildParts(foundation);
   const { clients: clientParts, authorize, resources } = parts;
   const { clients } = clientParts;
@@ -85,35 +85,20 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const assembled: AuthorizationServer = {
     ...contributions.members(shared),
     ...apis.main,
-    issuer: server.issuer,
-    basePath: server.basePath,
-    mountPath: server.mountPath,
-    config,
-    host,
+    ...publicMembers(server),
     csrfExemptRoutes: csrfExemptRoutes(features),
     clients,
-    arrivals: server.arrivals,
-    takesKeys: server.takesKeys(),
-    admitsUnverified: server.admitsUnverified,
     grantTypes: contributions.grantTypes,
-    demands: server.demands,
-    profiles: server.profiles,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
     access: new Access(server),
-    keys: server.keys,
-    audit: server.audit,
     binding: answering.binding,
-    measuring: server.measuring,
-    outbox: server.outbox,
     examinations: contributions.examinations(shared),
     sealing: new Sealing(server),
-    clock: server.clock,
     waitingFor: (request, returnTo) => authorize.waitingFor(request, returnTo),
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => server.pruning.all(onBatch),
     expiring: contributions.expiring,
-    resources: server.resources.all,
     resource: (url) => apis.find(url),
     endpoints: [
       ...endpointsAt(buildHandlers(foundation, parts), contributions.endpoints(shared), answering),
@@ -122,6 +107,28 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     ],
   };
   return assembled;
+}
+
+/** Returns what the server shows of its configuration and its foundation. */
+function publicMembers(server: Server) {
+  return {
+    issuer: server.issuer,
+    basePath: server.basePath,
+    mountPath: server.mountPath,
+    config: server.config,
+    host: server.host,
+    arrivals: server.arrivals,
+    takesKeys: server.takesKeys(),
+    admitsUnverified: server.admitsUnverified,
+    demands: server.demands,
+    profiles: server.profiles,
+    keys: server.keys,
+    audit: server.audit,
+    measuring: server.measuring,
+    outbox: server.outbox,
+    clock: server.clock,
+    resources: server.resources.all,
+  };
 }
 
 /** Builds the parts that the endpoints use. */

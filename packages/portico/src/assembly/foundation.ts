@@ -6,6 +6,8 @@ import {
   migrationStatus,
 } from '@portico/sql';
 import { Accounts } from '../accounts.ts';
+import type { Audit } from '../auditing/audit.ts';
+import type { OAuthServerConfig } from '../config.ts';
 import { NO_AUDIT_SINK, serverAudit } from '../auditing/server-audit.ts';
 import { Browsers } from '../authorization/browsers.ts';
 import { CookieSealer } from '../authorization/cookie-keys.ts';
@@ -73,86 +75,43 @@ export interface Foundation {
  * Throws a ConfigurationError that names every problem.
  */
 export function layFoundation(options: ServerParts): Foundation {
-  const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
-  const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {} } = options;
+  const { database, clock = Date.now, random = systemRandom } = options;
   const features = featuresWith(options.features);
-  requireNoProblems(options, features, basePath, basePathStripped);
-  const config = withProfile(features, options.config);
-  const { origin } = new URL(publicUrl);
-  const issuer = `${origin}${basePath}`;
-  const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
+  requireNoProblems(options, features);
+  const settings = readSettings(options, features);
+  const { config, issuer, basePath, fetching } = settings;
   const measuring = buildMeasuring(options, features, () => host.log);
-  const sqlStore = new Store(
-    database,
-    (id) => admitsClient(id, contributions.clientSource),
-    (holder) => contributions.furtherGrants[holder],
-  );
-  const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
-  const admitsUnverified = arrivals.length > 0;
-  const store = measuring === null ? sqlStore : measuring.wrapStore(sqlStore);
+  const store = buildStore(database, measuring, () => contributions);
   const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
-  const branding =
-    options.branding === undefined
-      ? brandingWithoutApplication(features, config, basePath)
-      : options.branding;
+  const { branding = brandingWithoutApplication(features, config, basePath) } = options;
   const host = branded(options.host(new Browsers(sealer, issuer, basePath)), branding);
-  const { log } = host;
+  const shared = { clock, log: host.log };
   let auditSink = NO_AUDIT_SINK;
   const audit = serverAudit(host, () => auditSink);
   const pruning = new Pruning({
     store: store.expired,
     expiring: () => contributions.expiring,
-    registrations: admitsUnverified,
+    registrations: settings.admitsUnverified,
     singleUses: () => contributions.usesOnce,
-    clock,
-    log,
+    ...shared,
   });
-  const algorithms = collectAlgorithms(features);
-  const signers = buildSigningKeys(options.keySigners ?? [], algorithms);
-  const keys = new KeyRing({
-    audit,
-    log,
-    clock,
-    algorithms,
-    signers,
-    files: new KeyFiles(config.key_path, algorithms),
-    idTokenLifetime: config.id_token_ttl,
-    isNeeded: () => signsIdTokens(store, database),
-  });
-  const audience = config.audience === '' ? null : config.audience;
-  const scopes = createScopeCatalog(config.scopes);
-  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
-  const fetching = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
   const singleUses = new SingleUses(store.singleUses, pruning);
+  const migrations = migrationsWith(config, options.features);
+  const issuers = features.flatMap((feature) => feature.trustedIssuers?.(config) ?? []);
   const server: Server = {
-    issuer,
-    origin,
-    ...mounting,
-    config,
+    ...settings,
     host,
     database,
-    migrations:
-      options.migrations ??
-      (() => migrationStatus(database, migrationsWith(config, options.features))),
+    migrations: options.migrations ?? (() => migrationStatus(database, migrations)),
     store,
     clock,
     random,
-    audience,
-    scopes,
-    resources: new Resources(
-      audience,
-      scopes,
-      features.flatMap((feature) => feature.resources?.(config, publicUrl) ?? []),
-    ),
-    scopeHeadings: features.flatMap((feature) => feature.scopeHeadings?.(config) ?? []),
     accounts: new Accounts(host),
-    keys,
-    arrivals,
+    keys: buildKeys(options, features, config, { ...shared, audit }, () =>
+      signsIdTokens(store, database),
+    ),
     takesKeys: () => contributions.clientAssertions !== null,
     grantTypes: () => contributions.grantTypes,
-    admitsUnverified,
-    demands: demandsOfFeatures(features, config),
-    profiles: collectProfiles(features, config),
     audit,
     pruning,
     furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config)),
@@ -160,22 +119,62 @@ export function layFoundation(options: ServerParts): Foundation {
       database,
       isOn: sendsMessages(features, config),
       deliveries: () => contributions.deliveries,
-      clock,
+      ...shared,
       random,
-      log,
     }),
     singleUses,
-    trustedIssuers: new TrustedIssuers(
-      features.flatMap((feature) => feature.trustedIssuers?.(config) ?? []),
-      fetching,
-      readKeySet,
-      singleUses,
-    ),
+    trustedIssuers: new TrustedIssuers(issuers, fetching, readKeySet, singleUses),
     givenAccess: () => contributions.givenAccess,
     sealer,
-    fetching,
-    paths: browserPaths(mounting),
     branding,
+    measuring,
+  };
+  const contributions = startFeatures(features, server);
+  auditSink = contributions.auditSink;
+  requireNeeds(features, config, contributions);
+  return { server, features, contributions };
+}
+
+/** Returns the records of the database. Telemetry measures them. */
+function buildStore(
+  database: Database,
+  measuring: Measuring | null,
+  later: () => Contributions,
+): Store {
+  const store = new Store(
+    database,
+    (id) => admitsClient(id, later().clientSource),
+    (holder) => later().furtherGrants[holder],
+  );
+  return measuring === null ? store : measuring.wrapStore(store);
+}
+
+/** Returns what follows from the configuration alone. */
+function readSettings(options: ServerParts, features: readonly Feature[]) {
+  const { publicUrl, basePath = '', basePathStripped = false, clock = Date.now } = options;
+  const config = withProfile(features, options.config);
+  const { origin } = new URL(publicUrl);
+  const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
+  const audience = config.audience === '' ? null : config.audience;
+  const scopes = createScopeCatalog(config.scopes);
+  const resources = features.flatMap((feature) => feature.resources?.(config, publicUrl) ?? []);
+  const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
+  const allowsLoopback = (options.showsDetails ?? false) && isLoopback(new URL(publicUrl));
+  return {
+    issuer: `${origin}${basePath}`,
+    origin,
+    ...mounting,
+    config,
+    audience,
+    scopes,
+    resources: new Resources(audience, scopes, resources),
+    scopeHeadings: features.flatMap((feature) => feature.scopeHeadings?.(config) ?? []),
+    arrivals,
+    admitsUnverified: arrivals.length > 0,
+    demands: demandsOfFeatures(features, config),
+    profiles: collectProfiles(features, config),
+    fetching: { ...options.outbound, allowsLoopback, anyPort: allowsLoopback, clock },
+    paths: browserPaths(mounting),
     speaking:
       options.speaking ??
       new Speaking({
@@ -183,12 +182,30 @@ export function layFoundation(options: ServerParts): Foundation {
         folder: options.messages ?? null,
         catalogs: collectCatalogs(features),
       }),
-    measuring,
   };
-  const contributions = startFeatures(features, server);
-  auditSink = contributions.auditSink;
-  requireNeeds(features, config, contributions);
-  return { server, features, contributions };
+}
+
+/** Returns the keys that sign ID tokens. */
+function buildKeys(
+  { keySigners = [] }: ServerParts,
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+  shared: {
+    readonly audit: Audit;
+    readonly clock: () => number;
+    readonly log: CompleteHost['log'];
+  },
+  isNeeded: () => Promise<boolean>,
+): KeyRing {
+  const algorithms = collectAlgorithms(features);
+  return new KeyRing({
+    ...shared,
+    algorithms,
+    signers: buildSigningKeys(keySigners, algorithms),
+    files: new KeyFiles(config.key_path, algorithms),
+    idTokenLifetime: config.id_token_ttl,
+    isNeeded,
+  });
 }
 
 /** Returns what measures the server. Null if the application has no telemetry. */
@@ -214,14 +231,12 @@ function signsIdTokens({ authorizations }: Store, database: Database): Promise<b
 }
 
 function requireNoProblems(
-  { config, publicUrl }: ServerParts,
+  { config, publicUrl, basePath = '', basePathStripped = false }: ServerParts,
   features: readonly Feature[],
-  basePath: string,
-  stripped: boolean,
 ): void {
   const problems = [
     ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
-    ...strippedProblems(basePath, stripped).map((message) => ({
+    ...strippedProblems(basePath, basePathStripped).map((message) => ({
       key: 'base_path_stripped',
       message,
     })),

@@ -109,7 +109,6 @@ export function collectCatalogs(features: readonly Feature[]): Catalogs {
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);
-  const { outbox } = server;
   const started = features.flatMap((feature): readonly Started[] => {
     const contribution = feature.start?.(server, server.config);
     return contribution === undefined ? [] : [{ ...contribution, feature }];
@@ -149,15 +148,11 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     tokenMembers: all(started, 'tokenMembers'),
     metadataValues: collectValues(all(started, 'metadataValues')),
     deliveries: collectDeliveries(started, server.config),
-    expiring: [
-      ...all(started, 'expiring'),
-      ...(server.furtherMetadata.fields.length > 0 ? [leftMetadata(server.furtherMetadata)] : []),
-      ...(outbox.isOn ? [oldMessages(outbox)] : []),
-    ],
+    expiring: collectExpiring(started, server),
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
     examinations: (parts) => [
       ...all(started, 'examination').map((examine) => examine(parts)),
-      ...(outbox.isOn ? [examineOutbox(outbox)] : []),
+      ...(server.outbox.isOn ? [examineOutbox(server.outbox)] : []),
     ],
     plainEndpoints: started.flatMap(({ plainEndpoints = [] }) => plainEndpoints),
     members: (parts) =>
@@ -167,6 +162,18 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
       ) as FeatureMembers,
     endpoints: (parts) => started.flatMap((each) => listEndpoints(each, parts)),
   };
+}
+
+/** Returns the records that `oauth:prune` removes, in addition to the core's. */
+function collectExpiring(
+  started: readonly Started[],
+  { furtherMetadata, outbox }: Server,
+): Contributions['expiring'] {
+  return [
+    ...all(started, 'expiring'),
+    ...(furtherMetadata.fields.length > 0 ? [leftMetadata(furtherMetadata)] : []),
+    ...(outbox.isOn ? [oldMessages(outbox)] : []),
+  ];
 }
 
 /** Returns this member's values from all features. */

@@ -156,19 +156,7 @@ export async function checkRegistration(
   const isPublic = registration.public ?? false;
   const clientKeys = checkKeys(registration, isPublic, fetching.anyPort ?? false, before);
   const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic, grantTypes);
-  const named = grants.filter((grant) => grant !== 'introspection');
-  if (named.length > 0 && scopes.length === 0) {
-    throw new RegistrationError('The client has no scope; add at least one with --scope');
-  }
-  if (named.length > 0 && !grantTypes.begin(named, 'person')) {
-    const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
-    if (personal !== undefined) {
-      throw new RegistrationError(
-        `The scope ${personal} is about a person; remove it, because client_credentials ` +
-          'tokens belong to no person',
-      );
-    }
-  }
+  requireScopes(scopes, grants, grantTypes);
   const isForPeople = grantTypes.begin(grants, 'person');
   const profile = checkProfile(registration.profile, profiles.names);
   const described: Described = {
@@ -201,6 +189,27 @@ export async function checkRegistration(
   const checked = { ...described, idTokenSignedResponseAlg };
   profiles.requireRegistrable(checked);
   return checked;
+}
+
+/** A client that gets tokens has scopes, and those about a person only if it acts for people. */
+function requireScopes(
+  scopes: readonly string[],
+  grants: readonly string[],
+  grantTypes: GrantTypes,
+): void {
+  const named = grants.filter((grant) => grant !== 'introspection');
+  if (named.length > 0 && scopes.length === 0) {
+    throw new RegistrationError('The client has no scope; add at least one with --scope');
+  }
+  if (named.length > 0 && !grantTypes.begin(named, 'person')) {
+    const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
+    if (personal !== undefined) {
+      throw new RegistrationError(
+        `The scope ${personal} is about a person; remove it, because client_credentials ` +
+          'tokens belong to no person',
+      );
+    }
+  }
 }
 
 function checkProfile(requested: string | undefined, known: readonly string[]): string | null {

@@ -8,112 +8,37 @@ import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
+/** Values that only one rendering has. */
+interface Secrets {
+  readonly requestId: string;
+  readonly csrfToken: string;
+}
+
 /**
  * Renders the pages with invented data. A host's own view may be broken, or its form may lack
  * required fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
-  const [requestId, csrfToken] = [randomToken(), randomToken()];
+  const secrets = { requestId: randomToken(), csrfToken: randomToken() };
   const page = { ...ENGLISH_WORDS, serverName: server.config.name, nonce: randomToken() };
-  const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
-  const scopes = [{ name: 'openid', label: 'Confirm who you are', description: null }];
-  const groups = [{ group: 'identity', title: 'Who you are', scopes }];
-  const { authorize, home } = browserPaths(server);
-  const applications = `${server.basePath}/oauth/applications`;
-  const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
-  const consentData: Omit<ConsentView, 'serverName'> = {
-    clientName: 'An application',
-    unverified: null,
-    site: null,
-    logo: null,
-    namedLikeServer: false,
-    person,
-    scopes,
-    newScopes: scopes,
-    grantedScopes: [],
-    newGroups: groups,
-    grantedGroups: [],
-    addableGroups: [],
-    hasOptional: false,
-    lasts: { renews: true, time: '30 days' },
-    applicationsPath: applications,
-    redirectHost: 'client.example',
-    requestId,
-    csrfToken,
-    action: authorize,
-  };
-  const applicationsData: Omit<ApplicationsView, 'serverName'> = {
-    person,
-    applications: [
-      {
-        clientId: 'id',
-        name: 'An application',
-        unverified: null,
-        site: null,
-        logo: null,
-        givenBy: 'https://idp.example',
-        since,
-        lastActive: since,
-        answersTo: [{ kind: 'site', text: 'client.example' }],
-        scopes,
-        groups,
-        csrfToken,
-      },
-    ],
-    removed: true,
-    removedAll: false,
-    action: applications,
-    removeAllPath: `${applications}?remove=all`,
-    confirming: false,
-    csrfToken,
-    home,
-  };
-  const pages: Readonly<Record<string, object>> = {
+  const consentData = { ...page, ...sampleConsent(server, secrets) };
+  const { html: consent, broken } = await renderAll(server, {
     'oauth/consent': consentData,
-    'oauth/error': { title: 'A title', message: 'A text', status: 400 },
-    'oauth/applications': applicationsData,
-  };
-  let consent = '';
-  /** The views by problem, because several views can share a broken layout. */
-  const broken = new Map<string, string[]>();
-  for (const [view, data] of Object.entries(pages)) {
-    try {
-      const html = await server.host.render(view, { ...page, ...data });
-      if (view === 'oauth/consent') consent = html;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      broken.set(message, [...(broken.get(message) ?? []), view]);
-    }
-  }
-  if (broken.size > 0) {
+    'oauth/error': { ...page, title: 'A title', message: 'A text', status: 400 },
+    'oauth/applications': { ...page, ...sampleApplications(server, secrets) },
+  });
+  if (broken !== null) {
     return failing(
-      [...broken]
-        .map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`)
-        .join('; '),
+      broken,
       "fix these views, or copy Portico's own views again; then restart the application",
     );
   }
-  const lacking = [
-    ...(consent.includes(requestId) ? [] : ['request_id']),
-    ...(consent.includes(csrfToken) ? [] : ['csrf_token']),
-    ...(consent.includes('decision') ? [] : ['decision']),
-  ];
-  if (lacking.length > 0) {
-    return failing(
-      `the form in oauth/consent does not have ${lacking.join(', ')}, so no answer can be accepted`,
-      "copy these fields from Portico's own view",
-    );
-  }
-  if (server.admitsUnverified && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
+  const problem = problemOfForm(server, consent, secrets);
+  if (problem !== null) return problem;
+  if (server.admitsUnverified && !(await saysWhoAsks(server, consentData))) {
     return failing(
       "oauth/consent does not show the client's name when no operator has registered the client",
       "show unverified.asks or clientName, as Portico's own view does",
-    );
-  }
-  if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
-    return failing(
-      `the form in oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
-      "use the view's action variable, as Portico's own view does",
     );
   }
   const others = (await application.views?.problems()) ?? [];
@@ -127,9 +52,127 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   return ok('consent, error and applications were rendered with sample data');
 }
 
+const PERSON = { name: 'Ada Lovelace', email: 'ada@example.com' };
+const SCOPES = [{ name: 'openid', label: 'Confirm who you are', description: null }];
+const GROUPS = [{ group: 'identity', title: 'Who you are', scopes: SCOPES }];
+
+function sampleConsent(
+  server: AuthorizationServer,
+  { requestId, csrfToken }: Secrets,
+): Omit<ConsentView, 'serverName'> {
+  return {
+    clientName: 'An application',
+    unverified: null,
+    site: null,
+    logo: null,
+    namedLikeServer: false,
+    person: PERSON,
+    scopes: SCOPES,
+    newScopes: SCOPES,
+    grantedScopes: [],
+    newGroups: GROUPS,
+    grantedGroups: [],
+    addableGroups: [],
+    hasOptional: false,
+    lasts: { renews: true, time: '30 days' },
+    applicationsPath: pathOfApplications(server),
+    redirectHost: 'client.example',
+    requestId,
+    csrfToken,
+    action: browserPaths(server).authorize,
+  };
+}
+
+function sampleApplications(
+  server: AuthorizationServer,
+  { csrfToken }: Secrets,
+): Omit<ApplicationsView, 'serverName'> {
+  const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
+  return {
+    person: PERSON,
+    applications: [
+      {
+        clientId: 'id',
+        name: 'An application',
+        unverified: null,
+        site: null,
+        logo: null,
+        givenBy: 'https://idp.example',
+        since,
+        lastActive: since,
+        answersTo: [{ kind: 'site', text: 'client.example' }],
+        scopes: SCOPES,
+        groups: GROUPS,
+        csrfToken,
+      },
+    ],
+    removed: true,
+    removedAll: false,
+    action: pathOfApplications(server),
+    removeAllPath: `${pathOfApplications(server)}?remove=all`,
+    confirming: false,
+    csrfToken,
+    home: browserPaths(server).home,
+  };
+}
+
+function pathOfApplications({ basePath }: AuthorizationServer): string {
+  return `${basePath}/oauth/applications`;
+}
+
+/**
+ * Renders these views. Returns the consent page, and what is broken: null if nothing is. Several
+ * views can share a broken layout, so each problem lists its views.
+ */
+async function renderAll(
+  { host }: AuthorizationServer,
+  pages: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): Promise<{ readonly html: string; readonly broken: string | null }> {
+  let html = '';
+  const broken = new Map<string, string[]>();
+  for (const [view, data] of Object.entries(pages)) {
+    try {
+      const rendered = await host.render(view, data);
+      if (view === 'oauth/consent') html = rendered;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      broken.set(message, [...(broken.get(message) ?? []), view]);
+    }
+  }
+  const named = [...broken].map(
+    ([message, views]) => `${views.join(', ')} cannot be shown: ${message}`,
+  );
+  return { html, broken: named.length === 0 ? null : named.join('; ') };
+}
+
+/** Returns what keeps the form of the consent page from working. Null if it works. */
+function problemOfForm(
+  server: AuthorizationServer,
+  consent: string,
+  { requestId, csrfToken }: Secrets,
+): Finding | null {
+  const fields = { request_id: requestId, csrf_token: csrfToken, decision: 'decision' };
+  const lacking = Object.entries(fields).filter(([, text]) => !consent.includes(text));
+  if (lacking.length > 0) {
+    const names = lacking.map(([name]) => name).join(', ');
+    return failing(
+      `the form in oauth/consent does not have ${names}, so no answer can be accepted`,
+      "copy these fields from Portico's own view",
+    );
+  }
+  if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
+    const { authorize } = browserPaths(server);
+    return failing(
+      `the form in oauth/consent is sent to ${AUTHORIZE_PATH} instead of ${authorize}`,
+      "use the view's action variable, as Portico's own view does",
+    );
+  }
+  return null;
+}
+
 /** Whether the consent page shows the hostname of an unverified client. */
 async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
-  const asks = 'somebody.example';
+  const asks = 'unverified.example';
   const unverified: Unverified = {
     asks,
     isHost: true,

@@ -3,7 +3,9 @@ import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql
 /** A write that finds no row. A read-only server rejects it. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
 
-type WrittenStore = Pick<Database, 'dialect' | 'execute'> & Partial<Pick<Database, 'transaction'>>;
+/** Without `transaction`, a full disk is not found on an embedded engine. */
+export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
+  Partial<Pick<Database, 'transaction'>>;
 
 /**
  * Rejects if the store is not writable. Its tables must exist. An embedded engine reports a full

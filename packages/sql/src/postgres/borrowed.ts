@@ -3,9 +3,22 @@ import { ConfigurationError } from '../errors.ts';
 import { Borrowing } from '../borrowing.ts';
 import { needed, refusalOfOld } from '../driver.ts';
 import type { Engine } from '../engine.ts';
-import { numberOrNull, PoolEngine, type Pool, type PoolFigures, type PoolLimits } from '../pool.ts';
+import {
+  numberOrNull,
+  PoolEngine,
+  type Pool,
+  type PooledConnection,
+  type PoolFigures,
+  type PoolLimits,
+} from '../pool.ts';
 import { getRefusal } from './client.ts';
-import { StatementNames, isStatementError, NO_LIMIT, toConnection } from './connection.ts';
+import {
+  StatementNames,
+  isStatementError,
+  NO_LIMIT,
+  toConnection,
+  type Settings,
+} from './connection.ts';
 import { PG } from './engine.ts';
 
 /**
@@ -36,52 +49,7 @@ export function borrowPostgres(
     timeout,
     limitsTransactions,
   };
-  const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
-  const ignore = () => {};
-  const borrowing = new Borrowing(
-    limits.timer,
-    () =>
-      new Promise<PoolClient>((resolve, reject) => {
-        pool.connect((error, client) => {
-          if (client === undefined) reject(error ?? new Error('The pool returned no connection'));
-          else resolve(client as PoolClient);
-        });
-      }),
-    (client) => client.release(),
-  );
-  const giveBack = (client: PoolClient, broken: boolean) => {
-    client.removeListener('error', ignore);
-    client.release(broken);
-    borrowing.isBack();
-  };
-  const lending: Pool = {
-    async connect() {
-      for (;;) {
-        const client = await borrowing.take();
-        // Without a listener, the process would end if a connection breaks while in use.
-        client.on('error', ignore);
-        const refusal = getRefusal(client);
-        if (refusal !== null) {
-          giveBack(client, false);
-          refuse(refusal);
-        }
-        let connection = connections.get(client);
-        connection ??= toConnection(client, settings, (broken) => giveBack(client, broken));
-        connections.set(client, connection);
-        try {
-          if (connection.isIdle() === null) await connection.askStatus();
-        } catch (error) {
-          giveBack(client, true);
-          throw error;
-        }
-        if (connection.isIdle() === true) return connection;
-        // The application returned this connection to the pool during a transaction.
-        giveBack(client, true);
-      }
-    },
-    end: () => borrowing.allBack(),
-    figures: () => getFigures(pool),
-  };
+  const lending = new LentPool(pool, settings);
   return new PoolEngine(
     async () => {
       const old = await refusalOfOld(PG, () => import('pg'), pool);
@@ -92,6 +60,79 @@ export function borrowPostgres(
     limits,
   );
 }
+
+/** Lends the connections of the application's pool. */
+class LentPool implements Pool {
+  readonly #pool: PostgresPool;
+  readonly #settings: Settings;
+  readonly #borrowing: Borrowing<PoolClient>;
+  readonly #connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
+
+  constructor(pool: PostgresPool, settings: Settings) {
+    this.#pool = pool;
+    this.#settings = settings;
+    this.#borrowing = new Borrowing(
+      settings.limits.timer,
+      () =>
+        new Promise<PoolClient>((resolve, reject) => {
+          pool.connect((error, client) => {
+            if (client === undefined) reject(error ?? new Error('The pool returned no connection'));
+            else resolve(client as PoolClient);
+          });
+        }),
+      (client) => client.release(),
+    );
+  }
+
+  async connect(): Promise<PooledConnection> {
+    for (;;) {
+      const client = await this.#borrowing.take();
+      // Without a listener, the process would end if a connection breaks while in use.
+      client.on('error', ignore);
+      const refusal = getRefusal(client);
+      if (refusal !== null) {
+        this.#giveBack(client, false);
+        refuse(refusal);
+      }
+      const connection = this.#connectionOf(client);
+      try {
+        if (connection.isIdle() === null) await connection.askStatus();
+      } catch (error) {
+        this.#giveBack(client, true);
+        throw error;
+      }
+      if (connection.isIdle() === true) return connection;
+      // The application returned this connection to the pool during a transaction.
+      this.#giveBack(client, true);
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#borrowing.allBack();
+  }
+
+  figures(): PoolFigures {
+    return getFigures(this.#pool);
+  }
+
+  #connectionOf(client: PoolClient): ReturnType<typeof toConnection> {
+    const found = this.#connections.get(client);
+    if (found !== undefined) return found;
+    const created = toConnection(client, this.#settings, (broken) =>
+      this.#giveBack(client, broken),
+    );
+    this.#connections.set(client, created);
+    return created;
+  }
+
+  #giveBack(client: PoolClient, broken: boolean): void {
+    client.removeListener('error', ignore);
+    client.release(broken);
+    this.#borrowing.isBack();
+  }
+}
+
+function ignore(): void {}
 
 function refuse(reason: string): never {
   const message = `fromPostgres() takes a Pool of ${needed(PG)}${reason}`;

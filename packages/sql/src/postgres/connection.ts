@@ -54,32 +54,10 @@ export function toConnection(
   release: (broken: boolean) => void,
 ): PostgresConnection {
   const searchPath = schema === null ? null : quotedSchema(schema);
-  /** All other types are read as the application configured `pg`. */
-  const parserOf = (type: number): ((text: string) => unknown) => {
-    if (NUMBERS.has(type)) return Number;
-    if (TEXTS.has(type)) return asText;
-    return client.getTypeParser(type, 'text') as (text: string) => unknown;
-  };
-  const control = (text: string) =>
-    new Promise<PostgresCommand>((resolve, reject) => {
-      const command = new PostgresCommand(text, timeout, (error) => {
-        if (error === null) resolve(command);
-        else reject(error);
-      });
-      client.query(command);
-    });
+  const parserOf = (type: number) => getParser(client, type);
+  const control = (text: string) => sendCommand(client, text, timeout);
   const statusOf = watchStatus(client);
-  const [statementTime, idleTime] = getTimes(limits);
-  const begin = [
-    'BEGIN ISOLATION LEVEL READ COMMITTED',
-    ...(searchPath === null ? [] : [`SET LOCAL search_path TO ${searchPath}`]),
-    ...(limitsTransactions
-      ? [
-          `SET LOCAL statement_timeout TO ${statementTime}`,
-          `SET LOCAL idle_in_transaction_session_timeout TO ${idleTime}`,
-        ]
-      : []),
-  ].join('; ');
+  const begin = beginningWith(searchPath, limitsTransactions ? limits : null);
   let isInTransaction = false;
   return {
     execute(sql, parameters) {
@@ -124,6 +102,38 @@ export function toConnection(
       release(broken);
     },
   };
+}
+
+/** Sends a command that has no parameters and returns no rows. */
+function sendCommand(client: PoolClient, text: string, timeout: number): Promise<PostgresCommand> {
+  return new Promise((resolve, reject) => {
+    const command = new PostgresCommand(text, timeout, (error) => {
+      if (error === null) resolve(command);
+      else reject(error);
+    });
+    client.query(command);
+  });
+}
+
+/** Types other than numbers and texts are read as the application configured `pg`. */
+function getParser(client: PoolClient, type: number): (text: string) => unknown {
+  if (NUMBERS.has(type)) return Number;
+  if (TEXTS.has(type)) return asText;
+  return client.getTypeParser(type, 'text') as (text: string) => unknown;
+}
+
+/** Returns the statements that begin a transaction, with these limits if they are not null. */
+function beginningWith(searchPath: string | null, limits: PoolLimits | null): string {
+  const statements = ['BEGIN ISOLATION LEVEL READ COMMITTED'];
+  if (searchPath !== null) statements.push(`SET LOCAL search_path TO ${searchPath}`);
+  if (limits !== null) {
+    const [statementTime, idleTime] = getTimes(limits);
+    statements.push(
+      `SET LOCAL statement_timeout TO ${statementTime}`,
+      `SET LOCAL idle_in_transaction_session_timeout TO ${idleTime}`,
+    );
+  }
+  return statements.join('; ');
 }
 
 /**

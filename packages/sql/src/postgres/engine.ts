@@ -101,17 +101,7 @@ function openHost(
 
   async function greet(client: PoolClient): Promise<PooledConnection> {
     try {
-      const refusal = getRefusal(client);
-      if (refusal !== null) {
-        const message = `needs the package ${needed(PG)}${refusal}`;
-        throw new ConfigurationError([{ key: 'database_url', message }]);
-      }
-      const session = await tellSession(client, settings.limits, patience);
-      if (
-        wanted !== 'any' &&
-        (session.isStandby || (wanted === 'read-write' && session.isReadOnly))
-      )
-        throw noConnection(session.isStandby ? 'is a standby' : 'may only be read from');
+      const session = await startSession(client, settings.limits, wanted, patience);
       const own = { ...settings, limitsTransactions: session.isShared };
       const connection = toConnection(client, own, (broken) => client.release(broken));
       connections.set(client, connection);
@@ -138,6 +128,25 @@ function openHost(
     end: () => pool.end(),
     figures: () => ({ idle: pool.idleCount, most: size }),
   };
+}
+
+/** Configures a new connection's session. Throws if its server is not the kind that is wanted. */
+async function startSession(
+  client: PoolClient,
+  limits: PoolLimits,
+  wanted: Wanted,
+  patience: number,
+): Promise<Session> {
+  const refusal = getRefusal(client);
+  if (refusal !== null) {
+    const message = `needs the package ${needed(PG)}${refusal}`;
+    throw new ConfigurationError([{ key: 'database_url', message }]);
+  }
+  const session = await tellSession(client, limits, patience);
+  if (wanted === 'any') return session;
+  if (session.isStandby) throw noConnection('is a standby');
+  if (wanted === 'read-write' && session.isReadOnly) throw noConnection('may only be read from');
+  return session;
 }
 
 /** The values that a server reports about a connection. */

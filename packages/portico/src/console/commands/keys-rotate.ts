@@ -1,5 +1,5 @@
 import { readSpan } from '../spans.ts';
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
 import type { KeyDescription } from '../../keys/key-states.ts';
 import type { KeyRotation } from '../../keys/rotation.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';
@@ -43,39 +43,34 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
           NOW_MEANS,
       )
       .option('--json', 'print only JSON to standard output')
-      .action(
-        async ({
-          alg,
-          now,
-          ifOlderThan,
-          stagedFor,
-          json,
-        }: {
-          readonly alg?: SigningAlgorithm;
-          readonly now?: boolean;
-          readonly ifOlderThan?: string;
-          readonly stagedFor?: string;
-          readonly json?: boolean;
-        }) => {
-          const options = {
-            ...(alg === undefined ? {} : { algorithm: alg }),
-            ...(now === true ? { now } : {}),
-            ...(ifOlderThan === undefined
-              ? {}
-              : { ifOlderThan: readSpan(context, '--if-older-than', ifOlderThan) }),
-            ...(stagedFor === undefined
-              ? {}
-              : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
-          };
-          const { keys } = await openServer(context);
-          const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
-          if (now === true && !isRefused) context.note(NOW_MEANS);
-          const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
-          if (json === true) return context.printJson(rotationRow(rotation));
-          for (const line of getLines(rotation)) context.print(line);
-        },
-      );
+      .action((given: Given) => rotate(context, given));
   };
+}
+
+interface Given {
+  readonly alg?: SigningAlgorithm;
+  readonly now?: boolean;
+  readonly ifOlderThan?: string;
+  readonly stagedFor?: string;
+  readonly json?: boolean;
+}
+
+async function rotate(context: ConsoleContext, given: Given): Promise<void> {
+  const { alg, now, ifOlderThan, stagedFor, json } = given;
+  const options = {
+    ...(alg === undefined ? {} : { algorithm: alg }),
+    ...(now === true ? { now } : {}),
+    ...(ifOlderThan === undefined
+      ? {}
+      : { ifOlderThan: readSpan(context, '--if-older-than', ifOlderThan) }),
+    ...(stagedFor === undefined ? {} : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
+  };
+  const { keys } = await openServer(context);
+  const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
+  if (now === true && !isRefused) context.note(NOW_MEANS);
+  const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
+  if (json === true) return context.printJson(rotationRow(rotation));
+  for (const line of getLines(rotation)) context.print(line);
 }
 
 function rotationRow({ created, staged, removed, keys }: KeyRotation) {

@@ -58,30 +58,31 @@ const STARTED = Symbol.for('portico/next');
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
+async function startOnce(start: () => Promise<Started>, name: string): Promise<Running> {
+  const started = (processWide[STARTED] ??= new Map());
+  const found = started.get(name) ?? startNow(start);
+  started.set(name, found);
+  try {
+    return await found;
+  } catch (error) {
+    // The next request tries again.
+    if (started.get(name) === found) started.delete(name);
+    throw error;
+  }
+}
+
+async function startNow(start: () => Promise<Started>): Promise<Running> {
+  const [server, ...more] = await start();
+  return { server, handle: createHandler(server, ...more) };
+}
+
 /**
  * Returns the endpoints as route handlers. Calls `start` once per process, at the first request,
  * because Next also loads routes during a build. If a process has two servers, give each its own
  * name.
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
-  const started = (processWide[STARTED] ??= new Map());
-
-  async function startNow(): Promise<Running> {
-    const [server, ...more] = await start();
-    return { server, handle: createHandler(server, ...more) };
-  }
-
-  async function running(): Promise<Running> {
-    const found = started.get(name) ?? startNow();
-    started.set(name, found);
-    try {
-      return await found;
-    } catch (error) {
-      // The next request tries again.
-      if (started.get(name) === found) started.delete(name);
-      throw error;
-    }
-  }
+  const running = () => startOnce(start, name);
 
   // Next calls GET during a build. Read the request first, so that Next knows that the response
   // depends on it.

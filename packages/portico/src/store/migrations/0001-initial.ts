@@ -15,7 +15,16 @@ export const initialSchema: Migration = {
   },
 };
 
-function tables({ types }: SchemaConnection): readonly string[] {
+function tables(schema: SchemaConnection): readonly string[] {
+  return [
+    ...clientTables(schema),
+    ...personTables(schema),
+    ...grantTables(schema),
+    ...otherTables(schema),
+  ];
+}
+
+function clientTables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, flag, tableOptions } = types;
   return [
     // `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg` are null for a
@@ -58,6 +67,13 @@ function tables({ types }: SchemaConnection): readonly string[] {
       media_type ${identifier} NOT NULL,
       image ${text} NOT NULL
     ) ${tableOptions}`,
+  ];
+}
+
+/** Tables about people and their browsers, before they allow access. */
+function personTables({ types }: SchemaConnection): readonly string[] {
+  const { identifier, text, time, tableOptions } = types;
+  return [
     `CREATE TABLE oauth_subjects (
       user_provider ${identifier} NOT NULL,
       user_id ${identifier} NOT NULL,
@@ -87,6 +103,12 @@ function tables({ types }: SchemaConnection): readonly string[] {
       byte_count ${time} NOT NULL,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
+  ];
+}
+
+function grantTables({ types }: SchemaConnection): readonly string[] {
+  const { identifier, text, time, tableOptions } = types;
+  return [
     // One authorization, with its code and its current refresh token. `refresh_answer` is the
     // answer to the last refresh, encrypted with the token that was used (decision 37). `used_at`
     // has no index, because each refresh writes it.
@@ -127,6 +149,12 @@ function tables({ types }: SchemaConnection): readonly string[] {
       issued_at ${time} NOT NULL,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
+  ];
+}
+
+function otherTables({ types }: SchemaConnection): readonly string[] {
+  const { identifier, text, time, tableOptions } = types;
+  return [
     `CREATE TABLE oauth_initial_access_tokens (
       id ${identifier} NOT NULL PRIMARY KEY,
       token_hash ${identifier} NOT NULL,
