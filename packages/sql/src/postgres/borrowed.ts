@@ -9,8 +9,8 @@ import { StatementNames, isStatementError, NO_LIMIT, toConnection } from './conn
 import { PG } from './engine.ts';
 
 /**
- * A `Pool` from `pg` 8.11 or later, in JavaScript (not `pg-native`). This type contains only the
- * part that is the same in all releases.
+ * A `Pool` from `pg` 8.11 or later. It must be the JavaScript driver, not `pg-native`. This type
+ * contains only the member that is the same in all releases.
  */
 export interface PostgresPool {
   /** Passes a connection to the callback. */
@@ -18,7 +18,7 @@ export interface PostgresPool {
 }
 
 /**
- * Creates an engine on the application's own pool. It leaves the connections unchanged, except for
+ * Creates an engine on the application's own pool. It changes nothing on the connections, but adds
  * prepared statements.
  */
 export function borrowPostgres(
@@ -27,7 +27,7 @@ export function borrowPostgres(
   schema: string | null,
 ): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // The application chooses the time limits for statements. Only migrations set their own.
+  // The application chooses the time limits of its pool. Only migrations set their own limits.
   const limitsTransactions = limits.statementTimeout === null;
   const settings = {
     names: new StatementNames(schema),
@@ -58,7 +58,8 @@ export function borrowPostgres(
     async connect() {
       for (;;) {
         const client = await borrowing.take();
-        // Without a listener, the process would end if a connection breaks while in use.
+        // Add a listener, because otherwise the process would end if a connection breaks while it
+        // is in use.
         client.on('error', ignore);
         const refusal = getRefusal(client);
         if (refusal !== null) {
@@ -75,7 +76,7 @@ export function borrowPostgres(
           throw error;
         }
         if (connection.isIdle() === true) return connection;
-        // The application returned this connection to the pool during a transaction.
+        // The application returned this connection to the pool in the middle of a transaction.
         giveBack(client, true);
       }
     },
