@@ -10,7 +10,7 @@ interface Processes extends Pick<WorkloadOptions, 'asksAgain'> {
 export const CLIENTS = 6;
 
 /**
- * Lets clients use the processes while `happens` does something to their database. Prints the
+ * Lets clients use the processes while `meanwhile` does something to their database. Prints the
  * counts, and returns the promises that were broken.
  */
 export async function underLoad(

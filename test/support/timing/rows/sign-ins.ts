@@ -23,7 +23,7 @@ function ofSignIns(
   };
 }
 
-// As long as Ada's: the answering page shows it again.
+// Returns an unknown email address that is as long as Ada's, because the response contains it.
 const nobody = () => `${hex().slice(0, 3)}@example.com`;
 export const SIGN_INS: readonly Row[] = [
   ofSignIns(
