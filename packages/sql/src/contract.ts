@@ -14,10 +14,9 @@ export interface SqlResult<Row> {
   readonly affected: number;
   /**
    * The number that the engine gave to the row of a one-row INSERT. It is exact even beyond 2^53.
-   * It is undefined if the engine does not report the number:
-   * - on PostgreSQL, where you can use RETURNING
-   * - on SQLite, for an upsert or for a table WITHOUT ROWID
-   * - for tables whose rows have no number
+   * It is undefined if the engine does not report the number. PostgreSQL never reports it: use
+   * RETURNING there. SQLite does not report it for an upsert, or for a table WITHOUT ROWID. No
+   * engine reports it for a table whose rows have no number.
    */
   readonly insertId?: bigint | undefined;
 }

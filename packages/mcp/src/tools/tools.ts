@@ -19,14 +19,11 @@ export interface ToolCall {
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * The signal is aborted in these cases, and the caller then gets a tool error:
-   * - The call takes longer than `mcp:tool_timeout`.
-   * - The caller hangs up.
-   * - The caller cancels the call with `notifications/cancelled`.
-   *
-   * Cancelling works only in the process that receives the notification, only for the same access
-   * token with a linked account, and only if no other such call has the same id. So with several
-   * processes or service tokens, only the timeout and hanging up are reliable.
+   * The signal is aborted if the call takes longer than `mcp:tool_timeout`, if the caller hangs up,
+   * or if the caller cancels the call with `notifications/cancelled`. The caller then gets a tool
+   * error. Cancelling works only in the process that receives the notification, only for the same
+   * access token with a linked account, and only if no other such call has the same id. So with
+   * several processes or service tokens, only the timeout and hanging up are reliable.
    */
   readonly signal: AbortSignal;
   /** The call's place in a distributed trace. It is null if the client sent no trace. */
@@ -77,15 +74,10 @@ export interface ToolInterface {
   /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. The arguments already match the schema. What the caller gets depends on what you
-   * return:
-   * - An object is sent as structured content and as JSON text.
-   * - `content()` is sent unchanged.
-   * - `ask()` asks questions first.
-   * - Any other value is sent as text.
-   *
-   * If you throw, the exception is logged, and the caller only learns that the tool failed. Throw a
-   * ToolError to tell the caller more.
+   * Does the work. The arguments already match the schema. If you return an object, it is sent as
+   * structured content and as JSON text. `content()` is sent unchanged, and any other value is sent
+   * as text. Return `ask()` to ask questions first. If you throw, the exception is logged, and the
+   * caller only learns that the tool failed. Throw a ToolError to tell the caller more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
@@ -224,10 +216,9 @@ export class ToolRegistry {
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Adds a tool. Throws in these cases:
-   * - Another tool has its name, or the name is malformed.
-   * - The schema of its arguments does not describe an object.
-   * - `scope` is not a method, or `personal` is not a boolean.
+   * Adds a tool. Throws if another tool has its name, or if the name is malformed. Also throws if
+   * the schema of its arguments does not describe an object, if `scope` is not a method, or if
+   * `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);

@@ -78,10 +78,9 @@ export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws in these cases:
-   * - Another resource has its URI, or the URI is malformed.
-   * - A part of its description is not a string.
-   * - `scope` is not a method, or `personal` is not a boolean.
+   * Adds a resource. Throws if another resource has its URI, or if the URI is malformed. Also
+   * throws if a part of its description is not a string, if `scope` is not a method, or if
+   * `personal` is not a boolean.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);
