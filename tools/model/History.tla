@@ -1,7 +1,7 @@
 ------------------------------- MODULE History -------------------------------
 (***************************************************************************)
 (* Checks whether the model explains the responses that real clients got.  *)
-(* test/support/history records the histories. Each is a sequence of events:*)
+(* test/support/history records them. Each is a sequence of events:        *)
 (*   <<"asked", i>>                its operation i was sent                *)
 (*   <<"answered", i, what, name>> it was answered; tokens have names      *)
 (* Between the events, requests take any steps that the model allows. A    *)

@@ -1,9 +1,9 @@
 ------------------------------- MODULE Traces -------------------------------
 (***************************************************************************)
 (* The model, extended so that it records what happens. The test           *)
-(* test/model-traces.test.ts repeats this with real servers. Traces leave out*)
-(* what that test cannot do to a database: a late commit that has the lock.*)
-(* test/lost-uses.test.ts does this.                                       *)
+(* test/model-traces.test.ts repeats this with real servers. Traces leave  *)
+(* out what that test cannot do to a database: a late commit that has the  *)
+(* lock. test/lost-uses.test.ts does this.                                 *)
 (***************************************************************************)
 EXTENDS Grants, Sequences
 

@@ -29,14 +29,15 @@ import { judge, type Verdict } from './report.ts';
 export interface WorkloadOptions {
   readonly portal: RunningPortal;
   readonly urls: readonly string[];
-  /* Seeds the choices; their timing differs from run to run. */
+  /* Seeds the choices of the clients. Their timing still differs from run to run. */
   readonly seed?: number;
   /** How many clients work at the same time. */
   readonly clients?: number;
   /* Any process, unless given. */
   readonly asksAgain?: AsksAgain;
   readonly afterUnavailable?: AfterUnavailable;
-  /* The lifetimes for the model; by default only codes expire, and a used refresh token is a replay. */
+  /* The lifetimes for the model. By default, only codes expire, and a used refresh token is a
+      replay. */
   readonly lifetimes?: Lifetimes;
 }
 
