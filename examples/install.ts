@@ -2,12 +2,13 @@ import { cp, mkdtemp, readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Runs npm in a folder, and rejects when it fails. */
+/** Runs npm in a folder. Rejects if npm fails. */
 export type Npm = (folder: string, args: readonly string[]) => Promise<unknown>;
 
 /**
- * Copies `examples/<name>` out of the repository, installs it with Portico as `npm publish` would
- * upload it, and builds it. `dist` has to be there. Returns the folder.
+ * Copies `examples/<name>` to a folder outside the repository, installs it with Portico, and builds
+ * it. Portico is packed as `npm publish` would upload it, so the folder `dist` must exist. Returns
+ * the new folder.
  */
 export async function installExample(name: string, npm: Npm): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), `portico-${name}-`));
@@ -22,8 +23,8 @@ export async function installExample(name: string, npm: Npm): Promise<string> {
 }
 
 /**
- * Packs the packages of the workspace, under the names that package.json of an example has:
- * `portico.tgz`, `portico-sql.tgz`.
+ * Packs the packages of the workspace. The files get the names that the example's package.json
+ * uses, such as `portico.tgz` and `portico-sql.tgz`.
  */
 export async function packInto(folder: string, npm: Npm): Promise<void> {
   const root = path.join(import.meta.dirname, '..');

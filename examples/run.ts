@@ -1,5 +1,5 @@
-// `npm run example -- next`: installs an application that has its own package.json in a separate
-// folder, and starts it.
+// `npm run example -- next` runs this file. It installs an example that has its own package.json in
+// a separate folder, and starts it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ async function npm(
   if (code !== 0 && signal === null) throw new Error(`npm ${args.join(' ')} ended with ${code}`);
 }
 
-// Ctrl+C goes to the application too; this process ends after it.
+// Ctrl+C also reaches the application. This process ends after the application.
 process.on('SIGINT', () => undefined);
 const folder = await installExample(name, npm);
 try {

@@ -14,7 +14,10 @@ import portal from './portal/app.ts';
 import { seedPeople } from './portal/people.ts';
 import { startRelyingParty } from './relying-party/server.ts';
 
-/** `npm start`: the portal, and an application that people sign in to with it. */
+/**
+ * `npm start` runs this file. It starts the portal, and an application that people sign in to with
+ * their account at the portal.
+ */
 
 const RELYING_PARTY_SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 
@@ -61,8 +64,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Registers the relying party once, and keeps what it needs beside the store: the server itself has
- * only a hash.
+ * Registers the relying party once, and stores its credentials next to the database, because the
+ * server itself stores only a hash of the secret.
  */
 async function seedClient(application: Application, redirectUri: string): Promise<Credentials> {
   const { clients } = authorizationServerOf(application);
@@ -79,7 +82,8 @@ async function seedClient(application: Application, redirectUri: string): Promis
   });
   const credentials = { clientId: client.id, clientSecret: secret ?? '' };
   await mkdir(application.storageDirectory, { recursive: true });
-  // A new file, so that the mode counts; renamed, so that it is there whole or not at all.
+  // Write a new file, so that it gets this mode. Then rename it, so that the file is never
+  // incomplete.
   const whole = `${file}.${process.pid}`;
   await writeFile(whole, JSON.stringify(credentials), { mode: 0o600 });
   await rename(whole, file);
@@ -87,15 +91,15 @@ async function seedClient(application: Application, redirectUri: string): Promis
 }
 
 /**
- * Outside of APP_ENV=dev nothing is seeded: the relying party runs with the client that it is
- * given, or not at all.
+ * Returns the client from the environment. It is used outside of APP_ENV=dev, where nothing is
+ * seeded. If it is null, the relying party does not start.
  */
 function givenClient(env: Application['env']): Credentials | null {
   const { RP_CLIENT_ID: clientId, RP_CLIENT_SECRET: clientSecret } = env;
   return clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
 }
 
-/** In seconds. */
+/** Returns the lifetime of refresh tokens, in seconds. */
 function refreshTokenLifetime({ config }: Application): number {
   return Number((config['oauth_server'] as Readonly<Record<string, unknown>>)['refresh_token_ttl']);
 }

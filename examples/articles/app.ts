@@ -3,8 +3,8 @@ import { articlesMigration } from './articles.ts';
 import { addArticles } from './parts.ts';
 
 /**
- * A persistent article store that anyone may write to: a demonstration, see protected.ts for the
- * real thing.
+ * A store for articles to which everyone may write. It is only a demonstration. See protected.ts
+ * for a store with access control.
  */
 export default defineApplication({
   directory: import.meta.dirname,

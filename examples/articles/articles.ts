@@ -1,14 +1,14 @@
 import type { Database, Migration } from 'portico';
 import type { Article, NewArticle } from './schemas.ts';
 
-/** Where articles are kept; it knows nothing of HTTP. */
+/** Stores articles. It does not depend on HTTP. */
 export interface Articles {
-  /** By their id, ascending. */
+  /** Returns all articles, in ascending order of their ids. */
   list(): Promise<readonly Article[]>;
   find(id: number): Promise<Article | null>;
-  /** Under an id that no article ever had. */
+  /** Stores an article under a new id. An id is never used twice. */
   create(article: NewArticle): Promise<Article>;
-  /** False if there is no such article. */
+  /** Removes an article. Returns false if it does not exist. */
   remove(id: number): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ export function databaseArticles(database: Database): Articles {
     create({ title, body }) {
       return database.transaction(async (connection) => {
         const insert = 'INSERT INTO articles (title, body) VALUES (?, ?)';
-        // MySQL tells the new id to the connection that made it.
+        // MySQL has no RETURNING. It reports the new id on the connection that created the row.
         const mysql = database.dialect === 'mysql';
         const inserted = await connection.execute<{ id: number }>(
           mysql ? insert : `${insert} RETURNING id`,

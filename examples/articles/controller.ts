@@ -3,7 +3,7 @@ import type { Articles } from './articles.ts';
 import { readJson, type JsonProblem } from './json-body.ts';
 import { newArticle, type NewArticle } from './schemas.ts';
 
-/** What HTTP asks and answers; the articles come from the repository. */
+/** The routes of the API. They translate between HTTP and the repository of articles. */
 export function articleRoutes(
   articles: Articles,
   guarded: Guard = (handler) => handler,
@@ -52,7 +52,7 @@ export function articleRoutes(
   ];
 }
 
-/** Stands before the writes; the protected variation lets through only who may. */
+/** Wraps the handlers that write. In protected.ts, it checks that the request may write. */
 export type Guard = (handler: RouteHandler) => RouteHandler;
 
 const PROBLEMS: Readonly<Record<JsonProblem, readonly [status: number, error: string]>> = {
@@ -60,7 +60,7 @@ const PROBLEMS: Readonly<Record<JsonProblem, readonly [status: number, error: st
   malformed: [400, 'The body is malformed JSON.'],
 };
 
-/** Checks a new article, in the order of API-3.6 to API-3.9. */
+/** Reads and checks a new article. The checks are in the order of API-3.6 to API-3.9. */
 async function inputOf(
   request: Request,
 ): Promise<{ readonly article: NewArticle } | { readonly refusal: Response }> {
@@ -86,7 +86,7 @@ async function inputOf(
   };
 }
 
-/** An id as the store gives them; anything else is the id of no article. */
+/** Returns the id of an article, or null if the text cannot be an id of this store. */
 function articleId(id = ''): number | null {
   return /^[1-9]\d{0,14}$/.test(id) ? Number(id) : null;
 }

@@ -1,10 +1,10 @@
-/** The deepest nesting of a body that is read. */
+/** How deep the JSON of a body may be nested. */
 const DEEPEST = 512;
 
-/** Why a body is not a JSON value for this API. */
+/** Why a body does not contain a JSON value for this API. */
 export type JsonProblem = 'not JSON by its media type' | 'malformed';
 
-/** The JSON value of a request, or why it has no JSON. */
+/** Returns the JSON value of a request, or why it does not contain one. */
 export async function readJson(
   request: Request,
 ): Promise<{ readonly value: unknown } | { readonly problem: JsonProblem }> {
@@ -24,7 +24,7 @@ export async function readJson(
   }
 }
 
-/** How deep the text nests, by the brackets outside of strings. */
+/** Returns how deep the JSON text is nested. It counts the brackets outside of strings. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -36,8 +36,8 @@ function depthOf(text: string): number {
 }
 
 /**
- * Whether every text in it can be written as UTF-8: an escape such as \ud800 alone is not a
- * character.
+ * Whether every text in the value can be written as UTF-8. A lone escape such as \ud800 cannot,
+ * because it is not a character.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

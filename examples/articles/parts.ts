@@ -4,8 +4,8 @@ import { articleRoutes, type Guard } from './controller.ts';
 import { openapi } from './openapi.ts';
 
 /**
- * What both variations of the example have: the routes, their description, and how exceptions are
- * answered.
+ * Adds the parts that both variants of the example have: the routes, their description, and the
+ * responses for exceptions.
  */
 export function addArticles(application: Application, guarded?: Guard): void {
   const { database, events, log } = application;

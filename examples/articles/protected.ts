@@ -8,8 +8,8 @@ import { addSeed } from './seed.ts';
 const WRITE = 'articles:write';
 
 /**
- * The same store for people and their applications: reading is free, writing needs a token or a
- * session.
+ * The same store, for people and their applications. Everyone may read. To write, a request needs a
+ * token or a session.
  */
 export default defineApplication({
   directory: import.meta.dirname,
@@ -27,10 +27,11 @@ export default defineApplication({
 });
 
 /**
- * Two ways in, and no way from one to the other. A request with an `Authorization` header is an
- * application's: its token has to reach, or it is refused, whatever cookie comes beside. Any other
- * is a browser's: the kit has held its CSRF token against the session before this runs, and the
- * person has to hold the permission.
+ * Checks that a request may write. There are two ways, and they never mix:
+ * - A request with an `Authorization` header comes from an application. Its token needs the scope.
+ *   A cookie in the same request does not count.
+ * - All other requests come from a browser. The kit has already checked the CSRF token of the
+ *   session. The person needs the permission.
  */
 function mayWrite(application: Application): Guard {
   return (handler) => async (parameters, request) => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** What comes in and goes out, as it is checked and as it is described. */
+/** The schemas of requests and responses. They check the values and describe them in OpenAPI. */
 
-/** Text that is more than white space, and no longer than so many bytes. */
+/** A text that is more than white space. It may have at most `bytes` bytes. */
 function text(bytes: number) {
   return z
     .string({ error: 'must be a text' })

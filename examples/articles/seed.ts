@@ -3,7 +3,9 @@ import type { AddCommands } from 'portico';
 
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 
-/** `seed`: creates a person who may write. Changes nothing if she exists. */
+/**
+ * Adds the command `seed`, which creates a person who may write. If she exists, it changes nothing.
+ */
 export const addSeed: AddCommands = (program, context) => {
   program
     .command('seed')

@@ -7,17 +7,17 @@ import { MyAccount } from './tools/my-account.ts';
 import { ServiceStatus } from './tools/service-status.ts';
 
 /**
- * A host whose tools a voice assistant calls: one for everybody, one for people who have linked
- * their account.
+ * An application with tools for a voice assistant. Everyone may use one of them. The other is for
+ * people who have linked their account.
  */
 export default defineApplication({
   directory: import.meta.dirname,
-  // PUBLIC_URL, ASSISTANT_MCP_RESOURCE and ASSISTANT_NAME come from .env; the plugin derives the
-  // rest.
+  // PUBLIC_URL, ASSISTANT_MCP_RESOURCE and ASSISTANT_NAME are in .env. The plugin derives the other
+  // settings from them.
   config: (env) => ({
     assistant: {
       account_linking: env['ASSISTANT_REDIRECT_URI'] !== undefined,
-      // The vendor's callback, as its console shows it; it is not to be guessed.
+      // The vendor's callback, exactly as its console shows it. You cannot guess it.
       redirect_uris:
         env['ASSISTANT_REDIRECT_URI'] === undefined ? [] : [env['ASSISTANT_REDIRECT_URI']],
       listing: {

@@ -4,7 +4,10 @@ import type { AddCommands } from 'portico';
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 const PERMISSION = 'mcp:tools';
 
-/** `seed`: creates a person whose account can be linked. Changes nothing if she exists. */
+/**
+ * Adds the command `seed`, which creates a person whose account can be linked. If she exists, it
+ * changes nothing.
+ */
 export const addSeed: AddCommands = (program, context) => {
   program
     .command('seed')

@@ -3,7 +3,7 @@ import { productRoutes } from './controller.ts';
 import { openapi } from './openapi.ts';
 import { fixedProducts } from './products.ts';
 
-/** A public catalog that can only be read: no accounts, no session, no database. */
+/** A public catalog that is read-only. It has no accounts, sessions or database. */
 export default defineApplication({
   directory: import.meta.dirname,
   config: (env) => ({ public_url: env['PUBLIC_URL'] ?? `http://localhost:${env['PORT'] ?? 8083}` }),

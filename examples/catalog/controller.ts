@@ -2,7 +2,7 @@ import type { Route } from 'portico';
 import type { Products } from './products.ts';
 import { DEFAULT_LIMIT, limitParameter } from './schemas.ts';
 
-/** What HTTP asks and answers; the products come from the service. */
+/** The routes of the API. They translate between HTTP and the service with the products. */
 export function productRoutes(products: Products): readonly Route[] {
   const { currency } = products;
   return [
@@ -30,8 +30,8 @@ export function productRoutes(products: Products): readonly Route[] {
 }
 
 /**
- * The limit of a query; null when it is not one. `limit[]=1` and a repeated limit are lists, and no
- * integer.
+ * Returns the limit in a query, or null if it is not valid. For example, `limit[]=1` and a repeated
+ * limit are lists and not integers.
  */
 function limitOf(query: URLSearchParams): number | null {
   if ([...query.keys()].some((name) => name.startsWith('limit['))) return null;

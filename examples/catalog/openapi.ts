@@ -5,13 +5,13 @@ function json(description: string, schema: z.ZodType) {
   return { description, content: { 'application/json': { schema: schemaOf(schema) } } };
 }
 
-/** Without `$schema`: OpenAPI 3.1 speaks JSON Schema 2020-12 already. */
+/** Leaves out `$schema`, because OpenAPI 3.1 uses JSON Schema 2020-12 anyway. */
 function schemaOf(schema: z.ZodType): Readonly<Record<string, unknown>> {
   const { $schema: _, ...described } = z.toJSONSchema(schema);
   return described;
 }
 
-/** The catalog in OpenAPI 3.1, from the schemas that check it. */
+/** Describes the catalog in OpenAPI 3.1. It uses the same schemas as the checks. */
 export function openapi(origin: string): Readonly<Record<string, unknown>> {
   return {
     openapi: '3.1.0',

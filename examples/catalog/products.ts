@@ -5,10 +5,13 @@ export interface Product {
   readonly priceInCents: number;
 }
 
-/** Where products come from: a fixed list here, a database or another service elsewhere. */
+/**
+ * Returns products. Here they are in a fixed list. In your application, they may be in a database
+ * or another service.
+ */
 export interface Products {
   readonly currency: string;
-  /** At most so many, from the start. */
+  /** Returns at most `limit` products, beginning with the first. */
   list(limit: number): readonly Product[];
   find(id: string): Product | null;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What comes in and goes out, as it is checked and as it is described. */
+/** The schemas of requests and responses. They check the values and describe them in OpenAPI. */
 
 export const DEFAULT_LIMIT = 20;
 

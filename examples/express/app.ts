@@ -1,4 +1,4 @@
-// What `npx portico` works on: the same definition that server.ts mounts.
+// The application that `npx portico` uses. server.ts mounts the same definition.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { definePortico } from './portico.ts';
@@ -6,7 +6,7 @@ import { openUsers, type Users } from './users.ts';
 
 let users: Users | null = null;
 
-/** The users of this process, opened when they are first asked for. */
+/** Returns the users of this process. Opens their database on the first call. */
 export function theUsers(): Users {
   const storage = path.resolve(import.meta.dirname, process.env['STORAGE_DIR'] ?? 'storage');
   mkdirSync(storage, { recursive: true });

@@ -1,4 +1,4 @@
-// All that Portico adds to this application: who people are, here.
+// Everything that Portico adds to this application. It tells Portico who the users are.
 import { promisify } from 'node:util';
 import type { Request } from 'express';
 import {
@@ -15,7 +15,7 @@ import type { User, Users } from './users.ts';
 const referenceOf = (user: User): PersonReference => ({ provider: 'users', id: String(user.id) });
 
 /**
- * The host contract over this application's own users, sessions and login; every member is given
+ * Connects Portico to the application's own users, sessions and login. Each function also receives
  * Express's request.
  */
 const host = (users: Users): Host<Request> => ({
@@ -35,7 +35,10 @@ const host = (users: Users): Host<Request> => ({
   signOut: (_, req) => promisify<void>((done) => req.logout(done))(),
 });
 
-/** Configuration, schema and console commands; `npx portico` in this folder finds it. */
+/**
+ * Contains the configuration, the schema and the console commands. `npx portico` in this folder
+ * finds this definition.
+ */
 export function definePortico(users: () => Users, features: readonly Feature[] = []) {
   return defineApplication({
     directory: import.meta.dirname,

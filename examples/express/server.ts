@@ -1,4 +1,4 @@
-// `npm run example:express`
+// Start it with `npm run example:express`.
 import { randomBytes } from 'node:crypto';
 import { startApplication } from 'portico';
 import definition, { theUsers } from './app.ts';

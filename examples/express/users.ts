@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import bcrypt from 'bcryptjs';
 
-/** The application's own user table, as it was before Portico came. */
+/** A row in the application's own table of users. This table existed before Portico was added. */
 export interface User {
   readonly id: number;
   readonly email: string;

@@ -1,4 +1,4 @@
-// The application that was there: Express, express-session, passport-local, bcrypt.
+// The existing application. It uses Express, express-session, passport-local and bcrypt.
 import express, { type Express } from 'express';
 import session from 'express-session';
 import passport from 'passport';
@@ -15,7 +15,7 @@ import {
 } from 'portico';
 import type { User, Users } from './users.ts';
 
-/** The Express application, with Portico mounted in it. */
+/** Creates the Express application, with Portico mounted in it. */
 export function createWeb(users: Users, application: Application, secret: string): Express {
   const app = express();
   const people = new passport.Passport();
@@ -42,7 +42,7 @@ export function createWeb(users: Users, application: Application, secret: string
   app.use(people.initialize());
   app.use(people.session());
 
-  // The three lines of Portico.
+  // Portico needs only these three lines.
   const server = authorizationServerOf(application);
   app.use(portico(server, mcpServerOf(application)));
   app.use('/api', bearer(server));
@@ -51,7 +51,7 @@ export function createWeb(users: Users, application: Application, secret: string
     const returnTo = returnPath(
       typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null,
     );
-    // The application that sent the person here, and who it thinks they are.
+    // The application that sent the person here, and its hint about who the person is.
     const told = server.waitingFor(req, returnTo);
     told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
   });

@@ -1,4 +1,4 @@
-// All that Portico adds to this application: who people are, here.
+// Everything that Portico adds to this application. It tells Portico who the users are.
 import type { FastifyRequest } from 'fastify';
 import {
   defineApplication,
@@ -20,7 +20,7 @@ declare module 'fastify' {
 const referenceOf = (user: User): PersonReference => ({ provider: 'users', id: String(user.id) });
 
 /**
- * The host contract over this application's own users, sessions and login; every member is given
+ * Connects Portico to the application's own users, sessions and login. Each function also receives
  * Fastify's request.
  */
 const host = (users: Users): Host<FastifyRequest> => ({
@@ -42,7 +42,10 @@ const host = (users: Users): Host<FastifyRequest> => ({
   signOut: (_, { session }) => session.regenerate(),
 });
 
-/** Configuration, schema and console commands; `npx portico` in this folder finds it. */
+/**
+ * Contains the configuration, the schema and the console commands. `npx portico` in this folder
+ * finds this definition.
+ */
 export function definePortico(users: () => Users, features: readonly Feature[] = []) {
   return defineApplication({
     directory: import.meta.dirname,

@@ -1,4 +1,4 @@
-// `npm run example:fastify`
+// Start it with `npm run example:fastify`.
 import { randomBytes } from 'node:crypto';
 import { startApplication } from 'portico';
 import definition, { theUsers } from './app.ts';

@@ -1,4 +1,4 @@
-// The existing application: Fastify, @fastify/session, and its own login.
+// The existing application. It uses Fastify, @fastify/session and its own login.
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import session from '@fastify/session';
@@ -15,7 +15,7 @@ interface Login {
   readonly return_to?: string;
 }
 
-/** The Fastify application, with Portico mounted in it. */
+/** Creates the Fastify application, with Portico mounted in it. */
 export async function createWeb(
   users: Users,
   application: Application,
@@ -30,7 +30,7 @@ export async function createWeb(
   });
   await fastify.register(formbody);
 
-  // What Portico adds.
+  // These lines mount Portico.
   const server = authorizationServerOf(application);
   await fastify.register(portico(server, mcpServerOf(application)));
   fastify.setErrorHandler(bearerErrors);

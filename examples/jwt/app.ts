@@ -1,4 +1,4 @@
-// What `npx portico` works on: the same definition that server.ts mounts.
+// The application that `npx portico` uses. server.ts mounts the same definition.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -9,14 +9,14 @@ import { openUsers, type Users } from './users.ts';
 let users: Users | null = null;
 let tokens: Tokens | null = null;
 
-/** The users of this process, opened when they are first asked for. */
+/** Returns the users of this process. Opens their database on the first call. */
 export function theUsers(): Users {
   const storage = path.resolve(import.meta.dirname, process.env['STORAGE_DIR'] ?? 'storage');
   mkdirSync(storage, { recursive: true });
   return (users ??= openUsers(path.join(storage, 'users.sqlite')));
 }
 
-/** The tokens of this application: not Portico's, which knows nothing of them. */
+/** Returns the application's own tokens. Portico does not use them. */
 export function theTokens(): Tokens {
   return (tokens ??= createTokens(process.env['JWT_SECRET'] ?? randomBytes(32).toString('hex')));
 }

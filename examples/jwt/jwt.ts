@@ -1,14 +1,17 @@
 import { jwtVerify, SignJWT } from 'jose';
 
 /**
- * Where a token counts: in the application's own API, or as the cookie of the pages of `/oauth`.
- * One is never the other.
+ * Where a token is valid: in the application's own API, or as the cookie for the pages below
+ * `/oauth`. A token for one use is not valid for the other.
  */
 export type Use = 'api' | 'browser';
 
 export interface Tokens {
   sign(use: Use, userId: number, seconds: number): Promise<string>;
-  /** The user's id; null for a token that is not valid, has expired, or is for another use. */
+  /**
+   * Returns the user's id. Returns null if the token is not valid, has expired, or is for another
+   * use.
+   */
   verify(use: Use, token: string | undefined): Promise<number | null>;
 }
 

@@ -1,12 +1,12 @@
-// All that Portico adds to this application: who people are, here.
+// Everything that Portico adds to this application. It tells Portico who the users are.
 import type { Request } from 'express';
 import { defineApplication, oauthServer, type Host } from 'portico';
 import type { Tokens } from './jwt.ts';
 import type { Users } from './users.ts';
 
 /**
- * Who signed in to go to the pages of `/oauth`: a navigation carries cookies, and nothing of the
- * browser's storage.
+ * The cookie that says who is signed in, for the pages below `/oauth`. It is needed because a
+ * browser that follows a link sends cookies, but nothing from its storage.
  */
 export const COOKIE = 'signed_in';
 
@@ -24,11 +24,14 @@ const host = (users: Users, tokens: Tokens): Host<Request> => ({
   },
   holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
   loginUrl: '/login',
-  // A page: the token in the storage has to go, too.
+  // This is a page, because its script must also remove the token from the browser's storage.
   signOut: '/logout',
 });
 
-/** Configuration, schema and console commands; `npx portico` in this folder finds it. */
+/**
+ * Contains the configuration, the schema and the console commands. `npx portico` in this folder
+ * finds this definition.
+ */
 export function definePortico(users: () => Users, tokens: () => Tokens) {
   return defineApplication({
     directory: import.meta.dirname,

@@ -1,4 +1,4 @@
-// `npm run example:jwt`
+// Start it with `npm run example:jwt`.
 import { startApplication } from 'portico';
 import definition, { theTokens, theUsers } from './app.ts';
 import { createWeb } from './web.ts';

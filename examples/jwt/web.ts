@@ -1,5 +1,5 @@
-// The application that was there: a login by JSON, and a JWT in the browser's storage that its
-// scripts send along.
+// The existing application. Its login returns JSON with a JWT. Scripts keep the JWT in the
+// browser's storage and send it with each call.
 import bcrypt from 'bcryptjs';
 import express, {
   type CookieOptions,
@@ -13,10 +13,13 @@ import type { Tokens } from './jwt.ts';
 import { COOKIE } from './portico.ts';
 import type { Users } from './users.ts';
 
-/** Seconds: how long a browser may stay at the pages of `/oauth` before it signs in there again. */
+/**
+ * How long a browser may use the pages below `/oauth` before it must sign in there again, in
+ * seconds.
+ */
 const COOKIE_LIFETIME = 600;
 
-/** The Express application, with Portico mounted in it. */
+/** Creates the Express application, with Portico mounted in it. */
 export function createWeb(users: Users, tokens: Tokens, application: Application): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -36,15 +39,15 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     res.json({ name: users.byId(Number(res.locals['userId']))?.name ?? null });
   });
 
-  // What Portico adds: its endpoints, and an API of its tokens.
+  // Mount Portico, and add an API that accepts its tokens.
   const server = authorizationServerOf(application);
   app.use(portico(server));
   app.get('/orders', bearer(server), (_, res) => {
     token().requireScope('orders:read');
     res.json({ orders: [], of: token().user()?.getProfile().name ?? null });
   });
-  // Open to both: the page of a person who is signed in, with their JWT, and applications, with
-  // Portico's tokens.
+  // This route accepts both kinds of tokens. The pages of this application send the user's JWT, and
+  // other applications send a token from Portico.
   app.get('/api/orders', bearer(server), requireEither(tokens, 'orders:read'), (_, res) => {
     res.json({ orders: [], of: users.byId(Number(res.locals['userId']))?.name ?? null });
   });
@@ -56,14 +59,14 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
 }
 
 /**
- * A page to sign in at, and a cookie in exchange for the token. Only a script of this origin can
- * send the header that both need.
+ * Adds a sign-in page that exchanges the token for a cookie, and a sign-out page. Only scripts of
+ * this origin can send the header that both of them need.
  */
 function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   const secure = publicUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/oauth' } as const;
   app.use(['/login', '/logout'], (_, res, next) => {
-    res.set('X-Frame-Options', 'DENY'); // no other site can show the buttons in a frame
+    res.set('X-Frame-Options', 'DENY'); // other sites cannot show the buttons in a frame
     next();
   });
   app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));
@@ -75,7 +78,7 @@ function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   });
 }
 
-/** Lets a request through whose token is one; its user is `res.locals.userId`. */
+/** Accepts only requests with a valid JWT. The user's id is then in `res.locals.userId`. */
 function requireToken(tokens: Tokens): RequestHandler {
   return async (req, res, next) => {
     const id = await tokens.verify('api', req.headers.authorization?.replace(/^Bearer /, ''));
@@ -86,8 +89,8 @@ function requireToken(tokens: Tokens): RequestHandler {
 }
 
 /**
- * Our own JWT, or Portico's token with this scope. What is usable as the one is never looked at as
- * the other.
+ * Accepts the application's own JWT, or a token from Portico with this scope. A request with a
+ * token from Portico is never checked as a JWT.
  */
 function requireEither(tokens: Tokens, scope: string): RequestHandler {
   const own = requireToken(tokens);
@@ -100,7 +103,7 @@ function requireEither(tokens: Tokens, scope: string): RequestHandler {
     const id = token().user()?.reference.id;
     res.locals['userId'] = id;
     if (id === undefined)
-      res.sendStatus(403); // an application that acts as itself
+      res.sendStatus(403); // the application acts for itself and not for a user
     else next();
   };
 }
@@ -122,8 +125,8 @@ function page(content: string, target: string): string {
 }
 
 /**
- * Who has a token goes on as who they are, when they say so; others sign in as everywhere in this
- * application.
+ * The sign-in page. A person whose browser already has a JWT can continue with a click on a button.
+ * Other people sign in with their email address and password.
  */
 const LOGIN = `
 <button id="go-on" hidden></button>
@@ -155,8 +158,8 @@ const LOGIN = `
 </script>`;
 
 /**
- * Asks first: any site can send a browser here. The token may have expired, and the cookie must go
- * all the same.
+ * The sign-out page. It asks first, because any site can send a browser here. It removes the cookie
+ * even if the JWT has expired.
  */
 const LOGOUT = `
 <button>Sign out</button>

@@ -2,29 +2,29 @@ import { spawn } from 'node:child_process';
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeySigner } from 'portico';
 
-/** A key in a PKCS#11 module, such as SoftHSM's or that of a hardware module. */
+/** A key in a PKCS#11 module, such as SoftHSM or a hardware module. */
 export interface Pkcs11Key {
-  /** The shared library of the module. */
+  /** The path of the module's shared library. */
   readonly module: string;
-  /** The label of the token that holds the key. */
+  /** The label of the PKCS#11 token that contains the key. */
   readonly token: string;
-  /** The key's id in the token, in hexadecimal. */
+  /** The id of the key in the token, in hexadecimal. */
   readonly id: string;
   /**
-   * The name of the environment variable that holds the user's PIN, so that it stands in no list of
-   * processes.
+   * The name of the environment variable that contains the user's PIN. A variable is used so that
+   * the PIN does not appear in a list of processes.
    */
   readonly pinVariable: string;
-  /** The `kid` in the key set and in ID tokens. */
+  /** The `kid` of the key in the key set and in ID tokens. */
   readonly kid: string;
   readonly algorithm: 'RS256' | 'ES256';
-  /** From when it signs, milliseconds since 1970. */
+  /** The time from which the key signs, in milliseconds since 1970. */
   readonly signsFrom?: number;
 }
 
 /**
- * Reads the public key, once; the private key never leaves the module. Each signature is a run of
- * OpenSC's `pkcs11-tool`.
+ * Creates a signer for a key. Reads the public key once. The private key never leaves the module:
+ * each signature runs OpenSC's `pkcs11-tool`.
  */
 export async function pkcs11Signer(key: Pkcs11Key): Promise<KeySigner> {
   const { kid, algorithm, signsFrom } = key;
@@ -56,7 +56,7 @@ function sha256(data: Uint8Array): Uint8Array {
 }
 
 /**
- * What `pkcs11-tool` writes to standard output. Rejects when it fails, with its exit code alone.
+ * Runs `pkcs11-tool` and returns its standard output. If it fails, rejects with only its exit code.
  */
 function run(
   { module, token, id, pinVariable }: Pkcs11Key,
@@ -78,7 +78,7 @@ function run(
       if (code === 0) resolve(Buffer.concat(output));
       else reject(new Error(`pkcs11-tool ended with ${code}`));
     });
-    // It may end before it has read.
+    // Ignore this error. The tool may end before it has read all of its input.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });

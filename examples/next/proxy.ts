@@ -1,8 +1,8 @@
 import { NextResponse } from 'next/server';
 
 /**
- * What the application had before: a header for its own pages, and the body of every request read
- * once more.
+ * A proxy that the application had before. It adds a header to the responses. Next reads the body
+ * of each request once more for it.
  */
 export function proxy() {
   const response = NextResponse.next();

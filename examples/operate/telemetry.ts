@@ -2,8 +2,8 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
 /**
- * Metrics that Prometheus asks this process for, at `http://<host>:<port>/metrics`: an address that
- * only Prometheus should reach.
+ * Serves metrics for Prometheus at `http://<host>:<port>/metrics`. Only Prometheus should be able
+ * to reach this address.
  */
 export function prometheusMetrics({
   port = 9464,

@@ -5,8 +5,8 @@ import { noteRoutes, notesMigration } from './notes.ts';
 import { whoamiRoute } from './whoami.ts';
 
 /**
- * A small host: two people, a home page, and a notes API that other applications reach with an
- * access token.
+ * A small application with two people, a home page, and a notes API. Other applications call the
+ * API with an access token.
  */
 export default defineApplication({
   directory: import.meta.dirname,
@@ -15,10 +15,10 @@ export default defineApplication({
     oauth_server: {
       name: 'Portal',
       scopes: {
-        // A plain string: the scope is the permission.
+        // If the value is a text, the permission has the same name as the scope.
         'notes:read': 'Read your notes',
-        // A scope is what an application asks for, a permission what a person holds; here they have
-        // names of their own.
+        // An application asks for a scope, and a person has a permission. Here the two have
+        // different names.
         'notes:write': { label: 'Write notes for you', permission: 'notes.edit' },
       },
     },

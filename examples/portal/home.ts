@@ -3,7 +3,7 @@ import type { Application } from '@portico/kit';
 import { pageHeaders, type Route } from 'portico';
 import { notesOf } from './notes.ts';
 
-/** GET /: who is signed in, and their notes. */
+/** The route GET /. It shows who is signed in, and this person's notes. */
 export function homeRoute(application: Application): Route {
   return {
     name: 'home',

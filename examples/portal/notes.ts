@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Application } from '@portico/kit';
 import { type Database, type Migration, type PersonReference, type Route, token } from 'portico';
 
-/** A line of text that belongs to a person. */
+/** A line of text that belongs to one person. */
 export interface Note {
   readonly id: string;
   readonly text: string;
 }
 
-/** In characters, without the space around it. */
+/** The longest note, in characters. White space around the text does not count. */
 const LONGEST_NOTE = 2000;
 
 /**
- * The notes API, protected by `token()` alone: whatever cookie a request carries, only a token
- * opens it.
+ * The routes of the notes API. Only `token()` protects them: a request needs a token, and its
+ * cookies do not matter.
  */
 export function noteRoutes({ database }: Application): readonly Route[] {
   return [
@@ -24,7 +24,7 @@ export function noteRoutes({ database }: Application): readonly Route[] {
       async handler() {
         token().requireScope('notes:read');
         const user = token().user();
-        // An application that acts for itself is not a person, so it has no notes.
+        // An application that acts for itself is not a person. So it has no notes.
         return Response.json({
           data: user === null ? [] : await notesOf(database, user.reference),
         });
@@ -51,7 +51,7 @@ export function noteRoutes({ database }: Application): readonly Route[] {
   ];
 }
 
-/** A person's notes, oldest first. */
+/** Returns a person's notes. The oldest comes first. */
 export async function notesOf(
   database: Database,
   person: PersonReference,
@@ -72,7 +72,7 @@ async function addNote(database: Database, person: PersonReference, text: string
   return { id, text };
 }
 
-/** The note that a request brings, or why it is not one. */
+/** Returns the note in a request, or the response that says what is wrong with it. */
 async function readNote(request: Request): Promise<{ text: string } | { refusal: Response }> {
   const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json')
@@ -87,7 +87,7 @@ async function readNote(request: Request): Promise<{ text: string } | { refusal:
     return refuse(422, { error: 'The body must be a JSON object.' });
   }
   const text = 'text' in body && typeof body.text === 'string' ? body.text.trim() : '';
-  // PostgreSQL's text cannot hold a NUL.
+  // PostgreSQL cannot store NUL in a text.
   if (text === '' || text.length > LONGEST_NOTE || text.includes('\0')) {
     const expected = `The text must be 1 to ${LONGEST_NOTE} characters.`;
     return refuse(422, { error: 'The note cannot be kept.', fields: { text: [expected] } });

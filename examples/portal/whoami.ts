@@ -1,6 +1,6 @@
 import { type Route, token } from 'portico';
 
-/** GET /api/whoami: whom the presented token stands for. */
+/** The route GET /api/whoami. It returns the person for whom the token acts. */
 export const whoamiRoute: Route = {
   name: 'api.whoami',
   methods: ['GET'],

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from './pages.ts';
 import type { SignedIn } from './signed-in.ts';
 
-/** How long one of the tokens lives, in milliseconds since the epoch. */
+/** The lifetime of a token. Times are in milliseconds since 1970. */
 interface Life {
   readonly name: string;
   readonly for: string;
@@ -10,7 +10,7 @@ interface Life {
   readonly until: number;
 }
 
-/** The tokens' lives: until when, and a bar for how much is left. */
+/** Shows until when each token is valid, with a bar for the time that is left. */
 export function lives({ tokens, refreshTokenLifetime, now }: SignedIn): Html {
   const { issuedAt, expiresIn, refreshToken, claims } = tokens;
   const inSeconds = (seconds: number) => issuedAt + seconds * 1000;
@@ -70,7 +70,10 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/** In the largest unit of which there are two, or the smallest. */
+/**
+ * Formats a duration in the largest unit of which there are at least two, or else in the smallest
+ * unit.
+ */
 function duration(milliseconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => milliseconds >= 2 * each) ?? UNITS[3];
   const count = Math.round(milliseconds / size);

@@ -1,22 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import type { PendingSignIn, Tokens } from './portal.ts';
 
-/** What this application remembers of a visitor, from one step to the next. */
+/** What this application remembers about a visitor between two requests. */
 export interface Visit {
-  /** A sign-in that waits for its callback. */
+  /** The sign-in that waits for its callback, or null. */
   pending: PendingSignIn | null;
   tokens: Tokens | null;
-  /** Under way: a refresh token is good for one use, so two requests at once share it. */
+  /**
+   * The refresh that is running, or null. A refresh token works only once, so two requests at the
+   * same time share it.
+   */
   refreshing: Promise<Tokens> | null;
-  /** Said once, on the next page. */
+  /** A text that the next page shows once. */
   notice: string | null;
 }
 
-/** Visits in memory, the oldest forgotten first: an example, gone with the process. */
+/**
+ * Keeps visits in memory. If there are more than `most`, it forgets the oldest visit. They are lost
+ * when the process ends, which is enough for an example.
+ */
 export function createMemory(most = 1000) {
   const visits = new Map<string, Visit>();
   return {
-    /** Starts a visit; its id is the secret that a cookie carries. */
+    /** Starts a visit and returns its id. The id is a secret, and a cookie contains it. */
     start(first: Partial<Visit>): string {
       const oldest = visits.keys().next().value;
       if (visits.size >= most && oldest !== undefined) visits.delete(oldest);

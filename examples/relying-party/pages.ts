@@ -11,7 +11,7 @@ export function startPage(issuer: string) {
   );
 }
 
-/** What came of a step, with the way back. */
+/** Returns a page about the result of a step, with a link back. */
 export function resultPage(title: string, message: string) {
   return page(
     title,
@@ -27,10 +27,10 @@ function signInForm(label: string) {
   </form>`;
 }
 
-/** HTML in which everything that was put in is escaped. */
+/** HTML in which all inserted values are escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** A page of this application; `broad` where there is much to see. */
+/** Returns a page of this application. Use `broad` for a page with a lot of content. */
 export function page(title: string, content: Html, width: 'narrow' | 'broad' = 'narrow'): Html {
   return html`<!doctype html>
     <html lang="en">

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from './pages.ts';
 import type { Party, Step } from './steps.ts';
 
-/** Where each party's line is, of a picture 360 units wide. */
+/** The horizontal position of each party's line. The picture is 360 units wide. */
 const LANES: Readonly<Record<Party, { readonly x: number; readonly name: string }>> = {
   browser: { x: 52, name: 'Your browser' },
   notebook: { x: 170, name: 'Notebook' },
@@ -12,8 +12,8 @@ const TOP = 44;
 const ROW = 46;
 
 /**
- * A sign-in as a picture: a line for each party, an arrow for each step, numbered as in the list
- * beside it.
+ * Draws a sign-in. Each party is a line, and each step is an arrow. The arrows have the same
+ * numbers as the list beside the picture.
  */
 export function picture(steps: readonly Step[]): Html {
   const height = TOP + steps.length * ROW + 8;
@@ -50,7 +50,7 @@ function row({ from, to, label }: Step, index: number): Html {
     ${badge(start, y, index)}`;
 }
 
-/** What one party and the person do, without anyone else. */
+/** Draws a step that one party and the person do without another party. */
 function ownRow(label: string, y: number, index: number): Html {
   const [left, right] = [LANES.browser.x, LANES.portal.x];
   return html`<rect

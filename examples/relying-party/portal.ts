@@ -6,37 +6,38 @@ export interface PortalOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
-  /** In milliseconds since the epoch. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** What has to be remembered between the way to the portal and the way back. */
+/** What the application must remember while the person is at the portal. */
 export interface PendingSignIn {
   readonly codeVerifier: string;
   readonly state: string;
   readonly nonce: string;
-  /** What has happened so far. */
+  /** The steps of the sign-in so far. */
   readonly steps: readonly Step[];
 }
 
-/** What a sign-in gave. */
+/** The result of a sign-in. */
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly scope: string;
-  /** The ID token's, checked. */
+  /** The claims of the ID token, which was checked. */
   readonly claims: client.IDToken;
-  /** When they came, in milliseconds since the epoch. */
+  /** When the tokens arrived, in milliseconds since 1970. */
   readonly issuedAt: number;
   /**
-   * How long the access token is good from then on, in seconds; null where the portal did not say.
+   * How long the access token is valid from then on, in seconds. It is null if the portal did not
+   * report it.
    */
   readonly expiresIn: number | null;
-  /** How they came about, from the first click. */
+  /** All steps that led to these tokens, from the first click. */
   readonly steps: readonly Step[];
 }
 
-/** What the portal answered. */
+/** A response from the portal. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -44,10 +45,16 @@ export interface Answer {
 
 const SCOPE = 'openid profile email notes:read notes:write';
 
-/** The portal as its client sees it: everything that this application ever asks of it. */
+/**
+ * Creates the client of the portal. This application sends all of its requests to the portal
+ * through this client.
+ */
 export function createPortal({ issuer, clientId, clientSecret, redirectUri, now }: PortalOptions) {
   let discovered: Promise<client.Configuration> | null = null;
-  /** Found when it is first needed: the portal may start later than this application. */
+  /**
+   * Loads the portal's metadata on first use, because the portal may start later than this
+   * application.
+   */
   function configuration(): Promise<client.Configuration> {
     discovered ??= discover(issuer, clientId, clientSecret).catch((error: unknown) => {
       discovered = null;
@@ -62,7 +69,9 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
   }
 
   return {
-    /** Where a person signs in, and what to remember until they are back. */
+    /**
+     * Returns the address where the person signs in, and what to remember until the person returns.
+     */
     async startSignIn(): Promise<{ url: string; pending: PendingSignIn }> {
       const codeVerifier = client.randomPKCECodeVerifier();
       const state = client.randomState();
@@ -78,7 +87,10 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
       return { url: url.href, pending: { codeVerifier, state, nonce, steps: departure(url) } };
     },
 
-    /** Checks state, iss, nonce and the ID token, and exchanges the code with the PKCE verifier. */
+    /**
+     * Checks `state`, `iss`, `nonce` and the ID token, and exchanges the code. The exchange
+     * includes the PKCE verifier.
+     */
     async finishSignIn(query: string, pending: PendingSignIn): Promise<Tokens> {
       const granted = await client.authorizationCodeGrant(
         await configuration(),
@@ -115,7 +127,7 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
       };
     },
 
-    /** New tokens for the refresh token, which is used up by this. */
+    /** Returns new tokens for the refresh token. The refresh token cannot be used again. */
     async refresh(tokens: Tokens): Promise<Tokens> {
       if (tokens.refreshToken === null) throw new Error('The portal gave no refresh token.');
       const granted = await client.refreshTokenGrant(await configuration(), tokens.refreshToken);
@@ -136,7 +148,9 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
       };
     },
 
-    /** What UserInfo returns. Fails if it is about another person than the ID token. */
+    /**
+     * Returns the response from UserInfo. Throws if it is about another person than the ID token.
+     */
     async userInfo({ accessToken, claims }: Tokens): Promise<Answer> {
       try {
         const told = await client.fetchUserInfo(await configuration(), accessToken, claims.sub);
@@ -198,20 +212,20 @@ function answered(granted: client.TokenEndpointResponse): Step {
   return step('portal', 'notebook', '200: the tokens', 'Your browser never sees them.', sent);
 }
 
-/** Whether the person said no. */
+/** Whether the person refused the sign-in. */
 export function isDenied(error: unknown): boolean {
   return error instanceof client.AuthorizationResponseError && error.error === 'access_denied';
 }
 
 /**
- * Whether the code or the refresh token is no longer good, as opposed to a portal that cannot
- * answer now.
+ * Whether the code or the refresh token is no longer valid. Returns false if the portal just does
+ * not answer at the moment.
  */
 export function isOver(error: unknown): boolean {
   return error instanceof client.ResponseBodyError && error.error === 'invalid_grant';
 }
 
-/** A failure in words for the person who sees it. */
+/** Describes a failure for the person who sees it. */
 export function describe(error: unknown): string {
   if (
     error instanceof client.ResponseBodyError ||
@@ -230,7 +244,7 @@ function discover(
   clientSecret: string,
 ): Promise<client.Configuration> {
   const url = new URL(issuer);
-  // Plain http is for a portal on this machine only; openid-client refuses it for any other.
+  // Allow plain http only for a portal on this machine. openid-client rejects it by default.
   const execute = LOOPBACK_HOSTS.has(url.hostname)
     ? { execute: [client.allowInsecureRequests] }
     : {};

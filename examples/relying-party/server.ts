@@ -13,35 +13,38 @@ import { createPortal, describe, isDenied, isOver } from './portal.ts';
 import { signedInPage } from './signed-in.ts';
 
 export interface RelyingPartyOptions {
-  /** 0 for any free port. */
+  /** The port, or 0 for any free port. */
   readonly port: number;
-  /** The address to listen on; 127.0.0.1 unless given. */
+  /** The address to listen on. Default: 127.0.0.1. */
   readonly hostname?: string;
   /** The origin of this application, as its visitors see it. */
   readonly publicUrl: string;
-  /** Whose people sign in here. */
+  /** The issuer of the portal where people sign in. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * For how many seconds a refresh token is good: no answer of a token endpoint says it, so its
-   * operator has to.
+   * How long a refresh token is valid, in seconds. The token endpoint does not report it, so the
+   * operator must set it.
    */
   readonly refreshTokenLifetime?: number;
-  /** The clock, in milliseconds since the epoch; the machine's unless given. */
+  /** Returns the time in milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
 }
 
 /**
- * An application that people sign in to with their account at the portal. It uses nothing of
- * Portico.
+ * An application to which people sign in with their account at the portal. It does not use any code
+ * of Portico.
  */
 export interface RelyingParty {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Cookies know no ports, so the name keeps it apart from the portal's on the same machine. */
+/**
+ * The name of the cookie. It differs from the portal's cookie, because cookies do not depend on the
+ * port, and both may run on the same machine.
+ */
 const COOKIE = 'relying_party';
 
 export async function startRelyingParty(options: RelyingPartyOptions): Promise<RelyingParty> {
@@ -55,7 +58,8 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
     await next();
     for (const [name, value] of HEADERS) context.header(name, value);
   });
-  // SameSite keeps other sites' forms out, but every port of a machine is the same site.
+  // SameSite keeps out forms of other sites. But all ports of a machine are the same site, so check
+  // the origin, too.
   const ownForms = csrf({ origin: publicUrl });
 
   app.get('/style.css', (context) =>
@@ -147,8 +151,8 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   }
 
   /**
-   * Leaving and coming back each start a new visit, so that an id that was planted in a browser
-   * leads to nothing.
+   * Starts a new visit. It is called when a person leaves for the portal, and again when the person
+   * returns. So an id that an attacker planted in the browser is useless.
    */
   function startVisit(context: Context, first: Partial<Visit>): void {
     visits.forget(getCookie(context, COOKIE));
@@ -172,23 +176,23 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
   };
 }
 
-/** What became of a new note, by the status that the portal answered. */
+/** What happened to a new note, by the status of the portal's response. */
 const WRITTEN: Readonly<Record<number, string>> = {
   201: 'The portal took the note.',
   401: 'The portal refused the note: 401. The token is no longer good.',
   403: 'The portal refused the note: 403. The token does not reach that far, or its person may not write notes.',
 };
 
-/** Never stored, never framed, no script. */
+/** Headers for all pages. Pages are never stored or framed, and they run no scripts. */
 const HEADERS = [
   ['Cache-Control', 'no-store'],
-  // Without form-action: Chromium would hold the way to the portal against it.
+  // There is no form-action, because with it, Chromium would also block the redirect to the portal.
   [
     'Content-Security-Policy',
     "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
   ],
   ['X-Content-Type-Options', 'nosniff'],
-  // With no referrer at all, Chromium would send `Origin: null` with this application's own forms.
+  // Without any referrer, Chromium would send `Origin: null` with the forms of this application.
   ['Referrer-Policy', 'same-origin'],
 ] as const;
 

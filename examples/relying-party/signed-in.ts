@@ -6,20 +6,23 @@ import type { Answer, Tokens } from './portal.ts';
 import { step, type Step } from './steps.ts';
 import { toTryNext } from './to-try-next.ts';
 
-/** What the signed-in page shows. */
+/** The data for the page that a signed-in person sees. */
 export interface SignedIn {
   readonly issuer: string;
   readonly notice: string | null;
   readonly tokens: Tokens;
-  /** In seconds; null if unknown. */
+  /** How long a refresh token is valid, in seconds. Null if it is unknown. */
   readonly refreshTokenLifetime: number | null;
   readonly userInfo: Answer;
   readonly notes: Answer;
-  /** In milliseconds since the epoch. */
+  /** The time now, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What just happened, how long it lasts, what the portal answers now, and what to try next. */
+/**
+ * Shows what just happened, how long the tokens last, what the portal answers now, and what to try
+ * next.
+ */
 export function signedInPage(shown: SignedIn): Html {
   const { issuer, notice, tokens, userInfo, notes } = shown;
   const steps = [...tokens.steps, asked('/oauth/userinfo', userInfo), asked('/api/notes', notes)];
@@ -64,7 +67,7 @@ export function signedInPage(shown: SignedIn): Html {
   );
 }
 
-/** What the page asked just now. */
+/** Returns the step for a request that this page has just sent. */
 function asked(path: string, { status }: Answer): Step {
   const says =
     status === 200 ? 'The access token opens it.' : 'The access token does not open it, now.';
@@ -152,13 +155,13 @@ function parsed(body: string): unknown {
   }
 }
 
-/** A box of JSON that can be scrolled by keyboard, under its heading. */
+/** Shows JSON in a box under a heading. You can scroll the box with the keyboard. */
 function box(id: string, heading: string, json: string): Html {
   return html`<h3 id="${id}">${heading}</h3>
     <pre tabindex="0" role="region" aria-labelledby="${id}">${json}</pre>`;
 }
 
-/** JSON as a person reads it; anything else as it is. */
+/** Indents a text if it is JSON. Returns other texts unchanged. */
 function indented(body: string): string {
   const value = parsed(body);
   return value === null ? body : JSON.stringify(value, null, 2);

@@ -1,22 +1,23 @@
-/** Who takes part in a sign-in. */
+/** The parties of a sign-in. */
 export type Party = 'browser' | 'notebook' | 'portal';
 
-/** One step of a sign-in as it really happened: who sent what to whom. */
+/** One step of a sign-in that really happened: who sent what to whom. */
 export interface Step {
   readonly from: Party;
   readonly to: Party;
-  /** The request or the answer, short enough for the picture. */
+  /** A short text about the request or response, for the picture. */
   readonly label: string;
   readonly says: string;
   /**
-   * Names and values that were sent; of what is secret, or good for something, the beginning alone.
+   * The names and values that were sent. Of a value that someone could misuse, only the beginning
+   * is here.
    */
   readonly sent: readonly (readonly [name: string, value: string])[];
 }
 
 /**
- * What may be shown whole; everything else is cut, so that nothing on the page is good for
- * anything.
+ * The names whose values may be shown. All other values are cut, so that nothing on the page can be
+ * misused.
  */
 const PUBLIC: ReadonlySet<string> = new Set([
   'response_type',
@@ -31,12 +32,10 @@ const PUBLIC: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-/** In characters. */
+/** How much of a secret value is shown, in characters. */
 const BEGINNING = 6;
 
-/**
- * A step with what was sent, each value as far as it may be seen. What was not sent is left out.
- */
+/** Creates a step. Secret values are cut, and undefined values are left out. */
 export function step(
   from: Party,
   to: Party,

@@ -7,12 +7,12 @@ interface Try {
   readonly commands: readonly string[];
 }
 
-/** What the reader's shell takes as one word. */
+/** An address that the shell reads as one word, so that it needs no quotes. */
 const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]+$/;
 
 /**
- * What to do now, and what will be seen. The commands are for another terminal, in the folder of
- * the repository.
+ * Returns what the reader can do next, and what will happen. The commands are for another terminal,
+ * in the folder of the repository.
  */
 export function toTryNext(issuer: string, email: unknown): Html {
   const who = typeof email === 'string' && PLAIN_ADDRESS.test(email) ? email : 'ada@example.com';

@@ -6,8 +6,8 @@ export default defineConfig({
   plugins: [
     sveltekit({
       adapter: adapter(),
-      // src/hooks.server.ts checks where a form comes from, behind the endpoints that other sites
-      // may post to.
+      // Trust all origins here. src/hooks.server.ts checks where a form comes from, after it has
+      // answered the endpoints to which other sites may post.
       csrf: { trustedOrigins: ['*'] },
     }),
   ],

@@ -3,18 +3,18 @@ import { AUDIT, type AuditEvent } from 'portico';
 import { ADA, startPortal, type PortalOptions, type RunningPortal } from './portal.ts';
 import type { Visitor } from './visitor.ts';
 
-/** What an administrator of the tests must hold. */
+/** The permission that an administrator of the tests needs. */
 export const PERMISSION = 'portal:administer';
 export const PAGES = '/oauth/admin';
 
-/** The portal with an administrator's pages, whose administrator is Ada. */
+/** The portal with the administrator's pages. Ada is the administrator. */
 export interface Administered {
   readonly portal: RunningPortal;
-  /** The audit events since the test last emptied the list. */
+  /** The audit events since the test last emptied this list. */
   readonly events: AuditEvent[];
-  /** The log lines about the request of this response. */
+  /** Returns the log lines about the request of this response. */
   linesOf(response: Response): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The whole log. */
+  /** Returns the whole log. */
   log(): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ export async function startAdministered(options: PortalOptions = {}): Promise<Ad
     admin_permission: PERMISSION,
   };
   const portal = await startPortal({ ...options, config: { ...own, oauth_server: oauthServer } });
-  // No fsync: every row of an audit and a session would wait for the disk.
+  // Do not sync to the disk. Otherwise each row of the audit and of the sessions would wait for it.
   if (portal.application.database.dialect === 'sqlite')
     await portal.application.database.execute('PRAGMA synchronous = OFF');
   await portal.grant(ADA, PERMISSION);
@@ -47,13 +47,16 @@ export async function startAdministered(options: PortalOptions = {}): Promise<Ad
   };
 }
 
-/** A form of a page, as the browser would send it. */
+/** A form of a page, with the values that a browser would send. */
 export interface PageForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The form of a page with this action; `about` is a text in it, if there are several. */
+/**
+ * Returns the form of the page that does this action. If there are several such forms, returns the
+ * one that contains the text `about`.
+ */
 export async function formDoing(page: Response, does: string, about = ''): Promise<PageForm> {
   const html = await page.clone().text();
   for (const [, attributes = '', body = ''] of html.matchAll(
@@ -77,7 +80,7 @@ export async function formDoing(page: Response, does: string, about = ''): Promi
   );
 }
 
-/** Opens the page and sends the form that does this. */
+/** Opens the page, and sends the form that does this action. */
 export async function doAt(
   visitor: Visitor,
   page: string,
@@ -88,7 +91,7 @@ export async function doAt(
   return visitor.post(action, { ...fields, ...changes });
 }
 
-/** The text that a person reads on a page. */
+/** Returns the text of a page, as a person reads it. */
 export async function textOf(response: Response): Promise<string> {
   const html = (await response.clone().text()).replaceAll(/<style[\s\S]*?<\/style>/g, '');
   return plain(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');

@@ -1,5 +1,5 @@
 import { collectAlgorithms } from '../../packages/portico/src/assembly/start-features.ts';
 import { featuresWith } from '../../packages/portico/src/features.ts';
 
-/** What a server can sign ID tokens with. */
+/** The algorithms with which a server can sign ID tokens. */
 export const ALGORITHMS = collectAlgorithms(featuresWith());

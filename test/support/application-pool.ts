@@ -11,24 +11,29 @@ import {
 } from 'portico';
 import { onTestFinished } from 'vitest';
 
-/** A pool as an application might have it, with settings that do not suit Portico. */
+/** A pool as an application could have it, with settings that do not suit Portico. */
 export interface ApplicationPool {
-  /** The same database as Portico's store. */
+  /** Opens a Portico store on this pool, and so on the same database. */
   borrow(options?: BorrowingOptions): BorrowedDatabase;
-  /** Runs a statement as the application does, through its own driver. */
+  /** Runs a statement through the application's own driver. */
   ask(sql: string): Promise<readonly unknown[]>;
-  /** The settings of one session, and its event listeners. */
+  /** Returns the settings of a session and its event listeners. */
   session(): Promise<unknown>;
-  /** Takes a connection, and keeps it until the function that it resolves to is called. */
+  /**
+   * Takes a connection from the pool. It is returned when the test calls the resulting function.
+   */
   keep(...statements: readonly string[]): Promise<() => void>;
-  /** How many connections are in use or waited for; 0 if they are not counted. */
+  /**
+   * Returns how many connections are in use or waited for. Returns 0 if the pool does not count
+   * them.
+   */
   busy(): number;
   end(): Promise<void>;
 }
 
 /**
- * A pool of this many connections, whose own transactions run at this level on PostgreSQL; or the
- * application's connection to a file of SQLite.
+ * Opens a pool with this many connections. On PostgreSQL, the application's own transactions run at
+ * this level. On SQLite, opens the application's own connection to a file.
  */
 export function openApplicationPool(
   url: string,
@@ -39,9 +44,10 @@ export function openApplicationPool(
   return url.startsWith('postgres:') ? openPostgres(url, size, isolation) : openMysql(url, size);
 }
 
-/** A store on such a pool, which ends with the test. */
+/** Opens a store on such a pool. The pool ends with the test. */
 export function borrowAt(url: string, options: BorrowingOptions = {}): OpenedDatabase {
-  // At a higher level, a statement that waited for another one fails, and runs again.
+  // Use this level because at a higher level, a statement that waited for another one fails and
+  // runs again.
   const pool = openApplicationPool(url, 4, 'read committed');
   onTestFinished(() => pool.end());
   return pool.borrow(options);
@@ -84,7 +90,7 @@ function openPostgres(url: string, max: number, isolation: string): ApplicationP
   };
 }
 
-/** Settings that break code which relies on backslashes in text, row counts or commits. */
+/** Settings that break code if it relies on backslashes in text, on row counts or on commits. */
 const SESSION = [
   "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED',

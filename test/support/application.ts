@@ -16,7 +16,7 @@ import { freePort } from './free-port.ts';
 export interface RunningApplication {
   readonly url: string;
   readonly application: Application;
-  /** Stops the application and starts it again on the same storage. */
+  /** Stops the application, and starts it again with the same storage. */
   restart(): Promise<RunningApplication>;
   close(): Promise<void>;
 }

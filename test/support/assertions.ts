@@ -7,7 +7,10 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** Keys of clients, and what they sign; also invalid assertions that no library would make. */
+/**
+ * Keys of clients, and assertions that they sign. Some assertions are invalid in ways that no
+ * library would produce.
+ */
 
 export type Algorithm = 'RS256' | 'PS256' | 'ES256' | 'EdDSA' | 'Ed25519';
 type Members = Readonly<Record<string, unknown>>;
@@ -16,7 +19,7 @@ export interface ClientKey {
   readonly algorithm: Algorithm;
   readonly privateKey: KeyObject;
   readonly kid: string;
-  /** Its public part. */
+  /** The public part of the key. */
   readonly jwk: Members & { readonly kty?: string };
 }
 
@@ -48,7 +51,7 @@ export function signatureOf({ algorithm, privateKey: key }: ClientKey, signed: s
   return bytes.toString('base64url');
 }
 
-/** Signs these two parts, given as objects or as raw text. */
+/** Signs the header and the claims. Each is an object or raw text. */
 export function signed(
   key: ClientKey,
   header: Members | string,
@@ -62,7 +65,7 @@ export function signed(
 
 export const headerOf = ({ algorithm, kid }: ClientKey): Members => ({ alg: algorithm, kid });
 
-/** `now` is in milliseconds. */
+/** Returns the claims of an assertion. `now` is in milliseconds. */
 export function claimsOf(clientId: string, audience: unknown, now: number): Members {
   const seconds = Math.floor(now / 1000);
   return {
@@ -75,7 +78,7 @@ export function claimsOf(clientId: string, audience: unknown, now: number): Memb
   };
 }
 
-/** The credentials of a request. */
+/** Returns the parameters with which a request authenticates. */
 export function withAssertion(assertion: string): Readonly<Record<string, string>> {
   return { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion };
 }

@@ -47,41 +47,44 @@ import {
 import { freePort } from './free-port.ts';
 import { createVisitor, locationOf } from './visitor.ts';
 
-/** The running example of a voice-assistant host, with its own storage and port. */
+/** The running example of an application for a voice assistant, with its own storage and port. */
 export interface RunningAssistant {
   readonly url: string;
-  /** The canonical resource, where the tools are. */
+  /** The canonical resource with the tools. */
   readonly resource: string;
   readonly application: Application;
   readonly server: AuthorizationServer;
   readonly accounts: DatabaseAccounts;
   readonly service: TestClient;
   readonly linking: TestClient;
-  /** A token of the service client. */
+  /** Returns an access token of the service client. */
   serviceToken(): Promise<string>;
-  /** Runs the whole authorization flow, for Ada and the linking client by default. */
+  /**
+   * Runs the whole authorization flow and returns an access token. By default, it is for Ada and
+   * the linking client.
+   */
   linkedToken(scope?: string, client?: TestClient, email?: string): Promise<string>;
   close(): Promise<void>;
 }
 
 export interface AssistantOptions {
-  /** Merged over the example's own; a function receives the URL of the application. */
+  /** Settings that override those of the example. A function receives the application's URL. */
   readonly config?: ConfigMap | ((url: string) => ConfigMap);
-  /** Registered in addition to those of the example. */
+  /** Tools to register in addition to those of the example. */
   readonly tools?: readonly ToolInterface[];
   readonly resources?: readonly ResourceInterface[];
-  /** Runs after everything else was registered. */
+  /** Runs after everything else is registered. */
   readonly register?: () => void;
-  /** In addition to those of the example. */
+  /** Routes in addition to those of the example. */
   readonly routes?: readonly Route[];
   readonly clock?: () => number;
-  /** How the server fetches documents of clients. */
+  /** How the server fetches client documents. */
   readonly outbound?: OutboundOptions;
-  /** Keys that are not files. */
+  /** Signing keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
   /** Receives the measurements. */
   readonly telemetry?: Telemetry;
-  /** A database server other than the test project's; null for SQLite. */
+  /** A database server that replaces the server of the test project. Null means SQLite. */
   readonly databaseServer?: string | null;
 }
 

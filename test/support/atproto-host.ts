@@ -16,33 +16,33 @@ import { createDatabase } from './database.ts';
 import { openOwnStore } from './own-store.ts';
 
 /**
- * A host whose people come from the AT Protocol: their ids are DIDs. Besides Portico it has what
- * that protocol needs and an authorization server does not know: handles, a document for each DID,
- * and `sub` in the answer of the token endpoint.
+ * A host whose people come from the AT Protocol, so their ids are DIDs. In addition to Portico, it
+ * has the parts of that protocol that an authorization server does not have: handles, a document
+ * for each DID, and `sub` in the response of the token endpoint.
  */
 export interface AtprotoHost {
   readonly origin: string;
-  /** Sends every request of a client: to this host, or to the directory of DIDs. */
+  /** Sends a client's requests to this host, or to the directory of DIDs. */
   readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
   /**
-   * The signed-in person allows the request of this URL; returns the address to which the browser
-   * is then sent.
+   * Lets the signed-in person allow the request at this URL. Returns the address to which the
+   * browser is then sent.
    */
   allow(url: URL): Promise<URL>;
-  /** The answers of this host, as `POST /oauth/token 200`. */
+  /** The responses of this host, such as `POST /oauth/token 200`. */
   readonly answered: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * On loopback: documents are fetched from this machine only in development, and those of a test are
- * here.
+ * The host is on loopback. Client documents are fetched from this machine only in development, and
+ * the documents of a test are on this machine.
  */
 export const ORIGIN = 'http://localhost:2583';
 export const DID = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 export const HANDLE = 'ada.pds.example';
 
-/** The context of a request: whose tokens were issued during it. */
+/** The context of a request. It records whose tokens were issued in it. */
 interface Issued {
   did: string | null;
 }
@@ -70,7 +70,7 @@ const host: Host<Issued> = {
 
 export interface AtprotoHostOptions {
   readonly config: Partial<OAuthServerConfigInput>;
-  /** Where documents of clients are. */
+  /** The location of client documents. */
   readonly outbound: OutboundOptions;
 }
 
@@ -157,7 +157,7 @@ export async function startAtprotoHost({
   };
 }
 
-/** As the directory of DIDs has it. */
+/** The document in the form in which the directory of DIDs returns it. */
 const DOCUMENT = {
   '@context': ['https://www.w3.org/ns/did/v1'],
   id: DID,

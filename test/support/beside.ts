@@ -5,8 +5,8 @@ import { type RunningPortal } from './portal.ts';
 import { freePort } from './free-port.ts';
 
 /**
- * Another process that serves the portal, with the same database and key directory; `env` overrides
- * its environment, and `config` the portal's configuration.
+ * Starts another process that serves the portal, with the same database and key directory. `env`
+ * overrides its environment, and `config` overrides the portal's configuration.
  */
 export async function startBeside(
   one: RunningPortal,

@@ -1,7 +1,7 @@
 import { chromium, type Browser } from 'playwright-core';
 import { programOf } from './extras.ts';
 
-/** A headless Chromium that resolves only localhost. */
+/** Launches a headless Chromium that can resolve only localhost. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: programOf('chromium'),

@@ -3,19 +3,19 @@ import * as openid from 'openid-client';
 import { INSECURE } from './installation.ts';
 import { REDIRECT_URI } from './portal.ts';
 
-/** Two client libraries, each used as its own documentation says, behind one interface. */
+/** Two client libraries behind one interface. Each is used as its own documentation describes. */
 
 export type Method = 'private_key_jwt' | 'client_secret_basic' | 'client_secret_post' | 'none';
 
-/** The client that asks. */
+/** The client that sends the requests. */
 export interface Identity {
   readonly id: string;
   readonly method: Method;
   readonly secret: string;
-  /** The key with which it signs assertions. */
+  /** The key that signs the client's assertions. */
   readonly key: CryptoKey;
   readonly kid: string;
-  /** The key whose possession it proves, or null. */
+  /** The key for proofs of possession, or null. */
   readonly possesses: CryptoKeyPair | null;
 }
 
@@ -27,11 +27,14 @@ export interface Received {
   readonly sub: string;
 }
 
-/** A client that has found its server. */
+/** A client that has discovered its server. */
 export interface ForeignClient {
-  /** The URL to which a browser is sent. */
+  /** Returns the URL to which a browser is sent. */
   authorize(scope: string, pushed: boolean, mode?: 'form_post'): Promise<URL>;
-  /** The URL with which the browser comes back, or the form that it posts. */
+  /**
+   * Exchanges the code for tokens. `callback` is the URL at which the browser returns, or the form
+   * that it posts.
+   */
   redeem(callback: URL | Request): Promise<Received>;
   refresh(refreshToken: string): Promise<Omit<Received, 'sub'>>;
   userInfo(accessToken: string, sub: string): Promise<Readonly<Record<string, unknown>>>;
@@ -125,7 +128,7 @@ const oauth4webapi: Library = {
     const verifier = oauth.generateRandomCodeVerifier();
     const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()];
 
-    /** The library says that another nonce is needed; the caller must try again. */
+    /** If the library reports that it needs another nonce, the caller must try again. */
     async function withNonce<T>(ask: () => Promise<T>): Promise<T> {
       try {
         return await ask();

@@ -1,4 +1,4 @@
-/** A clock that stands still until the test moves it. */
+/** Creates a clock that stands still until the test moves it. */
 export function createClock(): { now: () => number; advance: (seconds: number) => void } {
   let now = Date.now();
   return {

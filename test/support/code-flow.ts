@@ -1,5 +1,5 @@
-// Runs the authorization code flow on the sources, and prints whether it worked: `node
-// code-flow.ts`. test/feature-deletion.test.ts runs it in copies without a feature.
+// `node code-flow.ts` runs the authorization code flow on the sources, and prints whether it
+// worked. test/feature-deletion.test.ts runs it in copies of the sources that lack a feature.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -65,7 +65,7 @@ async function ask(
   return endpoint.handle(new Request(`${ISSUER}${at}`, init));
 }
 
-/** The status of an API request with this access token. */
+/** Returns the status of an API request with this access token. */
 async function statusWith(server: AuthorizationServer, accessToken: string): Promise<number> {
   const headers = { Authorization: `Bearer ${accessToken}` };
   const { status } = await server.withToken(

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { porticoHere, ROOT } from './console.ts';
 
-/** The options and arguments of a command, from its `--help`. */
+/** The options and arguments of a command, as its `--help` lists them. */
 interface CommandHelp {
-  /** By name: how many values follow. */
+  /** The options by name, with the number of values that follow each. */
   readonly options: ReadonlyMap<string, number>;
   readonly required: number;
-  /** Infinity if the last one may be repeated. */
+  /** The most arguments. Infinity if the last one may be repeated. */
   readonly most: number;
 }
 
@@ -17,8 +17,8 @@ const APPLICATIONS = [
 ] as const;
 
 /**
- * The commands of these applications: one has accounts, one tools, and one the features that are
- * packages. Each prints its help once.
+ * The commands of several applications. One has accounts, one has tools, and one has the features
+ * that are separate packages. The help of each is read once.
  */
 export class ConsoleHelp {
   readonly #storage: string;
@@ -29,7 +29,7 @@ export class ConsoleHelp {
     this.#storage = storage;
   }
 
-  /** `storage`: a directory to which the applications may write. */
+  /** Reads the help. The applications may write to the directory `storage`. */
   static async ask(storage: string): Promise<ConsoleHelp> {
     const help = new ConsoleHelp(storage);
     for (const application of APPLICATIONS) {
@@ -46,7 +46,7 @@ export class ConsoleHelp {
     return new Set(this.#applications.keys());
   }
 
-  /** What is wrong with the words after `npx portico`, or null. */
+  /** Returns what is wrong with the words after `npx portico`, or null. */
   async problemOf(words: readonly string[]): Promise<string | null> {
     const [name = '', ...args] = withoutGlobalOptions(words);
     if (name === '' || name === '--help' || name === '--version') return null;
@@ -96,7 +96,7 @@ function problemOfArguments(help: CommandHelp, args: readonly string[]): string 
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
     if (!word.startsWith('--')) {
-      // A variable may be empty, or hold options.
+      // A variable may be empty, or contain options.
       if (!word.startsWith('$')) positional += 1;
       continue;
     }

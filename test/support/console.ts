@@ -9,8 +9,8 @@ export const consoleOf = ({ folder }: Installed) =>
   path.join(folder, 'packages', 'portico', 'bin', 'portico.js');
 
 /**
- * Installs the packages in a folder: links to those of `from`, either a copy of the workspace or
- * this one.
+ * Installs the packages in a folder, with links to the workspace at `from`. It is this workspace or
+ * a copy of it.
  */
 export async function installPortico(folder: string, from: string = ROOT): Promise<void> {
   const modules = path.join(folder, 'node_modules');
@@ -30,7 +30,7 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that runs the program, such as `unshare` with its options. */
   readonly through?: readonly string[];
-  /** Node, and the folder of the package, if they are not those of the tests. */
+  /** The Node and the folder of the package. Default: those of the tests. */
   readonly installed?: Installed;
 }
 
@@ -39,10 +39,10 @@ export interface Installed {
   readonly folder: string;
 }
 
-/** Those of the tests. */
+/** The Node and the folder of the tests. */
 export const HERE: Installed = { node: process.execPath, folder: ROOT };
 
-/** Runs a console command in its own process, and waits until it ends. */
+/** Runs a console command in a separate process, and waits until it ends. */
 export async function portico(
   args: readonly string[],
   options: ProcessOptions,
@@ -55,8 +55,9 @@ export async function portico(
 let commandBefore: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a console command inside this process, one at a time: faster, for tests of what a command
- * does. Use `portico` where warnings of Node or the exit code of the process matter.
+ * Runs a console command in this process, only one at a time. This is faster, and enough for tests
+ * of what a command does. Use `portico` if a test checks warnings of Node or the exit code of the
+ * process.
  */
 export function porticoHere(
   args: readonly string[],
@@ -82,12 +83,12 @@ export function porticoHere(
 }
 
 /**
- * Node's compile cache is kept for the next process: it saves a quarter of a console command's
- * time.
+ * The folder in which Node keeps compiled code for the next process. This saves a quarter of the
+ * time of a console command.
  */
 const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-for-tests');
 
-/** Only these variables, and `PATH` and `HOME` of this process. */
+/** Returns only these variables, with `PATH` and `HOME` of this process. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -102,17 +103,17 @@ export interface RunningProcess {
   stdout(): string;
   stderr(): string;
   /**
-   * Waits until standard output or standard error contains the text; rejects when the process ends
-   * first.
+   * Waits until standard output or standard error contains the text. Rejects if the process ends
+   * before.
    */
   says(text: string): Promise<void>;
-  /** Waits for the exit code. */
+  /** Waits for the process to end, and returns its exit code. */
   ended(): Promise<number | null>;
-  /** Sends the signal and waits for the exit code. */
+  /** Sends the signal, and waits for the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts Node on a script, with only these variables, `PATH` and `HOME`. */
+/** Runs a script in Node. Its environment has only these variables, `PATH` and `HOME`. */
 export function start(
   args: readonly string[],
   { cwd, env = {}, through = [], installed = HERE }: ProcessOptions,

@@ -5,21 +5,21 @@ import { openDatabase, type Database } from '@portico/sql';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** An administrator's URL of the database server under test; absent on SQLite. */
+    /** The administrator's URL of the database server. It is missing on SQLite. */
     databaseServer?: string;
   }
 }
 
-/** A database for one test file. */
+/** A database that only one test file uses. */
 export interface TestDatabase {
-  /** As `DATABASE_URL` takes it. */
+  /** The URL in the format of `DATABASE_URL`. */
   readonly url: string;
   drop(): Promise<void>;
 }
 
 /**
- * Creates a database on the engine of the test project, or on the given server (null for SQLite,
- * then a file in the folder).
+ * Creates a database on the engine of the test project, or on the given server. Null means SQLite,
+ * with a file in the folder.
  */
 export async function createDatabase(
   folder: string,
@@ -44,7 +44,10 @@ async function administer(server: string, statement: string): Promise<void> {
   }
 }
 
-/** Only in this database: other tests use the same server, and wait for locks too. */
+/**
+ * Count only waits in this database, because other tests use the same server and also wait for
+ * locks.
+ */
 const LOCK_WAITS = {
   postgres: `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
     WHERE NOT granted AND datname = current_database()`,
@@ -54,18 +57,18 @@ const LOCK_WAITS = {
 } as const;
 
 /**
- * How the next two are polled, in milliseconds: MariaDB returns old values until no session has
- * asked for a tenth of a second.
+ * How to poll the functions below, in milliseconds. The interval is long because MariaDB returns
+ * old values until no session has asked for a tenth of a second.
  */
 export const LOOKING_AT_LOCKS = { timeout: 20_000, interval: 250 };
 
-/** Whether a statement in this database is waiting for a lock. */
+/** Whether a statement in this database waits for a lock. */
 export async function someoneWaits(database: Database): Promise<boolean> {
-  // SQLite queues writes in the process, so no statement waits for a lock.
+  // On SQLite, writes wait in this process and not for a lock. So no check is needed.
   return database.dialect === 'sqlite' || (await countWaiting(database)) > 0;
 }
 
-/** How many statements in this database are waiting for a lock. */
+/** Returns how many statements in this database wait for a lock. */
 export async function countWaiting(database: Database): Promise<number> {
   const { dialect } = database;
   return dialect === 'sqlite' ? 0 : (await database.execute(LOCK_WAITS[dialect])).rows.length;

@@ -8,13 +8,13 @@ import {
 } from './portal.ts';
 import type { Visitor } from './visitor.ts';
 
-/** The grant of devices (RFC 8628 section 3.4). */
+/** The grant type for devices (RFC 8628 section 3.4). */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** The configuration that switches it on. */
+/** The configuration that enables this grant. */
 export const DEVICES = { oauth_server: { device_authorization: true } } as const;
 
-/** What a device gets first (RFC 8628 section 3.2). */
+/** The first response to a device (RFC 8628 section 3.2). */
 export interface Begun {
   readonly device_code: string;
   readonly user_code: string;
@@ -34,7 +34,7 @@ export function registerDevice(portal: RunningPortal, more: object = {}): Promis
   });
 }
 
-/** Sends the request with which a device begins. */
+/** Sends the first request of a device. */
 export function requestCodes(
   { url }: RunningPortal,
   { id, secret }: TestClient,
@@ -45,7 +45,7 @@ export function requestCodes(
   return fetch(`${url}/oauth/device_authorization`, { method: 'POST', body });
 }
 
-/** Begins as a device does. */
+/** Requests codes for a device, and returns them. */
 export async function begin(
   portal: RunningPortal,
   client: TestClient,
@@ -56,7 +56,7 @@ export async function begin(
   return (await response.json()) as Begun;
 }
 
-/** Asks for tokens as a device does. */
+/** Asks for tokens, as a device does. */
 export function poll(
   portal: RunningPortal,
   client: TestClient,
@@ -68,12 +68,12 @@ export function poll(
     : requestToken(portal, client, form);
 }
 
-/** Enters the code, and returns the page that asks. */
+/** Enters the code, and returns the page that asks for consent. */
 export async function enter(visitor: Visitor, code: string): Promise<Response> {
   return visitor.submit(await visitor.get('/oauth/device'), { user_code: code });
 }
 
-/** Enters the code and answers. */
+/** Enters the code, and allows or denies the request. */
 export async function decide(
   visitor: Visitor,
   { user_code }: Begun,
@@ -84,7 +84,7 @@ export async function decide(
   return visitor.submit(asked, { decision });
 }
 
-/** The tokens of a response that has some. */
+/** Returns the tokens in a response. Fails if it has none. */
 export async function tokensOf(response: Response): Promise<Tokens> {
   expect(response.status).toBe(200);
   return (await response.json()) as Tokens;

@@ -9,25 +9,28 @@ const folder = path.join(import.meta.dirname, '..', 'fixtures', 'tls');
 const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
 
 /**
- * The certificate to trust for `client.example`, `vendor.example`, names below them, and
- * `localhost`.
+ * The certificate for `client.example`, `vendor.example`, all names below them, and `localhost`.
+ * The server under test must trust it.
  */
 export const DOCUMENTS_CA = read('documents-certificate.pem');
 
-/** A web server that publishes documents of clients, over https on a loopback port. */
+/** A web server that publishes client documents over https, on a loopback port. */
 export interface DocumentHost {
   readonly port: number;
-  /** The URL of this path at this host, which `outbound` resolves to the server. */
+  /** Returns the URL of a path on a host name. `outbound` resolves the name to this web server. */
   url(path: string, host?: string): string;
-  /** Answers this path with a document, whose `client_id` is its URL unless it names another. */
+  /**
+   * Publishes a document at this path. Its `client_id` is its URL, unless the document contains
+   * another one.
+   */
   publish(path: string, document: object, headers?: Readonly<Record<string, string>>): string;
-  /** Answers this path in this way. */
+  /** Sets how to answer requests for this path. */
   answer(path: string, by: (request: IncomingMessage, response: ServerResponse) => void): string;
-  /** The requested paths, in order. */
+  /** The paths that were requested, in order. */
   readonly asked: readonly string[];
-  /** Connections that were made, with or without a request. */
+  /** Returns the number of connections. It includes connections without a request. */
   connections(): number;
-  /** For the server: every name leads to this machine. */
+  /** Options for the server under test. Every host name then leads to this machine. */
   readonly outbound: OutboundOptions;
   close(): Promise<void>;
 }

@@ -7,45 +7,45 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 /**
  * A code block of a page, and how it is checked:
  *
- * - Its file is named by the fence (`ts server.ts`) or by a comment in its first line (`//
- *   server.ts`). The blocks of a page are in one folder, so that one may import another.
- * - Code that a reader does not need is in a comment before the fence, `<!-- ts … -->`. The block
+ * - The fence (`ts server.ts`) or a comment in the first line (`// server.ts`) names its file. All
+ *   blocks of a page are in one folder, so that they can import each other.
+ * - A comment before the fence (`<!-- ts … -->`) contains code that readers do not need. The block
  *   replaces the line `…` in it, or follows it.
- * - A block of a file that another test compiles and runs says so in that comment: `<!-- of
- *   examples/… -->`.
- * - A block that a test takes from the page says so: `<!-- checked by test/….test.ts -->`. That
+ * - `<!-- of examples/… -->` means that the block is a part of this file. Another test compiles and
+ *   runs the file.
+ * - `<!-- checked by test/….test.ts -->` means that this test takes the block from the page. The
  *   test names the page.
- * - A block that cannot be checked here says why: `<!-- unchecked: it is Prisma's -->`.
+ * - `<!-- unchecked: it is Prisma's -->` says why the block cannot be checked here.
  */
 export interface CodeBlock {
-  /** From the root of the repository. */
+  /** The path of the page, from the root of the repository. */
   readonly page: string;
   /** The line of the fence. */
   readonly line: number;
-  /** The words after the backticks. */
+  /** The words after the backticks of the fence. */
   readonly info: readonly string[];
   readonly code: string;
   readonly file: string;
-  /** The code, with the hidden parts of the page. */
+  /** The code, together with the hidden parts of the page. */
   readonly whole: string;
-  /** The file, from the root, that the block is a part of. */
+  /** The file that contains the block, as a path from the root, or null. */
   readonly partOf: string | null;
-  /** The test, from the root, that takes the block from the page. */
+  /** The test that takes the block from the page, as a path from the root, or null. */
   readonly checkedBy: string | null;
-  /** Why nothing checks it. */
+  /** Why the block is not checked, or null. */
   readonly unchecked: string | null;
 }
 
 const BLOCK = /(?:<!--((?:(?!-->)[^])*)-->\s*)?^```([^\n]*)\n([^]*?)^```$/gm;
 
-/** The pages for readers, and their code blocks. */
+/** Returns the code blocks of all pages for readers. */
 export function codeBlocks(): readonly CodeBlock[] {
   return pagesOf(ROOT).flatMap((page) =>
     blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')),
   );
 }
 
-/** The code blocks of one page. */
+/** Returns the code blocks of one page. */
 export function blocksOf(page: string, text: string): readonly CodeBlock[] {
   return [...text.matchAll(BLOCK)].map((match) => {
     const [before, hidden = '', fence = '', code = ''] = match;

@@ -2,23 +2,25 @@ import { createHash, randomUUID } from 'node:crypto';
 import { newKey, signed, type ClientKey } from './assertions.ts';
 import type { RunningPortal, TestClient } from './portal.ts';
 
-/** Token requests of clients that prove a key (RFC 9449 section 5). */
+/**
+ * Creates a key for DPoP. The functions below send token requests with proofs (RFC 9449 section 5).
+ */
 
 export const newDpopKey = (): ClientKey => newKey('ES256');
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Only the public key. */
+/** Returns only the public key. */
 const publicOf = ({ jwk }: ClientKey): Members =>
   Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== 'kid'));
 
-/** RFC 7638. */
+/** Returns the thumbprint of a key (RFC 7638). */
 export function jktOf({ jwk }: ClientKey): string {
   const { crv, e, kty, n, x, y } = jwk as Members;
   return createHash('sha256').update(JSON.stringify({ crv, e, kty, n, x, y })).digest('base64url');
 }
 
-/** A proof for the token endpoint; `now` is in milliseconds. */
+/** Creates a proof for the token endpoint. `now` is in milliseconds. */
 export function tokenProof(
   key: ClientKey,
   issuer: string,
@@ -35,7 +37,7 @@ export function tokenProof(
   return signed(key, header, { ...payload, ...claims });
 }
 
-/** A confidential client has a secret, a public one an empty one. */
+/** Sends a token request with a proof. A public client has an empty secret. */
 export function requestWithProof(
   portal: RunningPortal,
   client: TestClient | null,

@@ -12,21 +12,24 @@ import { ROOT } from './console.ts';
 /** Portico in an application whose drivers have other versions than those of the tests. */
 export interface OtherInstallation {
   readonly host: typeof host;
-  /** What the application imports. */
+  /** The drivers that the application imports. */
   readonly pg: typeof pg;
   readonly mysql: typeof mysql;
-  /** The folder of the application. */
+  /** The application's folder. */
   readonly folder: string;
   remove(): Promise<void>;
 }
 
-/** With the oldest sufficient drivers; `changes` are made to the package.json of one. */
+/**
+ * Installs Portico with the oldest drivers that it supports. `changes` are applied to the
+ * package.json of a driver.
+ */
 export async function installWithFloor(
   changes: { readonly [name in 'pg' | 'mysql2']?: object } = {},
 ): Promise<OtherInstallation> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-drivers-'));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  // Resolved before those of the tests.
+  // Node finds the drivers in this folder before it finds those of the tests.
   const application = path.join(folder, 'application');
   const modules = path.join(application, 'node_modules');
   const sql = path.join(modules, '@portico', 'sql');

@@ -9,18 +9,18 @@ import {
 import { expect } from 'vitest';
 import type { RunningPortal } from './portal.ts';
 
-/** The store in which sessions begin. */
+/** Opens the store with which the doctor starts its sessions. */
 type StoreOpener = (url: string) => Pick<ExaminedApplication['database'], 'dialect' | 'execute'> & {
   close(): Promise<void>;
 };
 
-/** What is examined in place of the portal's own. */
+/** The parts that replace the portal's own in the examination. */
 export type Examined = Partial<Pick<ExaminedApplication, 'pool'>> & {
   readonly store?: StoreOpener;
   readonly url?: string;
 };
 
-/** What the doctor says about one part, in sessions that begin now. */
+/** Returns the doctor's findings about one part. The examination uses new sessions. */
 export async function findings(
   portal: RunningPortal,
   part: string,
@@ -40,7 +40,7 @@ export async function findings(
   }
 }
 
-/** Expects this finding of a check. */
+/** Returns a matcher for this finding of a check. */
 export const finding = (
   outcome: Check['outcome'],
   detail: RegExp,

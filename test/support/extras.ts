@@ -3,15 +3,15 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * What a test may need beyond Node and the packages of `npm ci`. `npm test` needs none of them and
- * leaves out every test that asks for one, also where it is installed. `npm run test:all` runs them
- * all, and fails when one is missing.
+ * Programs that some tests need in addition to Node and the packages of `npm ci`. `npm test` needs
+ * none of them. It skips all tests that need one, even if it is installed. `npm run test:all` runs
+ * these tests, and fails if a program is missing.
  */
 export const EXTRAS = {
   chromium: { program: 'chromium', package: 'chromium' },
   nginx: { program: 'nginx', package: 'nginx-light' },
   caddy: { program: 'caddy', package: 'caddy' },
-  /** Apache, with what it needs to let people sign in. */
+  /** Apache, with the module that lets people sign in. */
   apache: { program: 'apache2', package: 'libapache2-mod-auth-openidc' },
   systemd: { program: 'systemd-analyze', package: 'systemd' },
   prometheus: { program: 'prometheus', package: 'prometheus' },
@@ -29,9 +29,9 @@ export const EXTRAS = {
   go: { program: 'go', package: null },
   cargo: { program: 'cargo', package: null },
   unshare: { program: 'unshare', package: 'util-linux' },
-  /** Packages of the npm registry that a test installs. */
+  /** The npm registry, from which a test installs packages. */
   npm: { program: 'npm', package: null },
-  /** The superuser: the test makes files for another account. */
+  /** The superuser, because the test creates files for another account. */
   root: { program: null, package: null },
 } as const satisfies Readonly<
   Record<string, { readonly program: string | null; readonly package: string | null }>
@@ -43,10 +43,10 @@ export function isExtra(name: string): name is ExtraName {
   return Object.hasOwn(EXTRAS, name);
 }
 
-/** Where Debian puts programs that the PATH of an ordinary account leaves out. */
+/** Folders with Debian's programs that are not in the PATH of an ordinary account. */
 const FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/15/bin'];
 
-/** The path of a program, or null when it is not installed. */
+/** Returns the path of a program, or null if it is not installed. */
 function find(program: string): string | null {
   const onPath = (process.env['PATH'] ?? '')
     .split(path.delimiter)
@@ -57,13 +57,16 @@ function find(program: string): string | null {
       accessSync(file, constants.X_OK);
       return file;
     } catch {
-      // Not in this folder.
+      // The program is not in this folder.
     }
   }
   return null;
 }
 
-/** @throws {Error} When it is not installed; the message names Debian's package. */
+/**
+ * Returns the path of an extra program.
+ * @throws {Error} When it is not installed; the message names Debian's package.
+ */
 export function programOf(name: ExtraName): string {
   const { program, package: debian } = EXTRAS[name];
   const file = program === null ? null : find(program);
@@ -73,7 +76,7 @@ export function programOf(name: ExtraName): string {
   );
 }
 
-// `node test/support/extras.ts`, for CI: prints the Debian packages that are missing.
+// `node test/support/extras.ts` is for CI. It prints the Debian packages that are missing.
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const missing = Object.values(EXTRAS).flatMap(({ program, package: debian }) =>
     program !== null && debian !== null && find(program) === null ? [debian] : [],

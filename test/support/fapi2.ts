@@ -5,12 +5,12 @@ import { CHALLENGE, REDIRECT_URI, VERIFIER, type RunningPortal, type Tokens } fr
 import { locationOf, type Visitor } from './visitor.ts';
 
 /**
- * A client of the FAPI 2.0 Security Profile, written by hand: each step can deviate from the
- * profile.
+ * A client of the FAPI 2.0 Security Profile. It is written by hand, so that each step can deviate
+ * from the profile.
  */
 export interface Banker {
   readonly id: string;
-  /** The key with which it authenticates. */
+  /** The key for its authentication. */
   readonly key: ClientKey;
   /** The key to which its tokens are bound. */
   readonly proofKey: ClientKey;
@@ -34,24 +34,24 @@ export async function registerBanker(
   return { id: client.id, key, proofKey: newKey('ES256') };
 }
 
-/** The deviations. */
+/** How a request deviates from the profile. */
 export interface Otherwise {
-  /** Of the assertion. */
+  /** Changes to the claims of the assertion. */
   readonly assertion?: Claims;
   readonly header?: Claims;
   readonly key?: ClientKey;
-  /** Of the form; undefined leaves a parameter out. */
+  /** Changes to the form. Undefined removes a parameter. */
   readonly form?: Readonly<Record<string, string | undefined>>;
-  /** The key of the proof; null for no proof. */
+  /** The key that signs the proof. Null means that there is no proof. */
   readonly proofKey?: ClientKey | null;
   readonly proof?: Claims;
-  /** In place of the assertion. */
+  /** Another authentication, which replaces the assertion. */
   readonly authentication?: { readonly headers?: Form; readonly form?: Form };
 }
 
 export interface At {
   readonly portal: RunningPortal;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now: () => number;
 }
 
@@ -68,7 +68,7 @@ export function assertionOf(
   );
 }
 
-/** A proof of possession (RFC 9449 section 4.2). */
+/** Creates a proof of possession (RFC 9449 section 4.2). */
 export function proofOf(
   { now }: Pick<At, 'now'>,
   key: ClientKey,
@@ -94,7 +94,7 @@ export function proofOf(
   );
 }
 
-/** Posts a form, authenticated as the profile says. */
+/** Posts a form. The client authenticates as the profile requires. */
 export function post(
   at: At,
   path: string,
@@ -133,7 +133,7 @@ export const REQUEST = {
 export const push = (at: At, banker: Banker, otherwise: Otherwise = {}) =>
   post(at, '/oauth/par', banker, { client_id: banker.id, ...REQUEST }, otherwise);
 
-/** The URL for the browser, with the pushed request. */
+/** Pushes an authorization request, and returns the URL for the browser. */
 export async function pushedUrl(
   at: At,
   banker: Banker,
@@ -147,7 +147,7 @@ export async function pushedUrl(
   return `${at.portal.url}/oauth/authorize?${query}`;
 }
 
-/** The answer for the client. */
+/** Lets the person allow the request. Returns the URL at which the client gets the response. */
 export async function allow(visitor: Visitor, url: string): Promise<URL> {
   const page = await visitor.visit(url);
   if (page.status !== 200) throw new Error(`No question: ${page.status} ${await page.text()}`);
@@ -192,7 +192,7 @@ export async function tokensOf(answer: Promise<Response>): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
-/** Calls with this access token, and a proof with this key. */
+/** Sends a request with this access token, and with a proof by this key. */
 export function call(at: At, path: string, key: ClientKey, accessToken: string): Promise<Response> {
   const url = `${at.portal.url}${path}`;
   const proof = proofOf(at, key, { method: 'GET', url, accessToken });

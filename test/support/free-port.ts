@@ -2,24 +2,26 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports of outgoing connections: one of those took a port between its choice and its use.
+ * The range of ports. It is below the ports of outgoing connections. Otherwise an outgoing
+ * connection could take a port between its choice and its use.
  */
 const [FIRST, LAST] = [10_240, 32_767];
 
 /**
- * Each worker of Vitest chooses from its own ports, and none twice for a file: two that chose one
- * port before either listened failed once in fourteen thousand tests. A simultaneous run starts
- * elsewhere.
+ * Each worker of Vitest has its own share of the ports, and uses no port twice in a file. Otherwise
+ * two workers could choose the same port before either of them listens, which happened once in
+ * fourteen thousand tests. A second run at the same time starts at another port.
  */
 const SHARES = 64;
 const SIZE = Math.floor((LAST - FIRST + 1) / SHARES);
 const share = (process.ppid + Number(process.env['VITEST_POOL_ID'] ?? 0)) % SHARES;
 const given = new Set<number>();
 
-/** A free port of 127.0.0.1. */
+/** Returns a free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const port = FIRST + share * SIZE + randomInt(SIZE);
-  // After most of its share is used, the first ports of a file have long been released.
+  // When half of the share is used, the first ports of the file have been free for a long time. So
+  // allow all ports again.
   if (given.size > SIZE / 2) given.clear();
   if (given.has(port)) return freePort();
   given.add(port);

@@ -1,10 +1,13 @@
 import { argon2idHasher, type ApplicationDefinition } from '@portico/kit';
 import type { Application, PasswordHasher } from 'portico';
 
-/** The kit's hasher with very little memory: most tests sign in, and few are about the hash. */
+/**
+ * The kit's hasher with very little memory. It is fast, because most tests sign in, but few of them
+ * are about the hash.
+ */
 export const CHEAP = argon2idHasher({ memory: 64 });
 
-/** The same application with another hasher; the kit's hashes still verify. */
+/** Returns the same application with another hasher. It still accepts the hashes of the kit. */
 export function hashingWith<Definition extends Pick<ApplicationDefinition, 'accounts' | 'plugins'>>(
   passwordHasher: PasswordHasher,
   definition: Definition,

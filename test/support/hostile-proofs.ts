@@ -2,22 +2,22 @@ import { createHash, createHmac, createPublicKey, randomUUID, sign } from 'node:
 import fc, { type Arbitrary } from 'fast-check';
 import { newKey, signatureOf, type Algorithm, type ClientKey } from './assertions.ts';
 
-/** Proofs of possession (RFC 9449 section 4.2), valid and invalid ones. */
+/** Valid and invalid proofs of possession (RFC 9449 section 4.2). */
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a proof is for. */
+/** The request for which a proof is made. */
 export interface Door {
   readonly method: string;
   readonly url: string;
-  /** The access token that comes with it, or null. */
+  /** The access token in the same request, or null. */
   readonly accessToken: string | null;
 }
 
 export const hashOf = (accessToken: string) =>
   createHash('sha256').update(accessToken).digest('base64url');
 
-/** Only the public key. */
+/** Returns only the public key. */
 export function jwkOf({ jwk }: ClientKey): Members {
   return Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== 'kid'));
 }
@@ -26,14 +26,14 @@ export interface Parts {
   readonly key: ClientKey;
   readonly header: Members;
   readonly claims: Members;
-  /** Builds the sent parts from the objects; here a member may be repeated. */
+  /** Writes the two parts of the proof as text. Here a member can be repeated. */
   readonly write: (header: Members, claims: Members) => readonly [header: string, claims: string];
   readonly sign: (key: ClientKey, input: string) => string;
-  /** Builds the sent proof from the usual one. */
+  /** Changes the complete proof before it is sent. */
   readonly send: (proof: string) => string;
 }
 
-/** `now` is in milliseconds. */
+/** Returns the parts of a valid proof. `now` is in milliseconds. */
 export function rightParts(key: ClientKey, { method, url, accessToken }: Door, now: number): Parts {
   return {
     key,
@@ -58,12 +58,12 @@ export function proofOf({ key, header, claims, write, sign: signing, send }: Par
   return send(`${input}.${signing(key, input)}`);
 }
 
-/** One change to a valid proof. */
+/** A change to a valid proof. */
 export interface Change {
   readonly name: string;
-  /** Whether the result must still be accepted. */
+  /** Whether the changed proof must still be accepted. */
   readonly harmless: boolean;
-  /** Whether it makes a difference at this endpoint. */
+  /** Whether the change matters at this endpoint. */
   readonly at?: (door: Door) => boolean;
   readonly apply: (parts: Parts, door: Door, now: number) => Parts;
 }
@@ -108,7 +108,7 @@ const withPath = (url: string, change: (path: string) => string) => {
 
 const escaped = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
 
-/** Repeats a member, with the same or another value. */
+/** Repeats a member, with the same value or with another one. */
 const doubled =
   (part: 0 | 1, name: string, other?: unknown): Change['apply'] =>
   (parts) => ({
@@ -143,11 +143,11 @@ const jwkWith =
 
 const sized = (kilobytes: number) => 'A'.repeat(kilobytes * 1024);
 
-/** Node refuses lines that are too long for HTTP before any handler reads them. */
+/** The sizes of long values, in KiB. Node rejects larger headers before any handler reads them. */
 const SIZES = [1, 2, 4, 8, 12] as const;
 
 export const CHANGES: readonly Change[] = [
-  // Another spelling of the same value.
+  // The same value, written in another way.
   harmless('more claims', inClaims('more', { a: [1] })),
   harmless('more in the header', inHeader('more', 'a')),
   harmless(
@@ -487,12 +487,12 @@ export const CHANGES: readonly Change[] = [
 const HARMLESS = CHANGES.filter((change) => change.harmless);
 const HARMFUL = CHANGES.filter((change) => !change.harmless);
 
-/** Keys of clients, one of each kind. */
+/** A client key of each kind. */
 export const KEYS: readonly ClientKey[] = (
   ['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'] as Algorithm[]
 ).map((algorithm) => newKey(algorithm));
 
-/** A key, and several changes: the proof is valid if all of them are harmless. */
+/** A key and some changes. The proof is valid if all changes are harmless. */
 export const anyProof: Arbitrary<{ readonly key: ClientKey; readonly changes: readonly Change[] }> =
   fc.record({
     key: fc.constantFrom(...KEYS),
@@ -501,7 +501,7 @@ export const anyProof: Arbitrary<{ readonly key: ClientKey; readonly changes: re
         fc.subarray([...HARMLESS], { maxLength: 3 }),
         fc.oneof(
           { weight: 1, arbitrary: fc.constant([]) },
-          // Only one: a second could repair the first.
+          // Use only one harmful change, because a second change could undo the first.
           { weight: 3, arbitrary: fc.constantFrom(...HARMFUL).map((change) => [change]) },
         ),
       )

@@ -3,9 +3,9 @@ import type { RunningPortal } from './portal.ts';
 
 /** Generators of malformed and malicious requests, for fast-check. */
 
-/** A request without its method and path, as plain data that a failing run can print. */
+/** A request without its method and path. It is plain data, so that a failing run can print it. */
 export interface Sent {
-  /** Empty, or from the `?` on. */
+  /** The query with its `?`, or an empty text. */
   readonly query: string;
   readonly headers: readonly Pair[];
   readonly body: string | Uint8Array<ArrayBuffer> | null;
@@ -27,7 +27,7 @@ export function requestOf(
 // --- words
 // ----------------------------------------------------------------------------------------------------
 
-/** Part of some words; a page that repeats it unescaped would run the script. */
+/** A part of some words. If a page repeated it without escaping, the script would run. */
 export const MARKUP = '"><script>alert(1)</script>';
 
 const ODD_WORDS = [
@@ -92,10 +92,10 @@ const ODD_WORDS = [
   'plain',
 ] as const;
 
-/** One UTF-16 code unit, lone surrogates and NUL included. */
+/** Any UTF-16 code unit, including lone surrogates and NUL. */
 const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
-/** Around the limit of a form, 64 KiB, and far above. */
+/** Words near the size limit of a form (64 KiB), and much larger ones. */
 const hugeWord = fc
   .tuple(
     fc.constantFrom('a', '\0', '%', '/', '[', '%41', 'a=b&', 'é', '😀'),
@@ -132,9 +132,9 @@ const NOT_IN_A_TOKEN = [
 ] as const;
 
 /**
- * The value with one character changed, added or removed: never the first one, since leading spaces
- * of a header are ignored. No prefix of the result is the value either, so an `&` from a broken
- * encoding cannot make it valid.
+ * Changes, adds or removes one character of the value. It never changes the first one, because
+ * leading spaces of a header are ignored. No prefix of the result equals the value. So an `&` from
+ * a broken encoding cannot make the result valid.
  */
 export function nearMiss(value: string): Arbitrary<string> {
   return fc
@@ -154,7 +154,7 @@ export function nearMiss(value: string): Arbitrary<string> {
 // -----------------------------------------------------------------------------------------------
 
 /**
- * The parameters of a valid request: a generator for each, mostly of values that are nearly right.
+ * The parameters of a valid request. Each has a generator, whose values are mostly almost valid.
  */
 export type Parameters = Readonly<Record<string, Arbitrary<string>>>;
 
@@ -180,7 +180,7 @@ const oddName = fc.oneof(
 );
 
 /**
- * Nearly valid pairs: one may be missing, empty, repeated, nested or odd, and odd pairs may be
+ * Almost valid pairs. A pair may be missing, empty, repeated, nested or odd, and odd pairs may be
  * added.
  */
 function pairsNear(parameters: Parameters): Arbitrary<readonly Pair[]> {
@@ -232,7 +232,7 @@ const FLAWS = [
   '\uD800',
 ];
 
-/** Percent-encoded correctly, with one flaw, or not at all. */
+/** Encodes the pairs with percent-encoding: correctly, with one error, or not at all. */
 function encoded(pairs: Arbitrary<readonly Pair[]>): Arbitrary<string> {
   const right = pairs.map((given) =>
     new URLSearchParams(given.map(([name, value]) => [name, value])).toString(),
@@ -261,12 +261,12 @@ function parametersNear(...alternatives: readonly Parameters[]): Arbitrary<strin
   );
 }
 
-/** A query that is nearly one of these. */
+/** A query with almost valid parameters of one of these requests. */
 export function queryNear(...alternatives: readonly Parameters[]): Arbitrary<string> {
   return parametersNear(...alternatives).map((text) => `?${text}`);
 }
 
-/** For endpoints that expect no query. */
+/** A query for endpoints that expect none. */
 export const anyQuery: Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.constant('') },
   { weight: 1, arbitrary: queryNear({}) },
@@ -275,7 +275,7 @@ export const anyQuery: Arbitrary<string> = fc.oneof(
 // --- headers
 // --------------------------------------------------------------------------------------------------
 
-/** Any value of a header: bytes other than NUL and line breaks. */
+/** Any value of a header. It may contain all bytes except NUL and line breaks. */
 const headerText = fc.oneof(
   {
     weight: 30,
@@ -295,7 +295,7 @@ const headerText = fc.oneof(
   },
 );
 
-/** The UTF-8 bytes of a string; those that no header may contain become `?`. */
+/** Returns the UTF-8 bytes of a text. Bytes that a header must not contain become `?`. */
 function forHeader(value: string): string {
   return Buffer.from(value, 'utf8')
     .toString('latin1')
@@ -304,14 +304,17 @@ function forHeader(value: string): string {
 
 const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
-/** An `Authorization` header without a client secret, since checking one is slow on purpose. */
+/**
+ * An `Authorization` header. It contains no client secret, because checking a secret is slow on
+ * purpose.
+ */
 function authorizationNear(token: Arbitrary<string>): Arbitrary<string> {
   return fc.oneof(
     { weight: 6, arbitrary: token.map((value) => `Bearer ${forHeader(value)}`) },
     { weight: 2, arbitrary: token.map((value) => `bEaReR   ${forHeader(value)}  `) },
     headerText.map((text) => `Bearer ${text}`),
     headerText.map((text) => `Basic ${text.replaceAll(/[\w+/]/g, '!')}`),
-    // Without a colon, or with an ill-formed one of the two, these are not credentials.
+    // These are not credentials, because the colon is missing or a part is malformed.
     word.map((text) => `Basic ${base64(text.replaceAll(':', ''))}`),
     word.map((text) => `Basic ${base64(`%zz${text}:${text}`)}`),
     fc.constantFrom(
@@ -328,7 +331,7 @@ function authorizationNear(token: Arbitrary<string>): Arbitrary<string> {
   );
 }
 
-/** A `Cookie` header that belongs to no session. */
+/** A `Cookie` header that does not belong to a session. */
 const oddCookie = fc.oneof(
   headerText,
   headerText.map((text) => `portico_session=${text}`),
@@ -358,9 +361,9 @@ const oddHeader = fc.tuple(
 export interface HeaderOptions {
   /** Tokens for the `Authorization` header. */
   readonly token: Arbitrary<string>;
-  /** The `Cookie` header of a signed-in browser; most requests carry it. */
+  /** The `Cookie` header of a signed-in browser. Most requests contain it. */
   readonly cookie?: string;
-  /** Percentage of requests with an `Authorization` header; 15 by default. */
+  /** The percentage of requests with an `Authorization` header. Default: 15. */
   readonly authorized?: number;
 }
 
@@ -430,7 +433,7 @@ const deepJson = fc.integer({ min: 1, max: 20_000 }).map((depth) => '{"client_id
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'utf8'));
 
-/** A nearly valid body for one of these forms, with a `Content-Type` header. */
+/** An almost valid body for one of these forms, with a `Content-Type` header. */
 function bodyNear(alternatives: readonly Parameters[]): Arbitrary<Pick<Sent, 'headers' | 'body'>> {
   const form = parametersNear(...alternatives);
   const body: Arbitrary<Sent['body']> = fc.oneof(
@@ -475,7 +478,10 @@ export function getNear(query: Arbitrary<string>, headers: HeaderOptions): Arbit
   return fc.record({ query, headers: headersNear(headers), body: fc.constant(null) });
 }
 
-/** A nearly valid POST of one of these forms; `also` are headers that every one of them carries. */
+/**
+ * An almost valid POST of one of these forms. `also` are headers that all of these requests
+ * contain.
+ */
 export function postNear(
   alternatives: readonly Parameters[],
   headers: HeaderOptions,
@@ -490,7 +496,7 @@ export function postNear(
     }));
 }
 
-/** One request in fifty is of the second kind. */
+/** Returns requests of which one in fifty is `rare`. */
 export function rarely(usual: Arbitrary<Sent>, rare: Arbitrary<Sent>): Arbitrary<Sent> {
   return fc.oneof({ weight: 49, arbitrary: usual }, { weight: 1, arbitrary: rare });
 }

@@ -6,7 +6,7 @@ import { newKey, signed, type ClientKey } from './assertions.ts';
 import { requestToken, type RunningPortal, type TestClient } from './portal.ts';
 import { registerClient } from './portal.ts';
 
-/** The identity provider of an organization, and its assertions about people (ID-JAG). */
+/** The identity provider of an organization. It creates assertions about people (ID-JAG). */
 
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const IDP = 'https://idp.example';
@@ -17,11 +17,11 @@ type Members = Readonly<Record<string, unknown>>;
 
 export interface IdentityProvider {
   readonly key: ClientKey;
-  /** The file with its key set. */
+  /** The file that contains its key set. */
   readonly file: string;
-  /** The configuration that trusts it. */
+  /** The configuration that makes the server trust it. */
   readonly config: { readonly oauth_server: Members };
-  /** Replaces its key set. */
+  /** Replaces the key set. */
   publish(...keys: readonly ClientKey[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,14 +45,14 @@ export async function startIdentityProvider(more: Members = {}): Promise<Identit
   };
 }
 
-/** The header of an assertion that this key signs. */
+/** Returns the header of an assertion that this key signs. */
 export const jagHeader = (key: ClientKey): Members => ({
   typ: 'oauth-id-jag+jwt',
   alg: key.algorithm,
   kid: key.kid,
 });
 
-/** The claims of a valid assertion; `now` is in milliseconds. */
+/** Returns the claims of a valid assertion. `now` is in milliseconds. */
 export function jagClaims(portal: RunningPortal, client: TestClient, now = Date.now()): Members {
   const seconds = Math.floor(now / 1000);
   return {
@@ -67,7 +67,7 @@ export function jagClaims(portal: RunningPortal, client: TestClient, now = Date.
   };
 }
 
-/** A signed assertion with these changed claims; undefined leaves one out. */
+/** Returns a signed assertion. `changes` replace claims, and undefined removes a claim. */
 export function assertionFor(
   portal: RunningPortal,
   client: TestClient,
@@ -87,7 +87,7 @@ export function present(
   return requestToken(portal, client, { grant_type: JWT_BEARER, assertion, ...form });
 }
 
-/** A client that may present assertions. */
+/** Registers a client that may present assertions. */
 export function registerAssistant(portal: RunningPortal, more: object = {}): Promise<TestClient> {
   return registerClient(portal, {
     name: 'Assistant',
@@ -98,7 +98,7 @@ export function registerAssistant(portal: RunningPortal, more: object = {}): Pro
   });
 }
 
-/** The account of this person, as the host knows it. */
+/** Returns this person's account in the host. */
 export async function accountOf(
   portal: RunningPortal,
   email: string,

@@ -4,19 +4,19 @@ import type { AuthorizationServer } from 'portico';
 import { REDIRECT_URI } from './portal.ts';
 import { locationOf, type Visitor } from './visitor.ts';
 
-/** A running application whose endpoints are below a base path. */
+/** A running application. Its endpoints are below a base path. */
 export interface Installation {
   readonly server: AuthorizationServer;
-  /** Its own address, behind the proxy. */
+  /** The application's own port, behind the proxy. */
   readonly port: number;
-  /** Fills in its sign-in page. */
+  /** Fills in the application's sign-in page. */
   signIn(visitor: Visitor, page: Response): Promise<Response>;
   close(): Promise<void>;
 }
 
 export const INSECURE = { [oauth.allowInsecureRequests]: true };
 
-/** A client of an installation, in the types of both libraries. */
+/** A client of an installation. It can be used with both libraries. */
 export interface Registered {
   readonly id: string;
   readonly secret: string;
@@ -37,8 +37,8 @@ export async function register(
 }
 
 /**
- * As openid-client looks for it: the well-known part appended to the issuer (OpenID Connect
- * Discovery 1.0 section 4).
+ * Discovers the server as openid-client does. It appends the well-known part to the issuer (OpenID
+ * Connect Discovery 1.0 section 4).
  */
 export function discover(
   { issuer }: AuthorizationServer,
@@ -54,14 +54,14 @@ export interface Asked {
   readonly checks: openid.AuthorizationCodeGrantChecks;
 }
 
-/** The server, and the client that asks. */
+/** The server, and the client that sends requests. */
 export interface Here {
   readonly installation: Installation;
   readonly config: openid.Configuration;
   readonly scope: string;
 }
 
-/** Signs in if needed, and allows the request; `consent` is the page that asked. */
+/** Signs in if needed, and allows the request. `consent` is the page that asked. */
 export async function authorize(
   {
     installation,

@@ -7,35 +7,37 @@ import { programOf, type ExtraName } from './extras.ts';
 import { authjsApplication, djangoApplication, oauth2Proxy, once } from './mcp/toolchains.ts';
 import { formOf, isRedirect, locationOf, type Visitor } from './visitor.ts';
 
-/** Where a product runs, and what is behind it. */
+/** The place where a product runs, and the application behind it. */
 interface Place {
   readonly port: number;
   /** A folder for its files. */
   readonly folder: string;
-  /** An application that answers with the headers that it received, as JSON. */
+  /** The address of an application that returns the headers of the request as JSON. */
   readonly behind: string;
 }
 
-/** A product that the tests install, and how its page is used. */
+/** A product that the tests install, and how they use its page. */
 export interface InstalledProduct {
   readonly name: string;
-  /** Of the page in docs/connecting. */
+  /** The name of its page in docs/connecting. */
   readonly page: string;
-  /** Of the block with the settings. */
+  /** The language of the code block with its settings. */
   readonly language: string;
-  /** What the page says about PKCE, and a value that turns it off. */
+  /** The page's setting for PKCE, and the same setting with PKCE turned off. */
   readonly pkce: readonly [setting: string, off: string];
-  /** A setting, and one that also requests the scope `groups`. */
+  /** The page's setting for scopes, and the same setting with the additional scope `groups`. */
   readonly scopes: readonly [setting: string, wider: string];
-  /** What makes it request `form_post`, if it can. */
+  /** The setting that makes the product request `form_post`, if it can. */
   readonly formPost?: string;
-  /** What the person opens, and where the product says who they are. */
+  /**
+   * The address that the person opens, and the address where the product shows who the person is.
+   */
   readonly opens: string;
   readonly tells: string;
-  /** The claims of the page, as the product names them. */
+  /** The product's names for the claims on the page. */
   readonly names: Readonly<Partial<Record<'sub' | 'email' | 'name', string>>>;
   install(): Promise<readonly string[]>;
-  /** Writes its files; resolves to the arguments of the program. */
+  /** Writes the product's files. Resolves to the arguments of its program. */
   configure(settings: string, place: Place): Promise<readonly string[]>;
 }
 
@@ -86,7 +88,8 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
         'ErrorLog "|$/bin/cat >&2"',
         ...load,
         ...account,
-        // A browser that opens a page says so; fetch() says that it is a script, and gets a 401.
+        // A browser that opens a page sends this header. A request by fetch() looks like a script,
+        // and gets a 401.
         'RequestHeader set Sec-Fetch-Mode navigate early',
         settings,
         `ProxyPass / ${behind}/`,
@@ -132,7 +135,7 @@ export const INSTALLED_PRODUCTS: readonly InstalledProduct[] = [
   },
 ];
 
-/** A product that runs. */
+/** A running product. */
 export class RunningProduct {
   readonly origin: string;
   readonly #product: InstalledProduct;
@@ -162,8 +165,8 @@ export class RunningProduct {
   }
 
   /**
-   * The person opens the product in one browser, and allows what it asks in the other, where they
-   * are signed in. Resolves to the answer of the product's callback.
+   * Opens the product in one browser. Allows its request in the other browser, where the person is
+   * signed in. Resolves to the response of the product's callback.
    */
   async signIn(browser: Visitor, atServer: Visitor): Promise<Response> {
     const opened = await browser.visit(this.#product.opens);
@@ -176,7 +179,9 @@ export class RunningProduct {
     return isRedirect(posted) ? browser.visit(locationOf(posted).href) : posted;
   }
 
-  /** What the product knows about the person in this browser, by the names of the claims. */
+  /**
+   * Returns what the product knows about the person in this browser, by the names of the claims.
+   */
   async knows(browser: Visitor): Promise<Readonly<Record<string, unknown>>> {
     const { tells, names } = this.#product;
     const response = await browser.get(tells);

@@ -1,16 +1,16 @@
 /**
- * Documents in the form in which known hosts publish theirs in autumn 2026, under our own names:
- * what they have, what they omit, and members without a meaning here. `asks` is the redirect_uri
- * that such a host sends.
+ * Documents in the form in which known hosts published theirs in autumn 2026, with our own names.
+ * They have the same members, lack the same members, and contain members without a meaning here.
+ * `asks` is the redirect_uri that the host sends.
  */
 export interface KnownDocument {
   readonly host: string;
   readonly path: string;
   readonly document: Readonly<Record<string, unknown>>;
-  /** The address of its answers, and its application type as the server reads it. */
+  /** The redirect URIs that it sends, and its application type as the server reads it. */
   readonly asks: readonly string[];
   readonly applicationType: 'web' | 'native';
-  /** Whether it may refresh. */
+  /** Whether it can refresh tokens. */
   readonly refreshes: boolean;
 }
 

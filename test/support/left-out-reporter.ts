@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import type { TestFile } from './test-files.ts';
 
-/** Prints one line: what `npm test` leaves out. */
+/** Prints one line that says what `npm test` skips. */
 export class LeftOutReporter implements Reporter {
   readonly #leftOut: readonly TestFile[];
 

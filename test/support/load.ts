@@ -10,34 +10,35 @@ import {
 } from './portal.ts';
 import { isRedirect, type Visitor } from './visitor.ts';
 
-/** The tokens of one authorization that its client has received. */
+/** The tokens that a client has received for one authorization. */
 export interface Chain {
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** How often tokens were received. */
+  /** How many times it received tokens. */
   readonly answered: number;
 }
 
-/** A request that was sent and has no answer yet. */
+/** A request that was sent and is not answered yet. */
 export type Use =
   | { readonly kind: 'exchange'; readonly code: string }
   | { readonly kind: 'refresh'; readonly token: string }
   | { readonly kind: 'revoke'; readonly chain: Chain };
 
-/** How a step ended: answered, told to come back (503), or cut off. */
+/** How a step ended: with a response, with 503, or without a response. */
 export type Step = 'answered' | 'unavailable' | 'cut off';
 
 /**
- * A public client that goes through one authorization after another: exchange, some refreshes,
- * revocation. A request that got no answer stays `pending`, and the next step sends it again.
+ * A public client that uses one authorization after another. Each begins with an exchange, has some
+ * refreshes, and ends with a revocation. A request without a response stays `pending`, and the next
+ * step sends it again.
  */
 export interface Worker {
   chain: Chain | null;
   pending: Use | null;
-  /** Authorizations whose revocation was confirmed. */
+  /** The authorizations whose revocation was confirmed. */
   readonly revoked: Chain[];
   step(): Promise<Step>;
-  /** Sends a request; for an answer other than 200 and 503, returns the status. */
+  /** Sends a request. If the response is not 200 or 503, returns its status. */
   send(use: Use): Promise<Step | number>;
 }
 
@@ -82,7 +83,7 @@ export async function createWorker(
       : use.kind === 'refresh'
         ? post('/oauth/token', { grant_type: 'refresh_token', refresh_token: use.token })
         : post('/oauth/revoke', { token: use.chain.refreshToken }));
-    // A truncated answer counts as none.
+    // A truncated response counts as no response.
     const body = await response?.text().catch(() => null);
     if (response === null || body === null || body === undefined) return 'cut off';
     if (response.status === 503) return unavailable(new Response(body, response));
@@ -131,7 +132,7 @@ export async function createWorker(
   return worker;
 }
 
-/** For an application a 503 is JSON with an error code; for a browser it is a page. */
+/** Checks a 503. An application gets JSON with an error code, and a browser gets a page. */
 async function unavailable(response: Response): Promise<Step> {
   const body = (await response.clone().json()) as { readonly error?: unknown };
   if (typeof body.error !== 'string')
@@ -145,8 +146,8 @@ async function comeBack(response: Response): Promise<Step> {
 }
 
 /**
- * The response after allowing, or the one in place of the consent screen; null if the server was
- * down.
+ * Returns the response after the person allowed the request, or the response that came instead of
+ * the consent screen. Returns null if the server was down.
  */
 async function consent(
   portal: RunningPortal,

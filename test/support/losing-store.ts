@@ -5,7 +5,7 @@ export const AWAY = 'The store is away';
 
 export type Losing = 'after it took effect' | 'before it took effect';
 
-/** A store whose commits are lost, and whose questions about them are answered by this function. */
+/** A store whose commits are lost. `committed` answers whether they took effect. */
 export function losingStore(
   database: OpenedDatabase,
   loses: Losing,

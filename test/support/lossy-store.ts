@@ -1,15 +1,18 @@
 import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
-/** A store that can be lost with a commit, and stays away as long as a test says. */
+/** A store that can be lost at a commit. It stays away as long as the test wants. */
 export interface LossyStore {
   readonly database: BorrowedDatabase;
-  /** The next use takes effect or not, and the store is lost before it can say. */
+  /**
+   * How the next use is lost: it takes effect or not, and the store is lost before it can answer.
+   */
   loses: 'after it took effect' | 'before it took effect' | null;
   isAway: boolean;
-  /** It is away only for the host's accounts. */
+  /** Whether the store is away only for the host's accounts. */
   losesAccounts: boolean;
   /**
-   * Called after the loss, before the question whether the use took effect: it may be back by then.
+   * Called after the loss, before the server asks whether the use took effect. The store may be
+   * back by then.
    */
   whenLost: () => void;
 }
@@ -17,8 +20,8 @@ export interface LossyStore {
 const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
 
 /**
- * On top of another store. A statement with a question (`committed`) is a use; the question is
- * asked once, and refused.
+ * Wraps a store. A statement that has `committed` counts as a use. The store asks `committed` once,
+ * and then rejects.
  */
 export function createLossyStore(inner: OpenedDatabase): LossyStore {
   async function lose<T>(use: () => Promise<T>, committed: () => Promise<boolean>): Promise<T> {

@@ -5,11 +5,12 @@ import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portic
 import { createDatabase } from './database.ts';
 
 /**
- * A database of the test project's engine, opened, for a test that works between it and the portal.
+ * An open database on the test project's engine. It is for a test that works between the database
+ * and the portal.
  */
 export interface OpenedStore {
   readonly inner: OpenedDatabase;
-  /** To be called when the portal is closed: removes the database. */
+  /** Removes the database. Call it when the portal is closed. */
   close(): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export async function openStore(): Promise<OpenedStore> {
 
 type Execute = BorrowedDatabase['execute'];
 
-/** The same database with other statements; a borrower closes nothing. */
+/** Returns the same database with another `execute`. Closing it does not close the database. */
 export function withExecute(
   inner: Omit<BorrowedDatabase, 'open'>,
   execute: (...asked: Parameters<Execute>) => ReturnType<Execute>,
@@ -43,10 +44,10 @@ export function withExecute(
   return changed;
 }
 
-/** A store that loses single statements. */
+/** A store that can lose single statements. */
 export interface LosingStore {
   readonly database: BorrowedDatabase;
-  /** The statement that is lost next, once, and whether it took effect. */
+  /** The next statement to lose, and whether it takes effect first. It is lost only once. */
   loses: { readonly statement: RegExp; readonly afterwards: boolean } | null;
 }
 
@@ -65,5 +66,5 @@ export function createLosingStore(inner: Omit<BorrowedDatabase, 'open'>): Losing
   return store;
 }
 
-/** The row that records the use of an assertion or a proof. */
+/** Matches the statement that records the use of an assertion or a proof. */
 export const SINGLE_USE = /INTO oauth_single_uses/;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './console.ts';
 
-/** What examples/operate needs of Portico's metrics. */
+/** The parts of Portico's metrics that examples/operate uses. */
 export const OPERATE = path.join(ROOT, 'examples', 'operate');
 const read = (file: string) => readFileSync(path.join(OPERATE, file), 'utf8');
 
@@ -12,7 +12,7 @@ export interface AlertRule {
   readonly runbook: string;
 }
 
-/** The rules of alerts.yml, which is simple enough for this reader. */
+/** Returns the rules in alerts.yml. The file is simple enough for this reader. */
 export function alertRules(): readonly AlertRule[] {
   return read('alerts.yml')
     .split(/^ {6}- alert: /m)
@@ -33,14 +33,14 @@ interface Panel {
 }
 
 export interface Shown {
-  /** The panel. */
+  /** The title of the panel. */
   readonly title: string;
   readonly expression: string;
   /** The labels that the legend shows. */
   readonly legend: readonly string[];
 }
 
-/** The expressions of the dashboard, for all processes. */
+/** Returns the expressions of the dashboard, for all processes. */
 export function dashboardExpressions(): readonly Shown[] {
   const { panels } = JSON.parse(read('dashboard.json')) as { readonly panels: readonly Panel[] };
   return panels.flatMap(({ title, targets }) =>
@@ -59,12 +59,12 @@ export interface UsedMetric {
 }
 
 const METRIC = /\b((?:http_server|portico|db_client)_\w+|up)(?:\{([^}]*)\})?/g;
-/** Prometheus adds these. */
+/** The labels that Prometheus adds. */
 const OF_PROMETHEUS: ReadonlySet<string> = new Set(['job', 'instance', 'le']);
 
 /**
- * Every label of a grouping must belong to each metric of its expression: expressions here have one
- * metric, or several with the same labels.
+ * Returns the metrics of an expression. Each label of a grouping must belong to each of these
+ * metrics, because an expression here has one metric, or several metrics with the same labels.
  */
 export function usedMetrics(expression: string): readonly UsedMetric[] {
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>

@@ -14,13 +14,19 @@ import {
   type OpenedDatabase,
 } from 'portico';
 
-/** A feature that sends messages to a receiver over HTTP, and a server with it. */
+/**
+ * The kind of messages that this feature sends to a receiver over HTTP. The functions below create
+ * a server with the feature.
+ */
 
 export const KIND = 'note';
 const SECTION = { name: 'App', scopes: {} };
 const DAY = 86_400_000;
 
-/** Posts each message to the URL. 400 refuses it, 410 makes it obsolete, any other failure waits. */
+/**
+ * Posts each message to the URL. Status 400 rejects a message, and 410 makes it obsolete. After any
+ * other failure, the message waits.
+ */
 export function sendingTo(url: string): Feature {
   return defineFeature({
     name: 'sending',
@@ -47,12 +53,12 @@ export function sendingTo(url: string): Feature {
 export interface SendingServer {
   readonly server: AuthorizationServer;
   readonly database: OpenedDatabase;
-  /** Adds messages in one transaction of their own. */
+  /** Adds messages in a separate transaction. */
   send(receiver: string, ...payloads: readonly string[]): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Opens a server on the database; `clock` is in milliseconds since 1970. */
+/** Opens a server on the database. `clock` returns milliseconds since 1970. */
 export async function openSending(
   databaseUrl: string,
   folder: string,
@@ -109,14 +115,14 @@ export interface Received {
   readonly at: number;
 }
 
-/** Receives messages, and answers as `answers` says: 200 by default. */
+/** Receives messages. `answers` returns the status for each of them. Default: 200. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** The most messages for one receiver that were being received at once. */
+  /** The most messages for one receiver that were being received at the same time. */
   atOnce: number;
   answers: (received: Received) => number | Promise<number>;
-  /** Waits until this many messages were received. */
+  /** Waits until this many messages have arrived. */
   has(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -160,7 +166,7 @@ export async function startReceiver(): Promise<Receiver> {
   return Object.assign(receiver, { url: `http://127.0.0.1:${port}/` });
 }
 
-// As a process, it delivers until it is ended.
+// If this file runs as a process, it delivers messages until it is ended.
 if (import.meta.main) {
   const [databaseUrl = '', folder = '', receiver = ''] = process.argv.slice(2);
   const { server } = await openSending(databaseUrl, folder, receiver);

@@ -3,17 +3,20 @@ import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
 import pg from 'pg';
 import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from 'portico';
 
-/** A store that an application writes without the kit: the five members, and its end. */
+/**
+ * A store that an application implements without the kit. It has the five members of the contract,
+ * and `close`.
+ */
 export interface OwnStore extends Database {
   close(): Promise<void>;
 }
 
-/** What differs between drivers. */
+/** The differences between the drivers. */
 interface Driver {
   readonly dialect: SqlDialect;
-  /** The statement that begins a transaction. */
+  /** The statements that begin a transaction. */
   readonly begin: readonly string[];
-  /** A connection for one statement, or for one transaction. */
+  /** Takes a connection for one statement or one transaction. */
   borrow(): Promise<Borrowed>;
   close(): Promise<void>;
 }
@@ -23,11 +26,14 @@ interface Borrowed {
     sql: string,
     parameters: readonly SqlParameter[],
   ): Promise<SqlResult<Record<string, unknown>>>;
-  /** Returns it, or closes it. */
+  /** Returns the connection, or closes it if it is broken. */
   release(isBroken: boolean): void;
 }
 
-/** On `node:sqlite`, `pg` or `mysql2`, depending on the URL; connects at the first statement. */
+/**
+ * Opens a store on `node:sqlite`, `pg` or `mysql2`, depending on the URL. It connects at the first
+ * statement.
+ */
 export function openOwnStore(url: string): OwnStore {
   if (url.startsWith('sqlite:')) return createStore(sqlite(url.slice('sqlite:'.length)));
   return createStore(url.startsWith('postgres:') ? postgres(url) : mariadb(url));
@@ -70,7 +76,7 @@ function createStore(driver: Driver): OwnStore {
           }
         });
       } catch (error) {
-        // Only COMMIT can fail after the work was done, with an unknown result.
+        // If the work is done, only the COMMIT can have failed. Its result is unknown.
         if (done === null || committed === undefined || !isUnavailable(error)) throw error;
         if (await committed(store, done.answer)) return done.answer;
         throw error;
@@ -84,8 +90,8 @@ function createStore(driver: Driver): OwnStore {
 }
 
 /**
- * One connection, so that everything takes turns: between BEGIN and COMMIT there is only one
- * transaction.
+ * Uses only one connection, so that everything takes turns. Between BEGIN and COMMIT, there is only
+ * one transaction.
  */
 function sqlite(file: string): Driver {
   let opened: DatabaseSync | null = null;
@@ -120,7 +126,7 @@ function postgres(url: string): Driver {
   const pool = new pg.Pool({
     connectionString: url,
     types: {
-      // 64-bit integers here are times, which a number holds exactly.
+      // The 64-bit integers here are times, and a number is exact enough for them.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
     },
@@ -134,7 +140,7 @@ function postgres(url: string): Driver {
       return {
         release: (isBroken) => client.release(isBroken),
         async execute(sql, parameters) {
-          // No statement of the server has a question mark in quotes.
+          // This is safe because no statement of the server has a question mark in quotes.
           let count = 0;
           const text = sql.replaceAll('?', () => `$${(count += 1)}`);
           const { rows, rowCount } = await client.query<Record<string, unknown>>(text, [
@@ -171,9 +177,12 @@ function mariadb(url: string): Driver {
   };
 }
 
-/** SQLite: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
+/** The SQLite codes BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. */
 const SQLITE_UNAVAILABLE: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
-/** Broken connections, and the conflicts, shortages and shutdowns of PostgreSQL and MySQL. */
+/**
+ * The codes of broken connections, and of conflicts, shortages and shutdowns on PostgreSQL and
+ * MySQL.
+ */
 const UNAVAILABLE =
   /^(?:ECONN\w+|ETIMEDOUT|EPIPE|PROTOCOL_CONNECTION_LOST|(?:08|53|40)...|57P..|1205|1213|1040|1053)$/;
 

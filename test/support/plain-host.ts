@@ -16,7 +16,7 @@ import { mcp, tool } from '@portico/mcp';
 import { incomingOf, requestFrom, send } from 'portico/node';
 import type { Users } from '../../examples/express/users.ts';
 
-/** Hosts without a framework, which implement every member of the contract themselves. */
+/** Hosts without a framework. They implement every member of the contract themselves. */
 
 interface Session {
   userId: number | null;
@@ -25,15 +25,15 @@ interface Session {
 
 const newSession = (): Session => ({ userId: null, secret: randomBytes(32).toString('base64url') });
 
-/** A host that keeps its own sessions, with a cookie. */
+/** A host that stores its sessions and uses a cookie. */
 export interface PlainHost {
   define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
   /**
-   * Finds or starts the session of a request; returns the `Set-Cookie` of a new one. `key`
-   * identifies the request.
+   * Finds or starts the session of a request. Returns the `Set-Cookie` header of a new session, or
+   * null. `key` identifies the request.
    */
   begin(key: object, cookies: string): string | null;
-  /** The host's own pages: sign-in, and a home page. */
+  /** Answers requests for the host's own pages: the sign-in page and a home page. */
   answer(users: Users, request: Request): Promise<Response>;
   answerNode(users: Users, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void>;
 }
@@ -42,7 +42,10 @@ export function definePlain(): PlainHost {
   const sessions = new Map<string, Session>();
   const begun = new WeakMap<object, string>();
 
-  /** Finds the session by the cookie, or starts one; it is stored once it is needed. */
+  /**
+   * Finds the session by the cookie, or starts a session. A new session is stored only when it is
+   * needed.
+   */
   function begin(key: object, cookies: string): string | null {
     const [, known = ''] = /(?:^|; )sid=([^;]+)/.exec(cookies) ?? [];
     const fresh = !sessions.has(known);
@@ -75,19 +78,22 @@ export function definePlain(): PlainHost {
   };
 }
 
-/** A session entirely in the browser, encrypted; the context of its requests. */
+/** A session that is stored only in the browser, encrypted. It is the context of a request. */
 export interface Sealed {
   readonly session: Session;
-  /** As received, to detect a change. */
+  /** The session as received, to detect changes. */
   readonly before: string;
 }
 
-/** A host that stores no session: it is in a cookie, set again by every answer that changed it. */
+/**
+ * A host that stores no sessions. The session is in a cookie, and every response that changes the
+ * session sets it again.
+ */
 export interface StatelessHost {
   define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
-  /** The session of a request; a new one without a cookie that was sealed here. */
+  /** Returns the session of a request. Without a cookie from this host, returns a new session. */
   begin(request: Request): Sealed;
-  /** The host's own pages, like those of PlainHost. */
+  /** Answers requests for the host's own pages, as PlainHost does. */
   answer(users: Users, request: Request, sealed: Sealed): Promise<Response>;
 }
 

@@ -41,9 +41,9 @@ export interface RunningPortal {
   readonly server: AuthorizationServer;
   readonly definition: ApplicationDefinition;
   readonly env: Readonly<Record<string, string>>;
-  /** A browser without a signed-in person. */
+  /** Returns a browser in which no one is signed in. */
   visitor(): Visitor;
-  /** A browser in which this person is signed in. */
+  /** Returns a browser in which this person is signed in. */
   signedIn(email: string): Promise<Visitor>;
   suspend(email: string): Promise<void>;
   restore(email: string): Promise<void>;
@@ -57,38 +57,45 @@ export const ADA = 'ada@example.com';
 export const GRACE = 'grace@example.com';
 
 export interface PortalOptions {
-  /** Merged over the portal's own configuration; a function receives the portal's URL. */
+  /** Settings that override the portal's own. A function receives the portal's URL. */
   readonly config?: ConfigMap | ((url: string) => ConfigMap);
-  /** Milliseconds since 1970, for the authorization server. */
+  /** The authorization server's clock. It returns milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Milliseconds since 1970, for the kit: sessions, and how long a sign-in waits. */
+  /**
+   * The kit's clock, for sessions and for the wait after failed sign-ins. It returns milliseconds
+   * since 1970.
+   */
   readonly hostClock?: () => number;
-  /** In place of Math.random(), for the authorization server and the kit. */
+  /** A function that replaces Math.random() in the authorization server and the kit. */
   readonly random?: () => number;
-  /** A folder of views that replaces the portal's own. */
+  /** A folder with views that replace the portal's own. */
   readonly views?: string;
-  /** Whether there is a signing key; true by default, perhaps one of an earlier portal. */
+  /**
+   * Whether there is a signing key. It may be a key of an earlier portal, unless you set `new`.
+   * Default: true.
+   */
   readonly signingKey?: boolean | 'new';
-  /** Hashes passwords and client secrets; cheap by default. */
+  /** The hasher for passwords and client secrets. Default: a cheap one. */
   readonly passwordHasher?: PasswordHasher;
-  /** Runs on the empty database, before the schema is applied. */
+  /** A function that runs on the empty database, before the schema is created. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
-  /** Routes besides the portal's own. */
+  /** Routes in addition to the portal's own. */
   readonly routes?: (application: Application) => readonly Route[];
-  /** An administrator's URL of a database server other than the test project's. */
+  /** An administrator's URL of a database server that replaces the server of the test project. */
   readonly databaseServer?: string | null;
-  /** The application's own pool, instead of a new database. */
+  /** The application's own pool, which replaces a new database. */
   readonly database?: BorrowedDatabase;
-  /** An existing database, instead of a new one. */
+  /** An existing database, which replaces a new one. */
   readonly databaseUrl?: string;
-  /** How the authorization server fetches documents of clients. */
+  /** How the authorization server fetches client documents. */
   readonly outbound?: OutboundOptions;
   /** Receives the measurements. */
   readonly telemetry?: Telemetry;
   /** Signing keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches.
+   * The mode. Default: `dev`. `prod` needs an https `public_url`, so only `application.fetch` can
+   * reach the portal.
    */
   readonly mode?: 'dev' | 'prod';
 }
@@ -207,7 +214,7 @@ export function signIn(
 // ----------------------------------------------------------------
 
 export const REDIRECT_URI = 'https://client.example/callback';
-/** The example of RFC 7636 appendix B. */
+/** The verifier in the example of RFC 7636 appendix B. */
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
@@ -229,7 +236,7 @@ export async function registerClient(
   return { id: client.id, secret: secret ?? '' };
 }
 
-/** The parameters of a request for a code, with PKCE and those in `more`. */
+/** Returns the parameters of a request for a code, with PKCE and the parameters in `more`. */
 export function codeRequest(
   clientId: string,
   more: Readonly<Record<string, string>> = {},
@@ -244,7 +251,10 @@ export function codeRequest(
   });
 }
 
-/** The URL of a valid authorization request with these changes; undefined removes a parameter. */
+/**
+ * Returns the URL of a valid authorization request with these changes. Undefined removes a
+ * parameter.
+ */
 export function authorizationUrl(
   portal: RunningPortal,
   client: TestClient,
@@ -267,7 +277,7 @@ export function authorizationUrl(
   return url.href;
 }
 
-/** A fresh authorization code for this person. */
+/** Gets a new authorization code for this person. */
 export async function obtainCode(
   portal: RunningPortal,
   client: TestClient,
@@ -363,12 +373,12 @@ export function callApi(
   return fetch(new URL(path, portal.url), { ...init, headers });
 }
 
-/** The error code of a refusal. */
+/** Returns the error code of a rejected request. */
 export async function errorOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error?: unknown }).error;
 }
 
-/** Introspects a token as a resource server does. */
+/** Introspects a token, as a resource server does. */
 export async function introspect(
   portal: RunningPortal,
   token: string,

@@ -6,18 +6,21 @@ import { blocksOf, type CodeBlock } from './documents.ts';
 import type { RunningPortal } from './portal.ts';
 import { commandsOf } from './shell.ts';
 
-/** The server of all these pages. */
+/** The address of the server on all of these pages. */
 const SERVER = 'https://app.example.com';
 
-/** What the page's command prints: the product is told this. */
+/** The client that the page's command prints. The product is configured with it. */
 export interface ProductClient {
   readonly id: string;
   readonly secret: string;
-  /** Where the product runs. */
+  /** The origin of the product. */
   readonly origin: string;
 }
 
-/** A page of docs/connecting about a product: its commands and settings, for a running product. */
+/**
+ * A page of docs/connecting about a product. It provides the page's commands and settings for a
+ * running product.
+ */
 export class ProductPage {
   readonly name: string;
   readonly text: string;
@@ -30,7 +33,7 @@ export class ProductPage {
     this.#blocks = blocksOf(page, this.text);
   }
 
-  /** What the page sets in `oauth_server`. */
+  /** Returns the settings of `oauth_server` on the page. */
   async serverSettings(): Promise<ConfigMap> {
     const block = this.#blocks.find(({ info }) => info[0] === 'ts');
     if (block === undefined) return {};
@@ -39,7 +42,7 @@ export class ProductPage {
     return settings;
   }
 
-  /** Runs the page's command, for a product at this origin. */
+  /** Runs the page's command for a product at this origin. */
   async register(portal: RunningPortal, origin: string): Promise<ProductClient> {
     const command = this.#command.map((word) => word.replace(this.#origin, origin));
     const { env } = portal;
@@ -53,21 +56,21 @@ export class ProductPage {
     return { id, secret, origin };
   }
 
-  /** The block in this language, as a person fills it in. */
+  /** Returns the code block in this language, filled in as a person would do it. */
   code(language: string, portal: RunningPortal, client: ProductClient): string {
     const block = this.#blocks.find(({ info }) => info[0] === language);
     if (block === undefined) throw new Error(`${this.name} has no block in ${language}`);
     return this.#filled(block.code, portal, client);
   }
 
-  /** A field of the page's table, as a person fills it in. */
+  /** Returns a field of the page's table, filled in as a person would do it. */
   field(name: string, portal: RunningPortal, client: ProductClient): string {
     const row = new RegExp(String.raw`^\| ${name} +\| \`([^\`]+)\` +\|$`, 'm').exec(this.text);
     if (row === null) throw new Error(`${this.name} has no field ${name}`);
     return this.#filled(row[1] ?? '', portal, client);
   }
 
-  /** The words of `oauth:client:create`, and its arguments. */
+  /** Returns the words of the command `oauth:client:create` with its arguments. */
   get #command(): readonly string[] {
     const created = this.#blocks
       .filter(({ info }) => info[0] === 'sh')

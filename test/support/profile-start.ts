@@ -1,6 +1,6 @@
-// Makes a server of the profile fapi2 on the sources, and prints what is wrong with its
-// configuration: `node profile-start.ts`. test/feature-deletion.test.ts runs it in copies from
-// which a feature is gone.
+// `node profile-start.ts` creates a server with the profile fapi2 on the sources, and prints what
+// is wrong with its configuration. test/feature-deletion.test.ts runs it in copies of the sources
+// that lack a feature.
 import {
   ConfigurationError,
   createAuthorizationServer,

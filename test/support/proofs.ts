@@ -3,8 +3,8 @@ import { signed, type ClientKey } from './assertions.ts';
 import type { RunningPortal } from './portal.ts';
 
 /**
- * Proofs of DPoP (RFC 9449 section 4.2), as clients make them; `more` and `header` change their
- * claims and header.
+ * Creates a DPoP proof (RFC 9449 section 4.2), as a client does. `more` changes its claims, and
+ * `header` changes its header.
  */
 export function proofFor(
   key: ClientKey,
@@ -24,7 +24,7 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** The header fields of a request with a bound token. */
+/** Returns the headers of a request with a bound token. */
 export function boundHeaders(
   key: ClientKey,
   method: string,
@@ -38,7 +38,7 @@ export function boundHeaders(
   };
 }
 
-/** A token of a new service, for `notes:read`, bound to this key. */
+/** Registers a service, and returns its token for `notes:read`. The token is bound to this key. */
 export async function boundServiceToken(
   { server, url }: RunningPortal,
   key: ClientKey,

@@ -10,27 +10,29 @@ import { ROOT } from './console.ts';
 import { freePort } from './free-port.ts';
 import { programOf } from './extras.ts';
 
-/** The host of the test certificate. */
+/** The host name in the test certificate. */
 export const HOST = 'client.example';
 
 /**
- * A proxy of `examples/deploy`, with its file unchanged except for the host, the ports and the
+ * A proxy from `examples/deploy`. Its file is unchanged except for the host, the ports and the
  * certificate.
  */
 export interface DeployedProxy {
   readonly port: number;
-  /** Uses another file of the folder, with this text in each site. */
+  /** Loads the file again, with this text added to each site. */
   reload(addition: string): void;
   stop(): Promise<void>;
 }
 
 export interface ProxyProgram {
   readonly name: string;
-  /** The address of a caller in the tests: each address has its own limit. */
+  /** The address of the caller in the tests. Each address has a separate limit. */
   readonly from: string;
-  /** The file of `examples/deploy` for its own host, and the one for a path of another host. */
+  /**
+   * The files of `examples/deploy`: one for a separate host, and one for a path on another host.
+   */
   readonly files: { readonly host: string; readonly path: string };
-  /** The line that sets a header of each answer, within a site. */
+  /** The line that sets a header of each response, in a site. */
   readonly header: string;
   start(
     file: string,
@@ -40,7 +42,7 @@ export interface ProxyProgram {
   ): Promise<DeployedProxy>;
 }
 
-/** The files of a certificate and its key, as PEM. */
+/** The paths of a certificate and its key, in PEM. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;
@@ -48,10 +50,13 @@ export interface Certificate {
 
 const tls = (name: string) => path.join(import.meta.dirname, '..', 'fixtures', 'tls', name);
 const CERTIFICATE = tls('documents-certificate.pem');
-/** With an elliptic-curve key. */
+/** A certificate with an elliptic-curve key. */
 const OWN: Certificate = { certificate: CERTIFICATE, key: tls('documents-key.pem') };
 
-/** Another, with an RSA key: without one no server has the suites with RSA key exchange. */
+/**
+ * Creates a certificate with an RSA key. It is needed because without an RSA key, a server never
+ * offers the suites with RSA key exchange.
+ */
 export function makeRsaCertificate(folder: string): Certificate {
   const made = { certificate: path.join(folder, 'rsa.pem'), key: path.join(folder, 'rsa-key.pem') };
   const args = [
@@ -77,7 +82,8 @@ export function makeRsaCertificate(folder: string): Certificate {
 }
 
 /**
- * The result of a handshake with only this on offer: the agreed values, or the alert of the server.
+ * Tries a handshake that offers only these options. Returns the agreed values, or the server's
+ * alert.
  */
 export function handshake(port: number, offer: readonly string[]): string {
   const args = ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', HOST, ...offer];
@@ -87,7 +93,7 @@ export function handshake(port: number, offer: readonly string[]): string {
   return /SSL alert number \d+/.exec(stderr)?.[0] ?? stderr;
 }
 
-/** The file with each of these texts replaced; throws if one is missing. */
+/** Returns the file with each of these texts replaced. Throws if a text is missing. */
 function deployed(file: string, replaced: Readonly<Record<string, string>>): string {
   let text = readFileSync(path.join(ROOT, 'examples', 'deploy', file), 'utf8');
   for (const [before, after] of Object.entries(replaced)) {
@@ -208,11 +214,11 @@ export const PROXIES: readonly ProxyProgram[] = [NGINX, CADDY];
 export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Several are sent one after the other, each when the previous one has resolved. */
+  /** The body, or several parts of it. A part is sent when the previous part has resolved. */
   readonly body?: string | readonly (string | Promise<string>)[];
-  /** The address of this machine from which it is called. */
+  /** The address of this machine from which the request comes. */
   readonly from?: string;
-  /** Called with each part of the answer's body. */
+  /** Called with each part of the response's body. */
   readonly hears?: (part: string) => void;
 }
 
@@ -222,7 +228,7 @@ export interface Answered {
   readonly body: string;
 }
 
-/** Calls the proxy as a browser that knows the host by name. */
+/** Sends a request to the proxy, like a browser that knows the host by name. */
 export async function askProxy(
   port: number,
   target: string,
@@ -241,7 +247,8 @@ export async function askProxy(
     agent: false,
   });
   const answered = once(sent, 'response');
-  // The answer may come, and the connection close, before all of it is sent.
+  // Ignore the error: the response may arrive, and the connection may close, before all of the body
+  // is sent.
   sent.on('error', () => {});
   for (const part of typeof body === 'string' ? [body] : body) sent.write(await part);
   sent.end();

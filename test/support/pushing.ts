@@ -1,12 +1,12 @@
 import { authorizationUrl, type RunningPortal, type TestClient } from './portal.ts';
 
-/** Requests that clients push (RFC 9126). */
+/** Changes to a request that a client pushes (RFC 9126). */
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
 /**
- * Pushes a request, valid except for these changes; a client with a secret authenticates with HTTP
- * Basic.
+ * Pushes a request that is valid except for these changes. A client with a secret authenticates
+ * with HTTP Basic.
  */
 export function push(
   portal: RunningPortal,
@@ -23,7 +23,7 @@ export function push(
   return fetch(`${portal.url}/oauth/par`, { method: 'POST', headers, body });
 }
 
-/** The URL for a browser, with the pushed request. */
+/** Returns the URL for a browser, with the pushed request. */
 export function pushedUrl(
   portal: RunningPortal,
   client: Pick<TestClient, 'id'>,

@@ -1,4 +1,4 @@
-/** A seeded Math.random() (mulberry32). */
+/** Returns a function like Math.random() with a seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

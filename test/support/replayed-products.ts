@@ -4,22 +4,22 @@ import type { ProductClient, ProductPage } from './product-page.ts';
 import type { RunningPortal } from './portal.ts';
 import { formOf, isRedirect, locationOf, type Visitor } from './visitor.ts';
 
-/** What a product was told, and what it does besides what OpenID Connect says. */
+/** The settings of a product, and what it does in addition to OpenID Connect. */
 interface Settings {
-  /** Where the endpoints are: read from the metadata, if left out. */
+  /** The endpoints. Default: those in the metadata. */
   readonly endpoints?: Endpoints;
   readonly redirectUri: string;
   readonly scope: string;
   readonly pkce: boolean;
   readonly secretIn: 'header' | 'body';
-  /** What it adds to each authorization request. */
+  /** Parameters that it adds to each authorization request. */
   readonly asks?: Readonly<Record<string, string>>;
-  /** What it adds to each token request. */
+  /** Parameters that it adds to each token request. */
   readonly sends?: Readonly<Record<string, string>>;
   readonly mode?: 'form_post' | 'query';
-  /** Whether it pushes its requests where the metadata offer that. */
+  /** Whether it pushes its requests if the metadata offers this. */
   readonly pushes?: boolean;
-  /** Whose claims it believes without a look at the signature, because they came by TLS. */
+  /** Whether it trusts the claims without checking the signature, because they arrived over TLS. */
   readonly trustsTls?: boolean;
 }
 
@@ -31,12 +31,12 @@ interface Endpoints {
   readonly pushed_authorization_request_endpoint?: string;
 }
 
-/** A product that cannot be installed by the tests, and how it reads its page. */
+/** A product that the tests cannot install, and how it reads the settings on its page. */
 export interface ReplayedProduct {
   readonly name: string;
-  /** Of the page in docs/connecting. */
+  /** The name of its page in docs/connecting. */
   readonly page: string;
-  /** Where the facts come from. */
+  /** The sources of these facts. */
   readonly sources: readonly string[];
   settings(page: ProductPage, portal: RunningPortal, client: ProductClient): Settings;
 }
@@ -132,7 +132,7 @@ export const REPLAYED_PRODUCTS: readonly ReplayedProduct[] = [
   },
 ];
 
-/** One sign-in at a product, from the first redirect to the person's claims. */
+/** A sign-in to a product, from the first redirect to the claims about the person. */
 export class ProductSignIn {
   readonly #settings: Settings;
   readonly #client: ProductClient;
@@ -147,7 +147,9 @@ export class ProductSignIn {
     this.#portal = portal;
   }
 
-  /** What the product receives at its callback, after the person allowed what it asks. */
+  /**
+   * Lets the person allow the product's request. Returns what the product receives at its callback.
+   */
   async answer(browser: Visitor): Promise<URLSearchParams> {
     const page = await browser.visit((await this.#url()).href);
     const answered = isRedirect(page) ? page : await browser.submit(page, { decision: 'allow' });
@@ -156,7 +158,7 @@ export class ProductSignIn {
     return this.#atCallback(new URL(`?${new URLSearchParams(fields).toString()}`, action));
   }
 
-  /** The claims about the person that the product has in the end. */
+  /** Returns the claims about the person that the product gets in the end. */
   async claims(answer: URLSearchParams): Promise<Readonly<Record<string, unknown>>> {
     const endpoints = await this.#endpoints();
     const { id: client_id, secret: client_secret } = this.#client;

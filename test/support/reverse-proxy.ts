@@ -9,50 +9,50 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** How a reverse proxy forwards requests; headers are forwarded unchanged by default. */
+/** How a reverse proxy forwards requests. By default, headers stay unchanged. */
 export interface ProxyOptions {
-  /** Appends the caller's address to `X-Forwarded-For`, or this text. */
+  /** Appends the caller's address, or this text, to `X-Forwarded-For`. */
   readonly appends?: boolean | string;
-  /** Removes the caller's own `X-Forwarded-For` first. */
+  /** First removes the `X-Forwarded-For` that the caller sent. */
   readonly forgets?: boolean;
-  /** Replaces the caller's `Host`. */
+  /** Replaces the `Host` that the caller sent. */
   readonly host?: string;
-  /** Puts the caller's `Host` into `X-Forwarded-Host`. */
+  /** Copies the `Host` that the caller sent to `X-Forwarded-Host`. */
   readonly saysHost?: boolean;
   /** Sets `X-Forwarded-Proto`. */
   readonly proto?: string;
   /** Removes this request header. */
   readonly drops?: string;
-  /** The address of this machine from which it connects. */
+  /** The address of this machine from which the proxy connects. */
   readonly from?: string;
-  /** Called with the headers of every request, as received. */
+  /** Called with the headers of every request, as the proxy received them. */
   readonly hears?: (headers: IncomingHttpHeaders) => void;
 }
 
-/** Routes to one application of several on one origin. */
+/** Forwards requests to one of several applications on the same origin. */
 export interface BasePathRule {
   readonly basePath: string;
-  /** Whether the base path is removed from the forwarded path. */
+  /** Whether to remove the base path from the forwarded path. */
   readonly strips: boolean;
   readonly port: number;
-  /** Does not forward the well-known documents in front of the base path. */
+  /** Whether to leave out the well-known documents in front of the base path. */
   readonly withoutDocuments?: boolean;
 }
 
 export interface RunningProxy {
   readonly url: string;
   readonly port: number;
-  /** The target of forwarded requests; 502 until it is set. */
+  /** Sets the target of forwarded requests. Until then, the proxy answers with 502. */
   leadTo(port: number): void;
   /**
-   * Forwards requests below a base path, and those for the well-known documents in front of it,
-   * unchanged.
+   * Forwards requests below a base path, and requests for the well-known documents in front of it.
+   * They stay unchanged.
    */
   leadBelow(rule: BasePathRule): void;
   close(): Promise<void>;
 }
 
-/** A reverse proxy on a loopback port. */
+/** Starts a reverse proxy on a loopback port. */
 export async function startProxy(options: ProxyOptions = {}): Promise<RunningProxy> {
   let elsewhere: number | null = null;
   const rules: BasePathRule[] = [];
@@ -120,7 +120,7 @@ function passOn(
   incoming.pipe(onward);
 }
 
-/** A small server on a loopback port; with TLS when a key and certificate are given. */
+/** Starts a small server on a loopback port. If a key and a certificate are given, it uses TLS. */
 export async function startServer(
   answer: RequestListener,
   tls?: { readonly key: string; readonly cert: string },

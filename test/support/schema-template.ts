@@ -4,7 +4,7 @@ import path from 'node:path';
 import { migrationsOf, type Application, type ApplicationDefinition } from '@portico/kit';
 import type { Database } from 'portico';
 
-/** Files of migrated, empty SQLite databases, by the names of their migrations. */
+/** Files with empty SQLite databases that are migrated, by the names of their migrations. */
 const templates = new Map<string, string>();
 
 const keyOf = (definition: ApplicationDefinition) =>
@@ -13,8 +13,8 @@ const keyOf = (definition: ApplicationDefinition) =>
     .join();
 
 /**
- * Puts a migrated database at this URL, if this worker has migrated one before: a copy takes a
- * millisecond and the migrations take forty. Call it before anything opens the database.
+ * Copies a migrated database to this URL, if this worker has migrated one before. A copy takes a
+ * millisecond, and the migrations take forty. Call it before anything opens the database.
  */
 export async function copyTemplate(url: string, definition: ApplicationDefinition): Promise<void> {
   const template = templates.get(keyOf(definition));
@@ -24,8 +24,8 @@ export async function copyTemplate(url: string, definition: ApplicationDefinitio
 }
 
 /**
- * Keeps a copy of this database, which was just migrated and holds no rows, unless its settings
- * need tables that others do not have.
+ * Keeps a copy of this database, which was just migrated and has no rows. Does not keep it if its
+ * settings need tables that other databases do not have.
  */
 export async function keepTemplate(
   database: Database,

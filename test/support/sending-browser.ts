@@ -1,11 +1,11 @@
-/** A browser of a server in the same process: its cookies. */
+/** The cookies of a browser. The browser uses a server in the same process. */
 export interface WithCookies {
   readonly jar: Map<string, string>;
 }
 
 /**
- * Sends what a browser would, with its cookies, and keeps the returned ones. A form is posted;
- * without one it is GET.
+ * Returns functions that send requests as a browser would: with its cookies, and keeping those of
+ * the response. With a form, the request is a POST, and without a form it is a GET.
  */
 export function sendingBrowsers<Browser extends WithCookies>(
   publicUrl: string,

@@ -1,15 +1,20 @@
-/** A command of a shell block: its words as the shell would pass them. */
+/** A command in a shell block. */
 export interface ShellCommand {
-  /** The line of the block, from 1. */
+  /** The line in the block. The first line is 1. */
   readonly line: number;
-  /** Without assignments before it (`PORT=1 node …`) and without its redirections. */
+  /**
+   * The words as the shell would pass them. Assignments before the command (`PORT=1 node …`) and
+   * redirections are left out.
+   */
   readonly words: readonly string[];
 }
 
-/** A placeholder of a page: `<client_id>`. A shell would read it as redirections. */
+/**
+ * Matches a placeholder on a page, such as `<client_id>`. A shell would read it as redirections.
+ */
 const PLACEHOLDER = /<[a-z][\w -]*>/gi;
 
-/** The block as a shell can read it: each placeholder is a word. */
+/** Returns the block in a form that a shell can read: each placeholder becomes a word. */
 export const filledIn = (code: string): string => code.replaceAll(PLACEHOLDER, 'filled-in');
 
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'else', 'do', 'for', '!', '{', '(']);
@@ -25,8 +30,8 @@ interface Token {
 }
 
 /**
- * The commands of a block, including those in `$(…)`. Knows only the shell syntax of the pages;
- * `bash -n` checks the syntax.
+ * Returns the commands of a block, including those in `$(…)`. It knows only the shell syntax that
+ * the pages use. `bash -n` checks the syntax itself.
  */
 export function commandsOf(code: string): readonly ShellCommand[] {
   const found: ShellCommand[] = [];
@@ -66,7 +71,7 @@ function tokensOf(code: string): readonly Token[] {
   return tokens;
 }
 
-/** The first token at the start of the text, if there is one, and its length. */
+/** Returns the first token of the text and its length, if there is one. */
 function takeFrom(text: string): {
   readonly length: number;
   readonly token: Omit<Token, 'line'> | null;
@@ -84,8 +89,8 @@ function takeFrom(text: string): {
   const word =
     /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ??
     text.slice(0, 1);
-  // Quoted text is one word, even if it is a variable; an unquoted variable may be none, or
-  // several.
+  // A quoted text is one word, even if it is a variable. A variable without quotes may become no
+  // word or several words.
   const isVariable = word.startsWith('"$');
   return {
     length: word.length,

@@ -9,19 +9,23 @@ import {
 } from 'portico';
 
 interface SpareKey {
-  /** As in the name of its file, after the time. */
+  /** The name of the file, without the time at its beginning. */
   readonly name: string;
   readonly content: string;
-  /** The directory of its last use. */
+  /** The directory in which the key was last used. */
   directory: string;
 }
 
-/** Keys of this worker whose portals have ended. An RSA key takes a tenth of a second to make. */
+/**
+ * Keys of this worker whose portals have ended. They are reused, because creating an RSA key takes
+ * a tenth of a second.
+ */
 const spares: SpareKey[] = [];
 
 /**
- * Like `oauth:server:setup`. Uses the key of an ended portal if there is one. Also makes a key for
- * a portal on the database of another one, which setup would treat as a portal that lost its keys.
+ * Ensures that there is a signing key, like `oauth:server:setup`. It uses the key of a portal that
+ * has ended, if there is one. Unlike setup, it also creates a key for a portal on the database of
+ * another portal. Setup would treat such a portal as one that lost its keys.
  *
  * @param reuse Whether the key may be one of an earlier test.
  */

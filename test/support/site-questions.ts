@@ -1,7 +1,9 @@
-/** What people type into the search of the site, in their words, and the pages that answer it. */
+/**
+ * What people type into the search of the site, in their own words, and the pages that answer it.
+ */
 export type Question = readonly [question: string, ...pages: string[]];
 
-/** The ranking was made with these. */
+/** The questions that were used to tune the ranking. */
 export const QUESTIONS: readonly Question[] = [
   ['how do I log a user out', 'concepts/sessions', 'host-contract'],
   ['token expired what now', 'concepts/tokens', 'troubleshooting', 'connecting-clients'],
@@ -38,7 +40,7 @@ export const QUESTIONS: readonly Question[] = [
   ['cursor asks for a client id', 'connecting/cursor', 'connecting/vs-code', 'connecting/'],
 ];
 
-/** The ranking was not made with these. */
+/** Questions that were not used to tune the ranking. */
 export const UNSEEN_QUESTIONS: readonly Question[] = [
   ['how can people sign in with passkeys', 'pages'],
   ['too many login attempts blocked', 'troubleshooting', 'operating', 'security-model'],

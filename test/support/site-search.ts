@@ -8,7 +8,7 @@ interface Index {
   search(question: string): readonly { readonly id: string }[];
 }
 
-/** The search of the built site, as the browser does it. Answers with addresses, best first. */
+/** Searches the built site as the browser does. Returns addresses, with the best result first. */
 export async function searchOfSite(
   folder: string,
 ): Promise<(question: string) => readonly string[]> {

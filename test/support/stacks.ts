@@ -18,19 +18,20 @@ const run = promisify(execFile);
 
 /**
  * A separate application in `examples/<folder>`. Its package.json has four scripts: `build`,
- * `portico` (the console), `setup` (schema and keys, with the console) and `start`. They read PORT,
- * HOST, PUBLIC_URL, STORAGE_DIR with users.sqlite in it, DATABASE_URL, SESSION_SECRET, MCP_ORIGINS
- * and MCP_STREAMING, or the whole `mcp` configuration as JSON in MCP_CONFIG.
+ * `portico` (the console), `setup` (creates the schema and keys with the console) and `start`. The
+ * scripts read these variables: PORT, HOST, PUBLIC_URL, STORAGE_DIR (which contains users.sqlite),
+ * DATABASE_URL, SESSION_SECRET, MCP_ORIGINS and MCP_STREAMING. MCP_CONFIG can contain the whole
+ * `mcp` configuration as JSON.
  */
 export interface Stack extends Traits {
   readonly folder: string;
-  /** The answer of its sign-in page to a form from another site, if the framework checks that. */
+  /** The status of its sign-in page for a form from another site, if the framework checks that. */
   readonly foreignForm?: number;
 }
 
 /**
- * Installs an example outside of the repository with what `npm publish` would upload, builds it and
- * runs the contract.
+ * Installs an example outside of the repository, with the packages that `npm publish` would upload.
+ * Then builds it and runs the contract.
  */
 export function holdStack(stack: Stack): void {
   describe.each([stack])('$name', () => {
@@ -140,7 +141,7 @@ async function startServer(
   const child = spawn('npm', ['run', '--silent', 'start'], {
     cwd: folder,
     env: { ...OUTSIDE, ...env },
-    // In its own process group: npm does not pass on the signal that ends it.
+    // Use a separate process group, because npm does not forward the signal that ends it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -167,8 +168,8 @@ async function startServer(
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment of an ordinary shell: this Node, and nothing that npm and Vitest have set for the
- * tests.
+ * The environment of an ordinary shell. It has this version of Node, but no variables that npm and
+ * Vitest set for the tests.
  */
 const OUTSIDE: Environment = {
   ...Object.fromEntries(
@@ -182,7 +183,7 @@ const OUTSIDE: Environment = {
   PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
 };
 
-/** Runs npm; returns its output. Rejects with that output if it fails. */
+/** Runs npm and returns its output. If npm fails, rejects with that output. */
 async function npm(cwd: string, args: readonly string[], env: Environment = {}): Promise<string> {
   try {
     return (await run('npm', args, { cwd, env: { ...OUTSIDE, ...env } })).stdout;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { openDatabase } from 'portico';
 import { Store } from '../../packages/portico/src/store/store.ts';
 
-/** A second process with its own store on the same database. */
+/** A second process. It has a separate store on the same database. */
 export interface StoreProcess {
   readonly store: Store;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ type Outcome =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: unknown };
 
-/** Starts this file as a process, which runs the store's methods until it is closed. */
+/** Starts this file as a process. It runs the methods of the store until it is closed. */
 export async function startStoreProcess(url: string, folder: string): Promise<StoreProcess> {
   const child = fork(import.meta.filename, [url, folder], {
     serialization: 'advanced',

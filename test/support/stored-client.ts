@@ -1,7 +1,8 @@
 import type { Client } from '../../packages/portico/src/store/client.ts';
 
 /**
- * A client as the store keeps it: an operator registered it, at `createdAt`, and it has a secret.
+ * Returns a client as the store has it. An operator registered it at `createdAt`, and it has a
+ * secret.
  */
 export function storedClient(id: string, createdAt: number, changes: Partial<Client> = {}): Client {
   return {

@@ -11,35 +11,35 @@ import {
 import type { Telemetry } from 'portico';
 import { opentelemetry } from 'portico/telemetry';
 
-/** Collects when asked, and never automatically. */
+/** A reader that collects metrics only when asked. */
 export class AskedReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
 
-/** One series of a metric. */
+/** A series of a metric. */
 export interface Series {
   readonly metric: string;
   readonly unit: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** For a histogram, how often something was measured. */
+  /** The value. For a histogram, it is the number of measurements. */
   readonly value: number;
 }
 
-/** The OpenTelemetry SDK in this process, and what it received. */
+/** The OpenTelemetry SDK in this process, and the data that it received. */
 export interface Recording {
   readonly telemetry: Telemetry;
   readonly tracerProvider: TracerProvider;
   series(): Promise<readonly Series[]>;
-  /** The value of the one series with these attributes; 0 when there is none. */
+  /** Returns the value of the series with these attributes, or 0 if there is none. */
   value(metric: string, attributes?: Readonly<Record<string, unknown>>): Promise<number>;
   spans(): readonly ReadableSpan[];
-  /** The whole export, as text. */
+  /** Returns the whole export as text. */
   everything(): Promise<string>;
   forgetSpans(): void;
 }
 
-/** How the SDK carries contexts: for the whole process. */
+/** Sets up how the SDK passes contexts on. It affects the whole process. */
 export function carryContexts(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());

@@ -4,26 +4,29 @@ import { isExtra, type ExtraName } from './extras.ts';
 
 export const ENGINE_NAMES = ['sqlite', 'postgres', 'mariadb'] as const;
 /**
- * Vitest's projects: one for each engine, and one for replicated databases that the tests start
- * themselves.
+ * Vitest's projects. There is one for each engine, and one for replicated databases that the tests
+ * start themselves.
  */
 export const PROJECT_NAMES = [...ENGINE_NAMES, 'clusters'] as const;
 export type ProjectName = (typeof PROJECT_NAMES)[number];
 
 /** A test file, and where it runs. */
 export interface TestFile {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   readonly path: string;
   readonly engines: readonly ProjectName[];
-  /** Whether `npm test` runs it; `npm run test:all` runs every file. */
+  /** Whether `npm test` runs it. `npm run test:all` runs every file. */
   readonly short: boolean;
   /** Whether it has a long form. */
   readonly long: boolean;
-  /** What it needs beyond Node and the packages of `npm ci`. */
+  /** The programs that it needs in addition to Node and the packages of `npm ci`. */
   readonly needs: readonly ExtraName[];
 }
 
-/** What the first line of a file may name; a file without it runs on every engine. */
+/**
+ * The engines that the first line of a file may name. A file without such a line runs on every
+ * engine.
+ */
 const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
   ['sqlite', ['sqlite']],
   ['servers', ['postgres', 'mariadb']],
@@ -31,11 +34,11 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
 ]);
 
 /**
- * Every test file below the root. A file in `test/` runs on every engine, and a file of a package
- * once, unless the first line says otherwise: `// @engines sqlite: <why>`, `servers` or `clusters`.
- * After the engines it may say `, long` (the file takes long) or `, needs chromium nginx` (see
- * extras.ts): `npm test` leaves those files out. A file that imports `scale.ts` has a short and a
- * long form.
+ * Returns every test file below the root. By default, a file in `test/` runs on every engine, and a
+ * file of a package runs once. The first line of a file can change this: `// @engines sqlite:
+ * <why>`, `servers` or `clusters`. After the engines, it may contain `, long` (the file takes long)
+ * or `, needs chromium nginx` (see extras.ts). `npm test` skips these files. A file that imports
+ * `scale.ts` has a short and a long form.
  *
  * @throws {Error} When the first line of a file names an unknown engine or extra.
  */

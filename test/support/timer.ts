@@ -1,10 +1,10 @@
 import type { Timer } from 'portico';
 
-/** A timer that a test moves. */
+/** Creates a timer that a test moves. */
 export function createTimer(): Timer & {
   /** Lets this many milliseconds pass, and runs the calls that are due. */
   advance(milliseconds: number): void;
-  /** The number of calls still scheduled. */
+  /** Returns the number of calls that are still scheduled. */
   waiting(): number;
 } {
   let now = 0;
@@ -18,7 +18,7 @@ export function createTimer(): Timer & {
     },
     advance(milliseconds) {
       now += milliseconds;
-      // Calls scheduled meanwhile wait for the next time.
+      // A call that is scheduled by another call runs only the next time.
       const due = Array.from(calls).filter(({ at }) => at <= now);
       for (const entry of due) {
         calls.delete(entry);

@@ -18,16 +18,17 @@ export const ANSWER = {
 /** The circumstances of a request. */
 export interface Started {
   /**
-   * Whether the same request had no answer before; and whether its code or token was spent then.
+   * Whether the same request had no response before, and whether its code or token was used up
+   * then.
    */
   readonly kept?: 'spent' | 'not spent';
-  /** Whether the use of a client is recorded, and has to be awaited. */
+  /** Whether the use of a client is recorded. The endpoint must wait for that. */
   readonly notes?: boolean;
 }
 
 /**
- * The token endpoint with one grant, and the outcome of each part of a request, in order.
- * `bindingOf` says how tokens are bound, and may add its own steps.
+ * Starts the token endpoint with one grant. Records the outcome of each part of a request, in
+ * order. `bindingOf` says how tokens are bound, and may add steps.
  */
 export function startTokenEndpoint(
   { kept, notes = false }: Started,
@@ -104,12 +105,12 @@ export const bodyOf = ({ body }: { readonly body: string | Uint8Array | null }):
   JSON.parse(String(body));
 
 /**
- * The steps of a request that proves the key of this thumbprint, or none (null), up to its grant.
+ * The steps of a request up to its grant. `thumbprint` is the key that the request proves, or null.
  */
 export const offered = (thumbprint: string | null) => [
   ['looked for', 'notebook', 'c', thumbprint],
   ['granted', 'notebook', 'c', thumbprint],
 ];
 
-/** The last steps of an answered request. */
+/** The last steps of a request that succeeds. */
 export const ending = [['noted', 'notebook'], 'pruned'];

@@ -2,11 +2,11 @@ import { inspect } from 'node:util';
 import type { Refusal, RefusalReason } from '@portico/resource-server';
 import { expect } from 'vitest';
 
-/** What an API elsewhere learns about its refusals. */
+/** Checks what an API in another process learns about its refusals. */
 
 /**
- * The reasons that only a bound token, or an API that accepts them, can cause:
- * `resource-server-dpop.test.ts` has these.
+ * The reasons that only bound tokens can cause, or an API that accepts them.
+ * `resource-server-dpop.test.ts` tests these.
  */
 export type BoundReason = Extract<
   RefusalReason,
@@ -19,7 +19,7 @@ export type BoundReason = Extract<
   | 'fault'
 >;
 
-/** All of it, including hidden fields, has none of these. */
+/** Checks that the refusals contain none of these secrets, not even in hidden fields. */
 export function expectNothingOf(told: readonly Refusal[], secrets: readonly string[]): void {
   const whole = inspect(told, { depth: null, showHidden: true, maxStringLength: null });
   for (const secret of secrets) expect(whole).not.toContain(secret);

@@ -11,14 +11,14 @@ import {
 } from './portal.ts';
 
 /**
- * Two server processes on one database and one key directory, the first of them this one, and a
- * client of both.
+ * Two server processes on one database and one key directory, and a client that uses both. The
+ * first of them is this process.
  */
 export interface TwoProcesses {
   readonly one: RunningPortal;
   readonly other: RunningPortal;
   readonly client: TestClient;
-  /** That these tokens open nothing, and give none, in either process. */
+  /** Checks that these tokens are not valid, and give no new tokens, in both processes. */
   expectDead(tokens: Tokens): Promise<void>;
   close(): Promise<void>;
 }

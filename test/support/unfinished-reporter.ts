@@ -1,14 +1,14 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Minutes that a run may take before it is ended: CI_LIMIT, or 75. */
+/** How many minutes a run may take before it is ended. It is CI_LIMIT, or 75. */
 const LIMIT = Number(process.env['CI_LIMIT'] ?? 75);
 /** How many of the slowest files are listed at the end. */
 const NAMED = 25;
 
 /**
- * Ends a run that hangs, and says where: CI's own limit ends it without a message, and Vitest
- * prints a file only when it is done. At the end, the slowest files are listed, so that a change
- * that slows down CI is visible.
+ * Ends a run that hangs, and says where it hangs. CI's own limit would end it without a message,
+ * and Vitest prints a file only when it is done. At the end, the slowest files are listed, so that
+ * you see a change that makes CI slow.
  */
 export default class UnfinishedReporter implements Reporter {
   readonly #began = performance.now();

@@ -1,7 +1,7 @@
 import { registerClient, type RunningPortal, type TestClient } from './portal.ts';
 
 export interface UnverifiedClient {
-  /** The URL of its document, or null for a client that registered itself. */
+  /** The URL of its document. Null for a client that registered itself. */
   readonly document: string | null;
   readonly name: string;
   readonly redirectUris: readonly string[];
@@ -9,8 +9,8 @@ export interface UnverifiedClient {
 }
 
 /**
- * A client that no operator registered, as the store has it after its first use; nothing is fetched
- * for it.
+ * Stores a client that no operator registered, as it is after its first use. Nothing is fetched for
+ * it.
  */
 export async function putUnverified(
   portal: RunningPortal,

@@ -1,14 +1,14 @@
-/** A minimal browser: keeps cookies, fills in forms, follows no redirect unless asked. */
+/** A minimal browser. It keeps cookies and fills in forms. It follows redirects only if asked. */
 export interface Visitor {
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Submits the form of a page: its hidden fields and these values. */
+  /** Submits the form of a page, with its hidden fields and these values. */
   submit(page: Response, values?: Readonly<Record<string, string>>): Promise<Response>;
   post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
-  /** Like `get`, and follows redirects within the origin. */
+  /** Like `get`, but follows redirects within the origin. */
   visit(url: string): Promise<Response>;
-  /** All cookies, as a `Cookie` header; a request sends those of its path. */
+  /** Returns all cookies as a `Cookie` header. A request sends only the cookies of its path. */
   cookies(): string;
-  /** Stores the cookie of a `Set-Cookie` header from elsewhere. */
+  /** Stores the cookie of a `Set-Cookie` header that another request received. */
   accept(cookie: string): void;
 }
 
@@ -20,7 +20,7 @@ export function createVisitor(origin: string): Visitor {
     const target = new URL(url, origin);
     const sent = header([...jar.values()].filter(({ path }) => isBelow(target.pathname, path)));
     if (sent !== '') headers.set('cookie', sent);
-    // Like a browser's request for a page: otherwise a framework may answer a form with JSON.
+    // Send what a browser sends for a page. Otherwise a framework may answer a form with JSON.
     if (!headers.has('accept')) headers.set('accept', 'text/html,application/xhtml+xml,*/*;q=0.8');
     const response = await fetch(target, { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) remember(cookie);
@@ -51,7 +51,7 @@ export function createVisitor(origin: string): Visitor {
       const target = action === '' ? page.url : action;
       return send(new URL(target, page.url).href, {
         method: 'POST',
-        // A page that sends no referrer does not send its origin either.
+        // If a page sends no referrer, its forms do not send its origin either.
         headers: {
           Origin:
             page.headers.get('referrer-policy') === 'no-referrer'
@@ -84,7 +84,7 @@ function header(cookies: readonly Cookie[]): string {
   return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
 }
 
-/** RFC 6265 section 5.1.4. */
+/** Implements RFC 6265 section 5.1.4. */
 function isBelow(path: string, cookiePath: string): boolean {
   return (
     path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
@@ -95,14 +95,14 @@ export function isRedirect(response: Response): boolean {
   return response.status >= 300 && response.status < 400;
 }
 
-/** The target of a redirect. */
+/** Returns the target of a redirect. */
 export function locationOf(response: Response): URL {
   const location = response.headers.get('location');
   if (location === null) throw new Error(`Expected a redirect, got ${response.status}`);
   return new URL(location, response.url);
 }
 
-/** The last form of a page, with its hidden fields. */
+/** Returns the last form of a page, with its hidden fields. */
 export function formOf(html: string): { action: string; fields: Record<string, string> } {
   const form = [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].at(-1);
   if (form === undefined) throw new Error('The page has no form');

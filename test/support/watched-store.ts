@@ -6,16 +6,16 @@ import { oauthServerMigrations } from '../../packages/portico/src/store/migratio
 import { Store } from '../../packages/portico/src/store/store.ts';
 import { createDatabase } from './database.ts';
 
-/** A store in which a test can act between statements. */
+/** A store in which a test can act between two statements. */
 export interface WatchedStore {
   readonly store: Store;
   readonly database: OpenedDatabase;
   /**
-   * Runs once before the next matching statement: the work of another process between two
-   * statements of this one.
+   * Work to run once before the next statement that matches. It stands for another process that
+   * does something between two statements of this process.
    */
   meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
-  /** How many transactions were begun. */
+  /** The number of transactions that have begun. */
   transactions: number;
   /** The first words of each write, and the number of its values. */
   readonly writes: { readonly begins: string; readonly values: number }[];
@@ -23,7 +23,7 @@ export interface WatchedStore {
   readonly reads: string[];
   readonly emptied: (...tables: readonly string[]) => Promise<void>;
   readonly insert: (table: string, values: Readonly<Record<string, Value>>) => Promise<void>;
-  /** Of the row with this key. */
+  /** Changes the row with this key. */
   readonly set: (
     table: string,
     key: readonly [string, string],
@@ -40,7 +40,8 @@ export async function openWatchedStore(): Promise<WatchedStore> {
   const created = await createDatabase(folder);
   const inner = openDatabase(created.url, { directory: folder });
   /**
-   * SQLite accepts an empty list and a missing value; the servers do not, and neither does this.
+   * Reject an empty list and a missing value. The database servers reject them, too, but SQLite
+   * accepts them.
    */
   const watch =
     (connection: Pick<OpenedDatabase, 'execute'>): OpenedDatabase['execute'] =>

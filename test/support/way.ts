@@ -3,43 +3,45 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openDatabase, type OpenedDatabase } from 'portico';
 import { onTestFinished } from 'vitest';
 
-/** A connection to a database server that can hold back answers and statements, and can be cut. */
+/** A connection to a database server. It can hold back statements and responses, and can be cut. */
 export interface Way {
-  /** The URL of its near end. */
+  /** The URL of the end near to the test. */
   readonly url: string;
-  /** The store at its near end. */
+  /** The store at the near end. */
   readonly database: OpenedDatabase;
-  /** Whether answers are held back. */
+  /** Whether responses are held back. */
   isHeld: boolean;
-  /** Answers are held back once this was sent. */
+  /** If this text is sent, all later responses are held back. Null to hold back none. */
   holdsFrom: string | null;
   /**
-   * Holds back what is sent on the next connection that sends this, from there on, until it is
-   * delivered: even after a cut.
+   * Waits for the next connection that sends this text, and holds back everything from there on. It
+   * can be delivered even after a cut.
    */
   delay(text: string): Delay;
-  /** How often something was sent to the server. */
+  /** The number of messages that were sent to the server. */
   sent: number;
-  /** Ends every connection. */
+  /** Ends all connections. */
   cut(): void;
 }
 
-/** Something that was sent and has not arrived. */
+/** Data that was sent and has not arrived. */
 export interface Delay {
-  /** Resolves once there is something to deliver. */
+  /** Resolves when there is data to deliver. */
   readonly begun: Promise<void>;
-  /** Sends it to the server; resolves once that has answered or closed the connection. */
+  /**
+   * Sends the data to the server. Resolves when the server has answered or closed the connection.
+   */
   deliver(): Promise<void>;
-  /** Ends its connection: it never arrives. */
+  /** Ends the connection, so that the data never arrives. */
   drop(): void;
 }
 
-/** Opens the store of a URL; its resources end with the test. */
+/** Opens the store at a URL. Its resources are released when the test ends. */
 export type StoreOpener = (url: string) => OpenedDatabase;
 
 const openDatabaseAt: StoreOpener = (url) => openDatabase(url, { directory: '/' });
 
-/** The held-back data of a connection. */
+/** The data of a connection that is held back. */
 interface Delayed {
   readonly text: string;
   readonly begin: () => void;
@@ -48,7 +50,8 @@ interface Delayed {
 }
 
 /**
- * Opens one to the database of this URL, until the test is finished, and a store at its near end.
+ * Opens a connection to the database at this URL, and a store at its near end. Both end when the
+ * test has finished.
  */
 export async function openWay(
   target: string,

@@ -1,7 +1,9 @@
-// node tools/bench/access.ts [--rows 1000000] [--seconds 10] [--theirs 50000]: who holds access, at
-// a million authorizations: how long the first page of each list takes, and what a refresh takes
-// while all that a person allowed is revoked, erased, or removed since it expired. On SQLite, or on
-// the server of PostgreSQL or MariaDB that DATABASE_URL names.
+// node tools/bench/access.ts [--rows 1000000] [--seconds 10] [--theirs 50000]
+//
+// Measures the lists of who has access, with a million authorizations. It prints how long the first
+// page of each list takes. It also prints how long a refresh takes while everything that a person
+// allowed is revoked, erased, or removed after its expiry. It runs on SQLite, or on the PostgreSQL
+// or MariaDB server in DATABASE_URL.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import {
@@ -34,19 +36,19 @@ const administrator = process.env['DATABASE_URL'];
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.now();
-/** Milliseconds between two: they are of four weeks. */
+/** The time between two authorizations, in milliseconds. All of them together span four weeks. */
 const BETWEEN_TWO = Math.floor((28 * DAY) / rows);
-/** Rows of one statement. */
+/** The number of rows that one statement inserts. */
 const AT_ONCE = 50_000;
 const PROVIDER = 'accounts';
 /**
- * People with very many authorizations each: the n-th such part of the rows, counted from the
- * newest.
+ * People who each have very many authorizations. Each of them owns one part of the rows, beginning
+ * with the newest part.
  */
 const MANY = ['to be revoked', 'to be erased', 'looked for'] as const;
 const RARE_CLIENT = 'rare';
 
-/** How each engine says what the rows are made of; `n` is the number of the row. */
+/** The SQL of each engine from which the rows are built. `n` is the number of the row. */
 const WORDS = {
   sqlite: {
     hex: (number: string, digits: number) => `printf('%0${digits}x', ${number})`,
@@ -101,8 +103,8 @@ try {
 // ---------------------------------------------------------------------------------------------------
 
 /**
- * How long the steps of the schema take that this needs: PostgreSQL and SQLite write nothing to the
- * table meanwhile, MariaDB does.
+ * Prints how long the necessary steps of the schema take. During such a step, other requests can
+ * write to the table on MariaDB, but not on PostgreSQL and SQLite.
  */
 async function printIndexes(): Promise<void> {
   const on = database.dialect === 'mysql' ? ' ON oauth_families' : '';
@@ -238,8 +240,8 @@ function row(
 // --------------------------------------------------------------------------------------------------
 
 /**
- * A person for each four rows, over four weeks; the newest parts are of those who have very many,
- * the oldest have expired.
+ * Creates a person for every four rows, over four weeks. The newest parts belong to the people with
+ * very many authorizations. The oldest authorizations have expired.
  */
 async function fill(): Promise<void> {
   const { hex, concat, series } = WORDS[database.dialect];
@@ -269,7 +271,7 @@ async function fill(): Promise<void> {
   await settle(database);
 }
 
-/** As it is once the engine has looked at its rows, which it does by itself. */
+/** Lets the engine analyze its rows, as it would do by itself after some time. */
 async function settle(filled: Database): Promise<void> {
   if (filled.dialect === 'postgres') await filled.execute('ANALYZE');
   if (filled.dialect === 'mysql') await filled.execute('ANALYZE TABLE oauth_families');

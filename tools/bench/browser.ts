@@ -1,14 +1,14 @@
 import { headerValues, type Answer, type Connection, type Sent } from './connection.ts';
 import { PERSON, REDIRECT_URI } from './target.ts';
 
-/** Pages and redirects at most on the way through one authorization. */
+/** The most pages and redirects in one authorization. */
 const MOST_STEPS = 15;
 
 type Decision = 'allow' | 'deny';
 
 /**
- * A person's browser, as far as signing in and allowing an application need one: cookies, redirects
- * and forms.
+ * A person's browser. It supports only what is needed to sign in and to allow an application:
+ * cookies, redirects and forms.
  */
 export class Browser {
   readonly #connection: Connection;
@@ -22,8 +22,8 @@ export class Browser {
   }
 
   /**
-   * Goes there, signs in when asked to, allows what is asked for (or denies it); answers the URL
-   * that the application is called back at.
+   * Opens the path, signs in if asked to, and allows or denies the request. Returns the URL at
+   * which the application is called back.
    */
   async authorize(path: string, decision: Decision = 'allow'): Promise<URL> {
     let sent: Sent = { method: 'GET', path };
@@ -41,7 +41,7 @@ export class Browser {
     throw new Error(`${path} led nowhere in ${MOST_STEPS} steps`);
   }
 
-  /** Opens a page, as it is answered at once. */
+  /** Opens a page. Returns the first response, without following redirects. */
   open(path: string): Promise<Answer> {
     return this.#request({ method: 'GET', path });
   }
@@ -68,7 +68,10 @@ export class Browser {
   }
 }
 
-/** The page's form, filled in by its fields' types; of several buttons the one of the decision. */
+/**
+ * Fills in the page's form by the types of its fields. If there are several buttons, uses the
+ * button for the decision.
+ */
 function filledForm(
   answer: Answer,
   at: string,

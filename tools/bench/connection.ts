@@ -10,12 +10,12 @@ export interface Sent {
 
 export interface Answer {
   readonly status: number;
-  /** Status line and header fields as they came. */
+  /** The status line and the headers, as received. */
   readonly head: string;
   readonly body: string;
 }
 
-/** Milliseconds. */
+/** How long a connection may be idle before it is replaced, in milliseconds. */
 const IDLE = 2500;
 
 interface Waiting {
@@ -24,9 +24,8 @@ interface Waiting {
 }
 
 /**
- * One kept-alive connection to a server, one request at a time. Node's own client takes longer to
- * send a request than the servers measured here take to answer it; this one does no more than it
- * must.
+ * A keep-alive connection to a server. It sends one request at a time. It replaces Node's own
+ * client, which takes longer to send a request than the measured servers take to answer it.
  */
 export class Connection {
   readonly #port: number;
@@ -45,9 +44,9 @@ export class Connection {
   }
 
   async request(sent: Sent): Promise<Answer> {
-    // A server closes a connection that is idle for seconds, as the first ones are while others are
-    // made ready. It may be doing so now: one that was idle for half of the five seconds that Node
-    // waits is not used again.
+    // A server closes a connection that is idle for some seconds. The first connections are idle
+    // while the others are prepared. Node waits five seconds, so do not use a connection that was
+    // idle for half of this time: the server may be closing it.
     if (
       this.#socket.closed ||
       this.#socket.readableEnded ||
@@ -78,7 +77,8 @@ export class Connection {
       this.#received += chunk.toString('latin1');
       this.#settle();
     });
-    // One that was left is no matter of the request that waits on the next.
+    // Ignore the failure of a connection that was replaced. It does not affect the request that
+    // waits on the new one.
     const fail = (error: Error) => {
       if (socket === this.#socket) this.#fail(error);
     };
@@ -113,7 +113,7 @@ async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-/** The answer, once all of it has come. */
+/** Returns the response if it is complete, or null. */
 function answerIn(received: string): Answer | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
@@ -146,7 +146,7 @@ function unchunked(text: string): string | null {
   }
 }
 
-/** The values of a header field. */
+/** Returns the values of a header. */
 export function headerValues(answer: Answer, name: string): readonly string[] {
   const prefix = `${name.toLowerCase()}:`;
   return answer.head

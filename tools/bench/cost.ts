@@ -1,8 +1,10 @@
-// node bench/dist/cost.js <work> [target ...]: microseconds of the server's processor time for one
-// request of the work, which is what other programs on the machine disturb least. The targets take
-// turns; a target of another checkout is named by its file there, without the extension:
-// `/elsewhere/bench/dist/targets/portico`. CONNECTIONS, ROUNDS and REQUESTS say how much,
-// DATABASE_URL where.
+// node bench/dist/cost.js <work> [target ...]
+//
+// Prints the processor time that the server needs for one request, in microseconds. Other programs
+// on the machine disturb this figure less than other figures. The targets take turns. For a target
+// of another checkout, give its file without the extension:
+// `/elsewhere/bench/dist/targets/portico`. CONNECTIONS, ROUNDS and REQUESTS set the amount of work.
+// DATABASE_URL is the database.
 import path from 'node:path';
 import { createDatabase } from './database.ts';
 import { Connection } from './connection.ts';
@@ -42,7 +44,7 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
         steps.push(await work.prepare(bench.seeded, await Connection.open(bench.port)));
       turns.push({ name: bench.name, running, steps, figures: [] });
     }
-    // The first turns are for the compiler of JavaScript, and are not looked at.
+    // The first turns are not measured, because JavaScript is compiled in them.
     for (const { steps } of turns) await doTogether(steps, requests * 4);
     for (let round = 0; round < rounds; round += 1) {
       for (const { running, steps, figures } of round % 2 === 0 ? turns : turns.toReversed()) {
@@ -64,7 +66,10 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
   }
 }
 
-/** So many requests in all, each connection doing the next when it is done. */
+/**
+ * Does the work this many times. A connection starts the next request when the previous one has
+ * ended.
+ */
 async function doTogether(
   steps: readonly (() => Promise<unknown>)[],
   count: number,
@@ -80,7 +85,7 @@ async function doTogether(
   );
 }
 
-/** The lowest share of the figures is at or below it. */
+/** Returns the figure such that this share of the figures is not greater. */
 function at(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((one, other) => one - other);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;

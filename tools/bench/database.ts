@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A new database on the PostgreSQL server that an administrator's URL names; answers its URL. */
+/**
+ * Creates a database on the PostgreSQL server in the administrator's URL. Returns the URL of the
+ * new database.
+ */
 export async function createDatabase(server: string): Promise<string> {
   const name = `bench_${randomBytes(6).toString('hex')}`;
   const client = new pg.Client({ connectionString: server });
@@ -13,7 +16,7 @@ export async function createDatabase(server: string): Promise<string> {
   return url.href;
 }
 
-/** Removes one that `createDatabase` made, also while others are connected. */
+/** Removes a database that `createDatabase` created, even if connections to it are open. */
 export async function dropDatabase(made: string): Promise<void> {
   const url = new URL(made);
   const name = url.pathname.slice(1);

@@ -1,7 +1,8 @@
-// `npm run bench:doors`: what clients of other people need, beside what is asked of any server, in
-// turn, in one run: processor time and requests a second.
-// `node bench/dist/doors.js [rounds] [seconds]`; DATABASE_URL names a PostgreSQL server to do it on
-// instead of SQLite.
+// `npm run bench:doors` or `node bench/dist/doors.js [rounds] [seconds]`
+//
+// Measures the features for clients of other people, and compares them with the features of every
+// server. The rows take turns in one run. It prints processor time and requests per second. It uses
+// SQLite, or the PostgreSQL server in DATABASE_URL.
 import type { Connection, Sent } from './connection.ts';
 import { createDatabase } from './database.ts';
 import { measure, type Measured, type Prepare } from './measure.ts';
@@ -16,7 +17,7 @@ const CONNECTIONS = 10;
 
 interface Row {
   readonly name: string;
-  /** With the switches on, or everything at its default. */
+  /** The target: `portico-doors` has these features on, and `portico-mcp` has all defaults. */
   readonly on: 'portico-mcp' | 'portico-doors';
   readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
 }

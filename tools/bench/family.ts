@@ -1,6 +1,7 @@
-// node bench/dist/family.js [refreshes]: which rows one authorization leaves that was refreshed
-// once, and which when it was refreshed 100,000 times (1,000 with --quick). On SQLite, or on the
-// PostgreSQL server that DATABASE_URL names.
+// node bench/dist/family.js [refreshes]
+//
+// Prints which rows an authorization leaves behind if it is refreshed once, and if it is refreshed
+// 100,000 times (1,000 with --quick). It uses SQLite, or the PostgreSQL server in DATABASE_URL.
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -48,7 +49,7 @@ try {
   await bench.remove();
 }
 
-/** Of every table of the server's. */
+/** Counts the rows of each table of the server. */
 async function rowsByTable(): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   if (postgres === undefined) {

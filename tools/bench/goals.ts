@@ -1,13 +1,16 @@
 import type { Measured } from './measure.ts';
 import { figure, percent, times } from './print.ts';
 
-/** What a row of the tables is held to. */
+/** The goal of a row, and whether it is reached. */
 export interface Verdict {
   readonly target: string;
   readonly reached: boolean;
 }
 
-/** One work of one run: ours, the peer's, the bare limit's, and the bare rate of its signatures. */
+/**
+ * One work in one run: the figures of Portico, of the peer and of the bare limit, and the rate of
+ * bare signatures.
+ */
 export interface Row {
   readonly ours: Measured | undefined;
   readonly peer: Measured | undefined;
@@ -17,7 +20,7 @@ export interface Row {
 
 type Goal = (row: Row) => Verdict | null;
 
-/** Below this share of its core, the peer waits for its disk more than it works. */
+/** If the peer uses less than this share of its core, it mostly waits for its disk. */
 const BUSY = 0.8;
 
 const timesThePeer =
@@ -51,7 +54,7 @@ const shareOfLimit =
     };
   };
 
-/** By work; those without a row are held to nothing. */
+/** The goals by work. A work without an entry has no goal. */
 export const GOALS: Readonly<Record<'SQLite' | 'PostgreSQL', Readonly<Record<string, Goal>>>> = {
   SQLite: {
     'client-credentials token': timesThePeer(4, 6),
@@ -74,8 +77,8 @@ export const GOALS: Readonly<Record<'SQLite' | 'PostgreSQL', Readonly<Record<str
 };
 
 /**
- * The 99th percentile at 50 connections, memory and start. The protected endpoint has no peer to
- * compare with.
+ * The goal for the 99th percentile at 50 connections, for memory and for the start. The protected
+ * endpoint has no goal, because the peer has no such endpoint.
  */
 export function atMost(
   share: number,

@@ -1,5 +1,5 @@
-// `node tools/bench/heap.ts [calls] [mount] [path]`: what calls leave behind in a heap of 64 MiB,
-// in each mount, on every path.
+// `node tools/bench/heap.ts [calls] [mount] [path]` prints what calls leave behind in a heap of 64
+// MiB, for each mount and each path.
 import { PATHS, soak, SOAKED } from '../../test/support/soak/soak.ts';
 
 const calls = Number(process.argv[2] ?? 20_000);

@@ -1,7 +1,9 @@
-// node bench/dist/history.js [rows …] [--rounds 5] [--seconds 2] [--works part]: does a request
-// cost more, the more was issued before it? A database for each number of authorizations, each with
-// a refresh token and a living access token, and a server on each; the servers take turns. On
-// SQLite, or on the PostgreSQL server that DATABASE_URL names.
+// node bench/dist/history.js [rows …] [--rounds 5] [--seconds 2] [--works part]
+//
+// Measures whether a request costs more if more was issued before. For each number of
+// authorizations there is a database and a server. Each authorization has a refresh token and a
+// valid access token. The servers take turns. It uses SQLite, or the PostgreSQL server in
+// DATABASE_URL.
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
@@ -27,13 +29,16 @@ const sizes = positionals.length === 0 ? [10_000, 1_000_000, 10_000_000] : posit
 const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)];
 const DAY = 24 * 3_600_000;
 /**
- * Bytes that one authorization with its tokens takes at most, with its indexes and what is written
- * on the way.
+ * The most bytes that one authorization takes with its tokens. They include its indexes, and
+ * everything that is written temporarily.
  */
 const BYTES_EACH = 1200;
-/** Rows in one transaction: what does not fit its memory is written twice. */
+/**
+ * The number of rows in one transaction. If a transaction does not fit into memory, its rows are
+ * written twice.
+ */
 const AT_ONCE = 500_000;
-/** What the largest may lose against the smallest. */
+/** How much slower the largest database may be than the smallest. */
 const MOST_LOST = 0.1;
 const MEASURED = [
   'client-credentials token',
@@ -97,7 +102,7 @@ async function printTable(): Promise<void> {
   printRows(['work', ...heads, 'the most against the fewest', 'target', 'reached'], rows);
 }
 
-/** By size, the median of the turns. */
+/** Returns the median of the turns for each size. */
 async function turns(
   name: string,
 ): Promise<ReadonlyMap<number, Pick<Measured, 'perSecond' | 'p99'>>> {
@@ -105,7 +110,7 @@ async function turns(
   if (work === undefined) throw new Error(`There is no work ${name}`);
   const runs = new Map<number, Measured[]>(sizes.map((size) => [size, []]));
   for (let round = 0; round < rounds; round += 1) {
-    // Forwards and backwards, so that none comes always after the same.
+    // Go forwards and backwards, so that no server always runs after the same other server.
     for (const { size, bench } of round % 2 === 0 ? grown : grown.toReversed()) {
       const load = { connections: 10, warmUp: seconds / 4, seconds };
       runs
@@ -140,16 +145,16 @@ function requireRoom(): void {
   }
 }
 
-/** How each engine says what the rows are made of; `n` is the number of the row. */
+/** The SQL of each engine from which the rows are built. `n` is the number of the row. */
 interface Words {
   readonly hex: (number: string, digits: number) => string;
-  /** Something of the length of a SHA-256. */
+  /** A text that is as long as a SHA-256 hash. */
   readonly hash: string;
 }
 
 /**
- * Authorizations of a person each, a millisecond apart, that were refreshed lately, in the order of
- * their keys.
+ * Returns authorizations that were refreshed recently, in the order of their keys. Each belongs to
+ * a different person, and they are one millisecond apart.
  */
 function rowsOf({ hex, hash }: Words, client: string, now: number, rows: number) {
   const at = `(${now - rows} + n)`;

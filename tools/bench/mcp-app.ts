@@ -1,4 +1,5 @@
-// Portico with fifty tools, everything at its default. Prints its port and a token when it listens.
+// Runs Portico with fifty tools and with all defaults. When it listens, it prints its port and a
+// token.
 import { listen, startApplication } from '@portico/kit';
 import { mcp, tool } from '@portico/mcp';
 import { authorizationServerOf, oauthServer } from 'portico';

@@ -1,6 +1,6 @@
 /**
- * The tools of both servers that `mcp.ts` calls: one to be called, and those it has to be found
- * among.
+ * The tools of the two servers that `mcp.ts` measures. Only the first one is called. The others
+ * make it harder to find.
  */
 export const TOOLS = Array.from({ length: 50 }, (_, index) => ({
   name: index === 0 ? 'service_status' : `tool_${index}`,

@@ -1,6 +1,7 @@
-// `npm run bench:mcp`: tools/call with fifty tools, the token checked at each call, beside a server
-// made with the SDK alone and beside Portico's own UserInfo, in turn, in one run.
-// `node tools/bench/mcp.ts [rounds] [seconds]`.
+// `npm run bench:mcp` or `node tools/bench/mcp.ts [rounds] [seconds]`
+//
+// Measures tools/call with fifty tools. Each call checks the token. It compares Portico with a
+// server that uses only the SDK, and with Portico's own UserInfo. They take turns in one run.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { Bench, CAN_PIN, freePort } from './server.ts';
 import { WORKS } from './works.ts';
 
 const [, , rounds = '3', seconds = '1.5'] = process.argv;
-/** Connections. */
+/** The larger number of connections. */
 const MANY = 50;
 const LOADS = [10, MANY] as const;
 

@@ -1,34 +1,34 @@
 import { Connection } from './connection.ts';
 
 /**
- * What one connection does: what this makes ready does the work once, and rejects when it was not
- * done.
+ * Prepares one connection. Returns a function that does the work once, and rejects if the work
+ * failed.
  */
 export type Prepare = (connection: Connection) => Promise<() => Promise<unknown>>;
 
-/** What a piece of work took. Latencies are in milliseconds. */
+/** The figures of a measured work. Latencies are in milliseconds. */
 export interface Measured {
   readonly done: number;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
   readonly slowest: number;
-  /** The share of one core that the server was busy with it; null where it was not asked for. */
+  /** The share of one core that the server used. It is null if it was not measured. */
   readonly busy: number | null;
 }
 
 export interface Load {
   readonly connections: number;
-  /** Seconds before anything is measured, and seconds measured. */
+  /** The seconds before the measurement, and the seconds that are measured. */
   readonly warmUp: number;
   readonly seconds: number;
-  /** Seconds of processor time that the server has had so far. */
+  /** Returns the processor time that the server has used so far, in seconds. */
   readonly processorTime?: () => number;
 }
 
 /**
- * Does the work over so many connections, each doing it again when it is done. One failure ends it
- * all.
+ * Does the work on several connections at once. Each connection repeats it until the time is up. If
+ * one request fails, the measurement fails.
  */
 export async function measure(port: number, prepare: Prepare, load: Load): Promise<Measured> {
   const connections = await Promise.all(
@@ -52,7 +52,7 @@ export async function measure(port: number, prepare: Prepare, load: Load): Promi
   }
 }
 
-/** Each step over and over until the time is up; answers the milliseconds of each. */
+/** Repeats the steps until the time is up. Returns the duration of each, in milliseconds. */
 async function repeat(
   steps: readonly (() => Promise<unknown>)[],
   seconds: number,

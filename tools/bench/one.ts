@@ -1,6 +1,7 @@
-// node bench/dist/one.js <target> [work] [connections] [seconds]: one target, for a look at one
-// thing. DATABASE=<url> is where it keeps its data; PROFILE=<folder> gets a profile of its
-// processor time.
+// node bench/dist/one.js <target> [work] [connections] [seconds]
+//
+// Runs a single target, so that you can examine one thing. DATABASE=<url> sets the database.
+// PROFILE=<folder> sets the folder for a profile of its processor time.
 import { measure } from './measure.ts';
 import { Bench } from './server.ts';
 import { WORKS } from './works.ts';

@@ -1,28 +1,28 @@
-// Draws what a run measured: a picture (SVG) of bars for each table of RESULTS.md that a picture
-// says sooner. `npm run bench` stores its figures in results/ and draws them;
-// `node tools/bench/plots.ts` draws what is stored.
+// Draws the figures of a run as bars (SVG). There is a picture for each table of RESULTS.md that is
+// easier to read as a picture. `npm run bench` stores its figures in results/ and draws them. `node
+// tools/bench/plots.ts` draws the stored figures.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What a run of `run.ts` measured; what was not measured is left out. */
+/** The figures of a run of `run.ts`. A figure that was not measured is missing. */
 export interface Figures {
-  /** The store, and how often and for how long it was measured. */
+  /** The store, how many times it was measured, and for how long. */
   readonly how: string;
-  /** In the order of the tables. */
+  /** The targets, in the order of the tables. */
   readonly targets: readonly string[];
-  /** By work and target: requests a second with few connections. */
+  /** Requests per second with few connections, by work and target. */
   readonly perSecond: FiguresByWork;
-  /** By work and target: the 99th percentile in milliseconds with many connections. */
+  /** The 99th percentile with many connections, in milliseconds, by work and target. */
   readonly p99: FiguresByWork;
-  /** By target: milliseconds from starting the process to its first answer. */
+  /** The time from the start of the process to its first response, in milliseconds, by target. */
   readonly start: Readonly<Record<string, number>>;
-  /** By target: the most memory of the run, in MiB. */
+  /** The most memory in the run, in MiB, by target. */
   readonly memory: Readonly<Record<string, number>>;
 }
 
 type FiguresByWork = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** A group of bars, which have a scale of their own: the longest fills it. */
+/** A group of bars. Each group has its own scale: its longest bar has the full width. */
 export interface BarGroup {
   readonly title: string;
   readonly bars: readonly { readonly label: string; readonly value: number }[];
@@ -30,14 +30,14 @@ export interface BarGroup {
 
 export interface BarChart {
   readonly title: string;
-  /** What is longer, and whether that is better. */
+  /** What the length of a bar means, and whether longer is better. */
   readonly description: string;
-  /** Behind each figure: ` ms`. */
+  /** The unit after each figure, such as ` ms`. */
   readonly unit: string;
   readonly groups: readonly BarGroup[];
 }
 
-/** The pictures of a run, by the ends of their names. */
+/** Returns the pictures of a run, by the last part of their file names. */
 export function chartsOf(figures: Figures): Readonly<Record<string, BarChart>> {
   const groups = (byWork: FiguresByWork) =>
     Object.entries(byWork).map(([title, values]) => ({
@@ -79,8 +79,8 @@ const barsOf = (targets: readonly string[], values: Readonly<Record<string, numb
 const [WIDTH, LEFT, RIGHT, BAR, STEP, GAP, LINE] = [720, 190, 90, 14, 20, 34, 16];
 
 /**
- * The chart as SVG: it has its own ground, light or dark as the reader's, and says its figures to
- * who does not see them.
+ * Returns the chart as SVG. It has its own background, which is light or dark like the reader's
+ * system. Its figures are also there as text, for readers who do not see the picture.
  */
 export function drawBars(chart: BarChart): string {
   const lines = wrapped(chart.description);
@@ -124,7 +124,7 @@ ${groups.join('\n')}
 `;
 }
 
-/** In lines that fit. */
+/** Breaks the text into lines that fit. */
 function wrapped(text: string): readonly string[] {
   return text.match(/.{1,96}(?:\s+|$)/g)?.map((line) => line.trim()) ?? [];
 }
@@ -144,11 +144,14 @@ function drawGroup({ title, bars }: BarGroup, y: number, unit: string): string {
   return [`<text class="group" x="16" y="${y + 4}">${escaped(title)}</text>`, ...rows].join('\n');
 }
 
-/** Ours, the bare limit, which is not a server that you could run, and others. */
+/**
+ * Returns the kind of a bar: Portico, the bare limit (which is not a server that you could run), or
+ * another server.
+ */
 const kindOf = (label: string) =>
   label.startsWith('portico') ? 'bar ours' : label === 'bare' ? 'limit' : 'bar';
 
-/** As the tables have it. */
+/** Formats a figure as in the tables. */
 export const shown = (value: number): string =>
   value.toLocaleString('en', { maximumFractionDigits: Number.isInteger(value) ? 0 : 1 });
 
@@ -159,14 +162,17 @@ const escaped = (text: string) =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 
-/** Where figures and pictures are kept: beside the sources, also for what is built into `dist`. */
+/**
+ * The folder for figures and pictures. It is next to the sources, even if this code runs from
+ * `dist`.
+ */
 export const RESULTS = path.join(
   import.meta.dirname,
   ...(path.basename(import.meta.dirname) === 'dist' ? ['..'] : []),
   'results',
 );
 
-/** The pictures of the figures that are stored, by the paths of their files. */
+/** Returns the pictures of the stored figures, by the paths of their files. */
 export function storedPictures(): ReadonlyMap<string, string> {
   const pictures = new Map<string, string>();
   for (const file of globSync('*.json', { cwd: RESULTS }).toSorted()) {
@@ -180,7 +186,7 @@ export function storedPictures(): ReadonlyMap<string, string> {
   return pictures;
 }
 
-/** Stores the figures of a run, and draws them. */
+/** Stores the figures of a run and draws them. */
 export function store(name: string, figures: Figures): void {
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(path.join(RESULTS, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);

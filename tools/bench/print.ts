@@ -2,7 +2,7 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** A table of Markdown. */
+/** Prints a table in Markdown. */
 export function printRows(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   print(
@@ -26,7 +26,7 @@ export function times(ratio: number): string {
   return `${Number.isInteger(ratio) ? ratio : ratio.toFixed(2)} ×`;
 }
 
-/** `-` where one of the two was not measured. */
+/** Returns the ratio of two figures, or `-` if one of them was not measured. */
 export function shareOf(one: number | undefined, other: number | undefined): string {
   return one === undefined || other === undefined ? '-' : percent(one / other);
 }

@@ -1,6 +1,7 @@
-// DATABASE_URL=postgres://… node bench/dist/processes.js: Portico on PostgreSQL, by one process and
-// by two on one database. The database server, the processes and the load share the machine's
-// cores.
+// DATABASE_URL=postgres://… node bench/dist/processes.js
+//
+// Measures Portico on PostgreSQL with one process, and with two processes on one database. The
+// database server, the processes and the load all run on this machine.
 import { createDatabase } from './database.ts';
 import { measure } from './measure.ts';
 import { Bench, freePort } from './server.ts';
@@ -35,7 +36,7 @@ try {
   await bench.remove();
 }
 
-/** Twenty connections, spread over the processes. */
+/** Measures with twenty connections, which are spread over the processes. */
 async function perSecond(work: (typeof WORKS)[number], on: readonly number[]): Promise<number> {
   const measured = await Promise.all(
     on.map((port) =>

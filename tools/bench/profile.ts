@@ -1,5 +1,5 @@
-// node bench/dist/profile.js [target]: what the processor's time of each work goes to, by Node's
-// own profiler.
+// node bench/dist/profile.js [target] prints how each work uses the processor's time. It uses
+// Node's own profiler.
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,11 +14,14 @@ interface Profile {
     readonly children?: readonly number[];
   }[];
   readonly samples: readonly number[];
-  /** Microseconds. */
+  /** The time since the previous sample, in microseconds. */
   readonly timeDeltas: readonly number[];
 }
 
-/** Seconds at the beginning that are not looked at: the program is loaded and compiled then. */
+/**
+ * How long the profile leaves out at the beginning, in seconds. The program is loaded and compiled
+ * in this time.
+ */
 const WARM_UP = 4;
 const SECONDS = 6;
 
@@ -57,7 +60,7 @@ for (const work of WORKS) {
 }
 await bench.remove();
 
-/** Of the time that was not idle. */
+/** Returns the shares of the time in which the processor was not idle. */
 function sharesOf({ nodes, samples, timeDeltas }: Profile): ReadonlyMap<Category, number> {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const callers = new Map(
@@ -82,7 +85,8 @@ function sharesOf({ nodes, samples, timeDeltas }: Profile): ReadonlyMap<Category
 type Frame = Profile['nodes'][number]['callFrame'];
 
 function categoryOf({ functionName, url }: Frame, caller: Frame | undefined): Category {
-  // A statement's time shows as the function that runs it, or names what it answers.
+  // The time of an SQL statement appears under the function that runs the statement or names its
+  // columns.
   if (/^(?:executePrepared|toRow|all|run)$/.test(functionName)) return 'SQLite';
   if (functionName === '(garbage collector)') return 'garbage';
   if (/^write(?:Utf8|Latin1|Ascii)String$|^writev?$|^writeBuffer$/.test(functionName))

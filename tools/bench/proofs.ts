@@ -1,9 +1,9 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 
-/** Makes the proof of DPoP for one request (RFC 9449 section 4.2). */
+/** Creates the DPoP proof for one request (RFC 9449 section 4.2). */
 export type Prove = (method: string, url: string, accessToken: string | null) => string;
 
-/** With its own key, ES256. */
+/** Creates a prover with a new ES256 key. */
 export function newProver(): Prove {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -1,7 +1,7 @@
-// `npm run bench`: every work on every target, in turn, in one run; prints the tables of
-// RESULTS.md. DATABASE_URL names a PostgreSQL server to do it on instead of SQLite. A run of
-// everything stores its figures in results/, and draws them. With --quick, everything once and
-// briefly: does it all still work?
+// `npm run bench` runs every work on every target and prints the tables of RESULTS.md. The targets
+// take turns in one run. It uses SQLite, or the PostgreSQL server in DATABASE_URL. A complete run
+// stores its figures in results/ and draws them. With --quick, everything runs only once and for a
+// short time, to see whether it still works.
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -23,11 +23,11 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '2' },
   },
 });
-/** A part of it, or a brief look, is not what the pictures are of. */
+/** Only a complete run is stored and drawn. A part of it, or a quick run, is not. */
 const isWhole = !options.quick && options.targets === undefined && options.works === '';
 const rounds = options.quick ? 1 : Number(options.rounds);
 const seconds = options.quick ? 0.2 : Number(options.seconds);
-/** Connections, for the rate and for the 99th percentile. */
+/** The numbers of connections: one for the rate, and one for the 99th percentile. */
 const [FEW, MANY] = options.quick ? [2, 5] : [10, 50];
 const postgres = process.env['DATABASE_URL'];
 const names = (
@@ -40,19 +40,19 @@ const names = (
 interface Contender {
   readonly bench: Bench;
   readonly running: RunningTarget;
-  /** Milliseconds from starting the process to its first answer. */
+  /** The time from the start of the process to its first response, in milliseconds. */
   readonly start: number;
 }
 
 /**
- * `npx portico serve`, whose memory is held against the peer's; everything else is of the server
- * that an application starts.
+ * The target whose memory is compared with that of the peer: `npx portico serve`. All other figures
+ * are from a server that an application starts.
  */
 const SERVED = 'portico-serve';
 
 /**
- * Which of the targets are compared: Portico, oidc-provider and the bare limit, in whatever
- * framework.
+ * The three targets that are compared: Portico, oidc-provider and the bare limit. They may run in
+ * any framework.
  */
 const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
   names.find((name) => name.startsWith(start)),
@@ -193,7 +193,7 @@ function rounded(values: ReadonlyMap<string, number>): Readonly<Record<string, n
   return Object.fromEntries([...values].map(([name, value]) => [name, Math.round(value)]));
 }
 
-/** What stands in a table. */
+/** Returns the figures of a table, by work and target. */
 function valuesOf(
   lines: ReadonlyMap<string, Line>,
   value: (measured: Measured) => number,
@@ -206,16 +206,16 @@ function valuesOf(
 }
 
 interface Line {
-  /** By target, the median of the rounds. */
+  /** The median of the rounds, by target. */
   readonly by: ReadonlyMap<string, Measured>;
   /**
-   * How many signatures of the work's algorithm the core makes in a second, measured in the same
-   * rounds.
+   * How many signatures of the work's algorithm the core makes per second. It is measured in the
+   * same rounds.
    */
   readonly signatures: number | null;
 }
 
-/** By work. The targets take turns, so that what disturbs one disturbs all. */
+/** Measures each work. The targets take turns, so that a disturbance affects all of them. */
 async function table(
   works: readonly Work[],
   connections: number,

@@ -10,7 +10,7 @@ import { Connection } from './connection.ts';
 import { dropDatabase } from './database.ts';
 import type { Seeded } from './target.ts';
 
-/** A target with its own folder and port, seeded once. */
+/** A target with its own folder and port. It is seeded once. */
 export class Bench {
   readonly name: string;
   readonly port: number;
@@ -31,7 +31,7 @@ export class Bench {
     this.seeded = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seeded;
   }
 
-  /** On SQLite in its own folder, or in the database that the URL names. */
+  /** Seeds a target on SQLite in its own folder, or in the database at the URL. */
   static async seed(name: string, database: string | null = null): Promise<Bench> {
     const directory = mkdtempSync(path.join(tmpdir(), `portico-bench-${path.basename(name)}-`));
     return new Bench(name, directory, database, await freePort());
@@ -53,8 +53,8 @@ export class Bench {
   }
 
   /**
-   * Starts a process of the target, on the processor's first core where that can be said; answers
-   * when it answers.
+   * Starts a process of the target. Pins it to the first core, if the system supports this.
+   * Resolves when the process answers.
    */
   async start(
     options: {
@@ -86,7 +86,7 @@ export class Bench {
 }
 
 export class RunningTarget {
-  /** Milliseconds from starting the process to its first answer. */
+  /** The time from the start of the process to its first response, in milliseconds. */
   startedIn = 0;
   readonly #child: ChildProcess;
   readonly #port: number;
@@ -114,7 +114,7 @@ export class RunningTarget {
     }
   }
 
-  /** In MiB: resident now, and at its peak. */
+  /** Returns the resident memory now and at its peak, in MiB. */
   memory(): { readonly now: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
     const of = (name: string) =>
@@ -122,17 +122,17 @@ export class RunningTarget {
     return { now: of('VmRSS'), peak: of('VmHWM') };
   }
 
-  /** Seconds of processor time so far. */
+  /** Returns the processor time so far, in seconds. */
   processorTime(): number {
-    // The second field is the name, which may hold anything; after it, the 12th and 13th are ticks
-    // in user and in kernel mode.
+    // The second field is the name of the process and may contain anything. The 12th and 13th
+    // fields after it are the ticks in user mode and in kernel mode.
     const fields = readFileSync(`/proc/${this.pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
     return (Number(fields[11]) + Number(fields[12])) / 100;
   }
 
-  /** The same to the nanosecond, as the scheduler counts it for each thread. */
+  /** Returns the processor time in nanoseconds, as the scheduler counts it for each thread. */
   nanoseconds(): number {
     return globSync(`/proc/${this.pid}/task/*/schedstat`)
       .map((file) => Number(readFileSync(file, 'utf8').split(' ', 1)[0]))
@@ -148,7 +148,10 @@ export class RunningTarget {
   }
 }
 
-/** Server on one core, load from the other, which is this process. */
+/**
+ * Whether processes can be pinned. The server then uses one core. This process creates the load and
+ * uses the other core.
+ */
 export const CAN_PIN =
   spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)]).status === 0;
 

@@ -1,12 +1,12 @@
-// node bench/dist/signatures.js <RS256|ES256> [seconds]: how many signatures of an ID token's size
-// one core makes in a second.
+// node bench/dist/signatures.js <RS256|ES256> [seconds] prints how many signatures one core makes
+// per second. They have the size of the signature of an ID token.
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, sign, type SignKeyObjectInput } from 'node:crypto';
 import { CAN_PIN } from './server.ts';
 
 export type Algorithm = 'RS256' | 'ES256';
 
-/** In a separate process, on the core that the servers have. */
+/** Measures it in a separate process, on the core that the servers use. */
 export function signaturesPerSecond(algorithm: Algorithm, seconds: number): number {
   const command = [process.execPath, import.meta.filename, algorithm, String(seconds)];
   const [program = '', ...args] = CAN_PIN ? ['taskset', '-c', '0', ...command] : command;

@@ -1,7 +1,9 @@
-// `npm run bench:soak -- [minutes] [mount] [rounds a second]`: every endpoint, in each mount, in a
-// heap of 64 MiB; at about half of what a process can do, or at the rate that is given, so that
-// several mounts can run side by side. Prints memory, open files and errors every minute, and at
-// the end what a request left behind in the heap.
+// `npm run bench:soak -- [minutes] [mount] [rounds per second]`
+//
+// Calls every endpoint in each mount, in a heap of 64 MiB. It uses about half of the rate that a
+// process can reach. If you give a rate, you can run several mounts at the same time. Every minute,
+// it prints memory, open files and errors. At the end, it prints what a request left behind in the
+// heap.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,8 +22,8 @@ const rate = process.argv[4] === undefined ? null : Number(process.argv[4]);
 const mounts = SOAKED.filter((mount) => mount.includes(process.argv[3] ?? ''));
 const CONNECTIONS = 10;
 /**
- * What a token's life is made of, and how often in a round. A work that a mount does not have is
- * left out.
+ * The works in one round, and how often each runs. They are what happens in the life of a token. A
+ * work that a mount does not have is left out.
  */
 const SHARES: Readonly<Record<string, number>> = {
   'whole authorization': 1,
@@ -82,7 +84,10 @@ async function halfOfFull(port: number, round: Parameters<typeof measure>[1]): P
   return (await measure(port, round, load)).perSecond / 2;
 }
 
-/** Starts rounds at an even pace, whether or not the last has ended; answers how many. */
+/**
+ * Starts rounds at an even pace, even if the previous round has not ended. Returns the number of
+ * rounds.
+ */
 async function soak(
   idle: (() => Promise<unknown>)[],
   perSecond: number,
@@ -124,7 +129,7 @@ async function soak(
   return started;
 }
 
-/** One round: each work so many times, one after the other. */
+/** Does one round: each work as often as `SHARES` says, one after the other. */
 async function roundOn(connection: Connection, seeded: Seeded): Promise<() => Promise<void>> {
   const steps: (() => Promise<unknown>)[] = [];
   for (const { name, prepare } of worksOf(seeded)) {
@@ -142,7 +147,10 @@ function worksOf(seeded: Seeded) {
   );
 }
 
-/** At least so many requests a round: a whole authorization is more than one. */
+/**
+ * Returns the number of requests in a round. It is a lower limit, because a whole authorization is
+ * more than one request.
+ */
 function requestsOf(seeded: Seeded): number {
   return worksOf(seeded).reduce((sum, { name }) => sum + (SHARES[name] ?? 0), 0);
 }
@@ -160,7 +168,7 @@ function heapUsed(child: ChildProcess): Promise<number> {
   return answer;
 }
 
-/** In MiB. */
+/** Returns the resident memory in MiB. */
 function resident(pid: number): string {
   const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return (Number(kilobytes) / 1024).toFixed(0);

@@ -1,4 +1,4 @@
-// The process that soak.ts measures: `soaked.ts <mount>`, with an IPC channel.
+// The process that soak.ts measures. Start it as `soaked.ts <mount>`, with an IPC channel.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { freePort } from './server.ts';
 import type { Seeded } from './target.ts';
 import { application, PATHS, registerClients, seed } from './targets/portico-application.ts';
 
-/** What soak.ts is told when the process listens. */
+/** The message to soak.ts when the process listens. */
 export interface Listening {
   readonly port: number;
   readonly seeded: Seeded;
@@ -44,7 +44,7 @@ async function startMount(): Promise<Listening & { close(): Promise<void> }> {
   const running = await mount.start({}, { databaseServer: null });
   const { clients, keys } = running.server;
   await keys.generate('ES256');
-  // The person and the API are those that the mounts of the tests have.
+  // The person and the API are the same as in the mounts of the tests.
   const seeded = {
     ...(await registerClients(clients, 'orders:read', ['mcp:tools'])),
     password: 'portico',
@@ -53,7 +53,7 @@ async function startMount(): Promise<Listening & { close(): Promise<void> }> {
   return { port: Number(new URL(running.url).port), seeded, close: () => running.close() };
 }
 
-/** What is finalised in one turn of the event loop can be collected in the next. */
+/** Collect twice: objects with a finalizer are freed only in the turn after their finalizer ran. */
 async function heapUsed(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
   for (let turn = 0; turn < 4; turn += 1) {

@@ -2,41 +2,49 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the driver must know to put work to a target. Paths begin with a slash. */
+/** Everything that the driver must know to send requests to a target. Paths begin with a slash. */
 export interface Seeded {
-  /** Has the grant client_credentials. Authenticates by HTTP Basic, as all do. */
+  /** The client with the grant client_credentials. It uses HTTP Basic, as all clients do. */
   readonly service: Credentials;
-  /** Has the grants authorization_code and refresh_token, and the redirect URI below. */
+  /**
+   * The client with the grants authorization_code and refresh_token, and the redirect URI below.
+   */
   readonly web: Credentials;
-  /** As `web`, with ES256 for its ID tokens; null for a target that has no such thing. */
+  /**
+   * A client like `web` whose ID tokens use ES256. It is null if the target does not support this.
+   */
   readonly webES256: Credentials | null;
-  /** May introspect what the others hold. */
+  /** The client that may introspect the tokens of the others. */
   readonly inspector: Credentials;
-  /** PERSON's here, where it is another. */
+  /** The person's password, if it differs from that of PERSON. */
   readonly password?: string;
-  /** With what any number of clients may register themselves; left out where none may. */
+  /**
+   * The token with which any number of clients may register themselves. It is missing if they
+   * cannot.
+   */
   readonly initialAccessToken?: string;
   /**
-   * The `scope` of each: for the application itself, for a person without and with OpenID Connect.
+   * The `scope` of each kind of request: for the application itself, for a person without OpenID
+   * Connect, and for a person with OpenID Connect.
    */
   readonly scopes: { readonly service: string; readonly plain: string; readonly openid: string };
-  /** Its public address, where it takes tokens that are bound to a key (DPoP). */
+  /** The target's public address, if it accepts tokens that are bound to a key (DPoP). */
   readonly provesTo?: string;
-  /** Null for what a target does not have. */
+  /** The paths of the endpoints. A path is null if the target does not have the endpoint. */
   readonly paths: {
     readonly authorize: string;
     readonly token: string;
     readonly introspect: string | null;
     readonly userinfo: string | null;
     readonly revoke?: string;
-    /** The page of a person's applications. */
+    /** The page that lists a person's applications. */
     readonly applications?: string;
     /**
-     * An endpoint of the application that needs the scope of `scopes.service`, and names the
+     * An endpoint of the application that needs the scope `scopes.service`. Its response names the
      * person.
      */
     readonly protected: string | null;
-    /** An MCP endpoint with the tool `my_name`. */
+    /** An MCP endpoint that has the tool `my_name`. */
     readonly mcp?: string | null;
     readonly discovery: string | null;
     readonly keys: string | null;
@@ -46,11 +54,14 @@ export interface Seeded {
 export interface Credentials {
   readonly id: string;
   readonly secret: string;
-  /** With which it signs an assertion for each request, in place of the secret, and for whom. */
+  /**
+   * The key that signs an assertion for each request instead of the secret, and the audience of
+   * these assertions.
+   */
   readonly signs?: { readonly pem: string; readonly audience: string };
 }
 
-/** The one person who signs in, over and over. */
+/** The person who signs in. There is only this one. */
 export const PERSON = {
   email: 'ada@example.com',
   name: 'Ada Lovelace',
@@ -58,25 +69,27 @@ export const PERSON = {
 } as const;
 export const REDIRECT_URI = 'https://client.example/callback';
 
-/** Where a target runs. */
+/** The place where a target runs. */
 export interface Place {
-  /** Its own folder, absolute, for its database and keys. */
+  /** The absolute path of the target's own folder, for its database and keys. */
   readonly directory: string;
-  /** `sqlite:<file>` or `postgres://…`. */
+  /** The URL of the database: `sqlite:<file>` or `postgres://…`. */
   readonly database: string;
   readonly port: number;
-  /** Its public address, `http://127.0.0.1:<port>`. */
+  /** The target's public address, `http://127.0.0.1:<port>`. */
   readonly url: string;
 }
 
 export interface Target {
-  /** Makes the schema, the person, the keys and the clients, once, in a separate process. */
+  /**
+   * Creates the schema, the person, the keys and the clients. It runs once, in a separate process.
+   */
   seed(place: Place): Promise<Seeded>;
-  /** Listens. */
+  /** Starts to listen. */
   serve(place: Place): Promise<unknown>;
 }
 
-/** Where this process runs, as `Bench` told it. */
+/** Returns the place where this process runs. `Bench` sets it in the environment. */
 export function placeOfProcess(): Place {
   const {
     BENCH_DIRECTORY: directory = '',
@@ -88,14 +101,15 @@ export function placeOfProcess(): Place {
 }
 
 /**
- * The main of every target: `seed` prints what was made as JSON, `serve` goes on until it is ended.
+ * The main function of every target. `seed` prints what it created as JSON. `serve` runs until it
+ * is stopped.
  */
 export async function runTarget(target: Target): Promise<void> {
   const place = placeOfProcess();
   if (process.argv[2] === 'seed') {
     process.stdout.write(`${JSON.stringify(await target.seed(place))}\n`, () => process.exit(0));
   } else {
-    // So that a profile which Node was asked for is written.
+    // Exit normally, so that Node writes the profile if one was requested.
     process.once('SIGTERM', () => process.exit(0));
     await target.serve(place);
   }

@@ -6,15 +6,15 @@ import { newProver } from './proofs.ts';
 import type { Algorithm } from './signatures.ts';
 import { REDIRECT_URI, type Credentials, type Seeded } from './target.ts';
 
-/** What a target is put to. */
+/** A kind of work that is measured on a target. */
 export interface Work {
   readonly name: string;
-  /** Whether the target has it at all. */
+  /** Whether the target supports this work. */
   readonly applies: (target: Seeded) => boolean;
   readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
   /**
-   * What signs the ID token that each request is answered with; null without an ID token, or if a
-   * work is more than that.
+   * The algorithm that signs the ID token in each response. It is null if there is no ID token, or
+   * if the work does more than that.
    */
   readonly algorithm: Algorithm | null;
 }
@@ -91,7 +91,7 @@ export const WORKS: readonly Work[] = [
     async prepare(target, connection) {
       const browser = new Browser(connection, target.password);
       const once = () => authorize(target, connection, target.scopes.openid, browser);
-      // The first time signs in.
+      // The first call signs the person in.
       await once();
       return once;
     },
@@ -122,7 +122,7 @@ export const WORKS: readonly Work[] = [
   get('key set', ({ paths }) => paths.keys, /"keys"/, false),
 ];
 
-/** What no figure is made of, and a server must take all the same, for as long as it runs. */
+/** Works that are not measured. A server must still handle them for as long as it runs. */
 export const OTHER_WORKS: readonly Work[] = [
   {
     name: 'a token revoked',
@@ -245,7 +245,7 @@ function refresh(
   };
 }
 
-/** That the ID token is signed as the work's name says. */
+/** Checks that the ID token has the algorithm in the name of the work. */
 function requireAlgorithm({ id_token: token }: Tokens, algorithm: Algorithm | null): void {
   if (token === undefined || algorithm === null) return;
   const header = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString()) as {
@@ -280,7 +280,10 @@ function get(
   };
 }
 
-/** From the authorization request to the tokens, as an application and a browser do it together. */
+/**
+ * Does a whole authorization, from the authorization request to the tokens. It plays the
+ * application and the browser.
+ */
 export async function authorize(
   target: Seeded & { readonly prove?: () => string },
   connection: Connection,
@@ -339,7 +342,10 @@ export function form(
   };
 }
 
-/** Each request: the same by a secret, and with a new assertion by a key. */
+/**
+ * Sends a request many times. With a secret, each request is the same. With a key, each request has
+ * a new assertion.
+ */
 function sending(
   path: string,
   client: Credentials,

@@ -1,20 +1,20 @@
 /**
- * A fault that is planted to see that it is found. Each is asleep in the same copy of the sources
- * until its target runs.
+ * A fault that is planted to check that the fuzzer finds it. All faults are in the same copy of the
+ * sources. Each is inactive until its target runs.
  */
 export interface Fault {
-  /** What is wrong. */
+  /** A description of the fault. */
   readonly name: string;
   readonly target: string;
   readonly edits: readonly Edit[];
 }
 
 interface Edit {
-  /** The source file, from the root of the repository. */
+  /** The path of the source file, from the root of the repository. */
   readonly file: string;
-  /** What stands there, once. */
+  /** The text to replace. It must appear exactly once. */
   readonly from: string;
-  /** What is put in its place; `AWAKE` stands for whether this fault is awake. */
+  /** The replacement. `AWAKE` stands for a test whether this fault is active. */
   readonly to: string;
 }
 
@@ -26,7 +26,7 @@ const one = (name: string, target: string, file: string, from: string, to: strin
 
 const keys = 'packages/portico/src/keys/jws/public-keys.ts';
 
-/** The quickest to be found first. */
+/** The faults. Those that are found fastest come first. */
 export const FAULTS: readonly Fault[] = [
   one(
     'a lone % throws',

@@ -6,25 +6,28 @@ import { asLine } from './engine/texts.ts';
 import { removeScratch } from './support/scratch.ts';
 import { buildTree, type Tree } from './engine/tree.ts';
 
-/** Runs targets in threads, and ends those that hang. */
+/** The options of a run. It runs targets in threads and ends threads that hang. */
 
 export interface FuzzOptions {
-  /** By name. */
+  /** The names of the targets. */
   readonly targets: readonly string[];
-  /** For each of them; 0 tries the seeds and what is kept, and nothing else. */
+  /**
+   * How long to fuzz each target, in seconds. If it is 0, the run tries only the seeds and the kept
+   * inputs.
+   */
   readonly seconds: number;
-  /** How many run side by side. */
+  /** The number of threads that run at the same time. */
   readonly atOnce: number;
   readonly seed: number;
-  /** With the faults of `faults.ts`: each target as often as it has one. */
+  /** The faults of `faults.ts` to plant. A target runs once for each of its faults. */
   readonly faults?: readonly { readonly name: string; readonly target: string }[];
-  /** Whether what is worth keeping is written to `.build/fuzz/corpus/`. */
+  /** Whether to write the inputs that are worth keeping to `.build/fuzz/corpus/`. */
   readonly keeps?: boolean;
-  /** Ends all of them, as if their time were over. */
+  /** Ends all threads, as if their time was over. */
   readonly signal?: AbortSignal;
-  /** Told each finding when it is there. */
+  /** Called with each finding at once. */
   readonly noticed?: (finding: Finding) => void;
-  /** Told each result when it is there. */
+  /** Called with each result at once. */
   readonly report?: (result: Result) => void;
 }
 
@@ -32,22 +35,22 @@ export interface Result {
   readonly target: string;
   readonly fault: string | null;
   readonly findings: readonly Finding[];
-  /** Null when the thread did not come to its end. */
+  /** The summary. It is null if the thread did not end normally. */
   readonly summary: Summary | null;
 }
 
-/** In seconds of the processor: an input that takes longer is ended. */
+/** The most processor time for one input, in seconds. After that, the thread is ended. */
 const HANGS = 10;
-/** In seconds of the clock, where the thread does nothing. */
+/** The most time for one input in which the thread does nothing, in seconds. */
 const SLEEPS = 120;
-/** In MiB. */
+/** The most memory, in MiB. */
 const MEMORY = 384;
-/** Different findings of one target. */
+/** The most different findings for one target. */
 const ENOUGH = 20;
 
 const here = import.meta.dirname;
 
-/** The names of all targets. */
+/** Returns the names of all targets. */
 export function targetNames(): readonly string[] {
   return globSync('*.ts', { cwd: path.join(here, 'targets') })
     .map((file) => file.replace(/\.ts$/, ''))
@@ -55,8 +58,8 @@ export function targetNames(): readonly string[] {
 }
 
 /**
- * What is kept of a target: what once was a fault, and what a run with `--keep` has left on this
- * machine.
+ * Returns the kept inputs of a target: those that once showed a fault, and those that a run with
+ * `--keep` has left on this machine.
  */
 export function corpusOf(target: string): readonly string[] {
   return [path.join(here, 'regressions', `${target}.txt`), keptFile(target)]
@@ -100,8 +103,8 @@ function runOne(
     places: tree.places,
     seed,
     seconds,
-    // A fault is found from the seeds alone: some of what is kept was found because of such a
-    // fault.
+    // Use only the seeds to find a planted fault. Some of the kept inputs were found because of
+    // such a fault.
     corpus: fault === null ? corpusOf(target) : [],
     keeps,
     enough: fault === null ? ENOUGH : 1,
@@ -181,7 +184,10 @@ function keep(target: string, lines: readonly string[]): void {
   writeFileSync(file, `${lines.join('\n')}\n`);
 }
 
-/** The inputs that reach every known place. Git ignores them: another run finds them again. */
+/**
+ * Returns the file with the inputs that reach every known place. Git ignores it, because another
+ * run finds these inputs again.
+ */
 function keptFile(target: string): string {
   return path.join(here, '..', '..', '.build', 'fuzz', 'corpus', `${target}.txt`);
 }

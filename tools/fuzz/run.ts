@@ -1,4 +1,4 @@
-// Fuzzes the parsers that take bytes from strangers: `tools/fuzz/README.md`.
+// Fuzzes the parsers that read bytes from strangers. See `tools/fuzz/README.md`.
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -58,7 +58,7 @@ function tell({ target, fault, findings, summary }: Result): void {
   } else write(`${name} ended early, ${findings.length} findings`);
 }
 
-/** At once: a run may be ended before it ends. */
+/** Write each finding at once, because a run may be stopped early. */
 function notice({ target, kind, message, input }: Finding): void {
   write(
     `${target}: ${kind}: ${message.split('\n').slice(0, 8).join('\n    ')}\n    ${input.slice(0, 600)}`,

@@ -1,26 +1,26 @@
-/** A parser, or some of a kind, that reads what strangers send. */
+/** One or more parsers that read what strangers send. */
 export interface Target {
-  /** Which parsers, for the README and the run. */
+  /** The names of the parsers, for the README and the run. */
   readonly about: string;
-  /** Inputs to begin with. */
+  /** The inputs to begin with. */
   readonly seeds: readonly (string | Uint8Array)[];
   /** Words of the grammar. */
   readonly dictionary?: readonly string[];
-  /** The longest input, in bytes; 16 KiB unless given. */
+  /** The longest input, in bytes. Default: 16 KiB. */
   readonly longest?: number;
-  /** How long an input may take, in milliseconds of the processor; 200 unless given. */
+  /** The most processor time for one input, in milliseconds. Default: 200. */
   readonly slowest?: number;
-  /** Once for each thread. */
+  /** Prepares the parser. It is called once for each thread. */
   start(): Promise<Run> | Run;
 }
 
 /**
- * Gives the parser an input. Throws for whatever it should not have done: a fault of ours, or a
- * Violation.
+ * Passes an input to the parser. Throws if the parser does something wrong. The error is a
+ * Violation, or an error that the parser itself should not have thrown.
  */
 export type Run = (input: Buffer) => void | Promise<void>;
 
-/** The parser answered, and not as it should. */
+/** The parser returned a result, but the wrong one. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
@@ -30,8 +30,8 @@ export function hold(holds: boolean, rule: string): asserts holds {
 }
 
 /**
- * What the parser returns; null when it refuses in its own way. Everything else that it throws is a
- * fault.
+ * Returns the result of the parser, or null if it rejects the input with an expected error. Every
+ * other error is a fault.
  */
 export function unless<T>(isRefusal: (error: unknown) => boolean, parse: () => T): T | null {
   try {
@@ -42,7 +42,7 @@ export function unless<T>(isRefusal: (error: unknown) => boolean, parse: () => T
   }
 }
 
-/** The same of one that works asynchronously. */
+/** Like `unless`, for an asynchronous parser. */
 export async function unlessAsync<T>(
   isRefusal: (error: unknown) => boolean,
   parse: () => Promise<T>,

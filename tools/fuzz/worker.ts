@@ -9,7 +9,7 @@ import { createRandom } from './engine/random.ts';
 import { asLine, fromLine } from './engine/texts.ts';
 import type { Run, Target } from './target.ts';
 
-/** One thread: tries inputs on one target, and goes on with those that do something new. */
+/** One thread. It tries inputs on one target, and continues with those that did something new. */
 
 const order = workerData as Order;
 const coverage = startCoverage(order.places);
@@ -18,11 +18,11 @@ const { target } = (await import(`./targets/${order.target}.ts`)) as { readonly 
 const run: Run = await target.start();
 
 /**
- * Inputs after which timers, and what is called when garbage is collected, have their turn: without
- * it what waits for them grows.
+ * The number of inputs after which the event loop runs. Otherwise timers and finalizers would never
+ * run, and the memory that waits for them would grow.
  */
 const TURN = 32;
-/** In bytes: a longer input is not kept for having done the same more often. */
+/** The longest input that is kept only because it entered a place more often, in bytes. */
 const LONGEST_COUNTED = 1024;
 const random = createRandom(order.seed);
 const longest = target.longest ?? 16_384;
@@ -37,7 +37,7 @@ let slow: Summary['slowest'] = { milliseconds: 0, length: 0 };
 let hardest = 0;
 
 interface Tried {
-  /** What it threw; undefined for nothing. */
+  /** The error that the parser threw, or undefined. */
   readonly thrown: unknown;
   readonly milliseconds: number;
 }
@@ -60,8 +60,8 @@ async function attempt(input: Buffer): Promise<Tried> {
 }
 
 /**
- * The least of three more times: what the compiler, the collector of garbage and other programs
- * take does not count.
+ * Returns the shortest time of three more attempts. This leaves out the time of the compiler, the
+ * garbage collector and other programs.
  */
 async function timeOf(
   input: Buffer,
@@ -77,8 +77,8 @@ async function timeOf(
 }
 
 /**
- * The same fault of another input is the same: without numbers, and by the first line of the
- * sources in its stack.
+ * Returns a key that is the same if two inputs cause the same fault. It contains the message
+ * without numbers, and the first line of the sources in the stack.
  */
 function keyOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return inspect(thrown);
@@ -126,8 +126,8 @@ async function judge(input: Buffer, { thrown, milliseconds }: Tried): Promise<vo
   const { clock, processor } = await timeOf(input);
   const time = Math.min(milliseconds, clock);
   if (time > slow.milliseconds) slow = { milliseconds: time, length: input.length };
-  // The system counts the processor's time in large steps, and a clock goes on while others have
-  // it.
+  // The system counts the processor's time in large steps, and the clock also runs while other
+  // programs use the processor. So use the smaller of the two.
   if (Math.min(time, 2 * processor) <= slowest || known.has('slow')) return;
   known.add('slow');
   found('slow', `${input.length} bytes took ${time.toFixed(0)} ms`, input);
@@ -139,11 +139,12 @@ async function offer(input: Buffer): Promise<void> {
   const news = coverage.news();
   const isNew = news === 'place' || (news === 'count' && input.length <= LONGEST_COUNTED);
   await judge(input, outcome);
-  // Only what is answered as it should be: what grows out of a fault would be the fault again.
+  // Keep only inputs without a fault. Inputs that derive from a fault would show the same fault
+  // again.
   if (isNew && outcome.thrown === undefined) pool.push(input);
 }
 
-/** The later ones, and the shorter ones, more often. */
+/** Chooses an input. Later and shorter inputs are chosen more often. */
 function chosen(): Buffer {
   const from = random.oneIn(2) ? Math.floor((pool.length * 2) / 3) : 0;
   const one = pool[from + random.below(pool.length - from)] ?? Buffer.alloc(0);
@@ -169,7 +170,7 @@ while (performance.now() < ends && known.size < order.enough && !isAsked()) {
   if (tried % TURN === 0) await nextTurn();
 }
 
-/** The fewest and shortest inputs that enter every place that any entered. */
+/** Returns few and short inputs that together enter every place that any input entered. */
 async function minimal(): Promise<readonly string[]> {
   const entered = new Set<number>();
   const kept: string[] = [];

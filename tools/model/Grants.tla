@@ -4,46 +4,46 @@
 (*                                                                         *)
 (* Requests run on several nodes (processes) that share one database row   *)
 (* (decision 29). Each action below is one statement or transaction of the *)
-(* code, or what happens beside it; between two actions anything else may  *)
-(* happen. README.md explains how to read this, file by file.              *)
+(* code, or another event. Anything else may happen between two actions.   *)
+(* README.md explains how to read each file.                               *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
   Nodes,       \* The processes.
-  K,           \* How many requests there are.
-  Start,       \* "code": a person has allowed the client. "token": its code was exchanged, too.
-  Window,      \* Whether there is a window for refreshing again (decision 37).
+  K,           \* The number of requests.
+  Start,       \* "code": a person has allowed the client. "token": the code was also exchanged.
+  Window,      \* Whether there is a window in which a refresh may be repeated (decision 37).
   MaxLosses,   \* How often the connection to the store is lost.
   MaxCrashes,  \* How often a process is killed.
   MaxPauses,   \* How often the account is suspended.
-  MaxExpiries, \* How often everything is left until it expires.
-  Revokes,     \* Whether the client, and access tokens by themselves, are revoked.
-  Offerers,    \* Who offers grants: "own", "other" (another client), "wrong" (its own client, with a wrong verifier).
-  Fault        \* "none", or what is broken on purpose (README.md).
+  MaxExpiries, \* How often no one does anything until everything expires.
+  Revokes,     \* Whether the client and single access tokens are revoked.
+  Offerers,    \* Who offers grants: "own" (its own client), "other" (another client), "wrong" (its own client, with a wrong verifier).
+  Fault        \* "none", or the error that is made on purpose (README.md).
 
 VARIABLES
-  row,       \* The row of oauth_families, as it is committed.
-  lock,      \* The request whose transaction has locked the row; 0 for none.
+  row,       \* The committed row of oauth_families.
+  lock,      \* The request whose transaction has locked the row, or 0.
   draft,     \* The row as that transaction found it.
   issued,    \* The requests whose access token was inserted.
-  deleted,   \* The access tokens that were revoked by themselves.
-  fences,    \* The ids that a row of no use has taken (decision 9).
-  late,      \* The requests whose statement is still on its way to the database, though nobody waits for it.
+  deleted,   \* The access tokens that were revoked individually.
+  fences,    \* The ids that are taken by a row that is never valid (decision 9).
+  late,      \* The requests whose statement is still on its way to the database, although the request no longer waits for it.
   rq,        \* The requests.
-  suspended, \* Whether the account is, at the host.
-  revoked,   \* Whether the client is.
-  pruner,    \* Whether pruning has found the row expired, and is about to remove it.
-  count      \* What has happened how often, for the bounds.
+  suspended, \* Whether the account is suspended at the host.
+  revoked,   \* Whether the client is revoked.
+  pruner,    \* Whether pruning has found that the row is expired, and will remove it.
+  count      \* How often each event has happened, for the bounds.
 
 vars == <<row, lock, draft, issued, deleted, fences, late, rq, suspended, revoked, pruner, count>>
 database == <<row, lock, draft, issued, deleted, fences, late>>
 around == <<suspended, revoked, pruner, count>>
 
-CODE  == 0          \* The code, where a refresh token could be.
-FIRST == 100        \* The refresh and access token that the code was exchanged for before.
+CODE  == 0          \* Stands for the code in places that may also name a refresh token.
+FIRST == 100        \* The refresh token and access token for which the code was exchanged at the start.
 NONE  == 101
-All == 1..K         \* Tokens have the number of the request that they were issued to.
+All == 1..K         \* A token has the number of the request that issued it.
 
 Unborn == [at |-> "unborn", does |-> "use", node |-> CHOOSE n \in Nodes : TRUE, offer |-> NONE, by |-> "own",
            asks |-> NONE, token |-> NONE, after |-> FALSE, stale |-> FALSE, paused |-> FALSE]
@@ -64,31 +64,31 @@ Init ==
   /\ count = [losses |-> 0, crashes |-> 0, pauses |-> 0, expiries |-> 0]
 
 -----------------------------------------------------------------------------
-(* What there is to say of a state *)
+(* Properties of a state *)
 
 Uses == {r \in All : rq[r].does = "use"}
 Is200(r) == rq[r].at = "200"
 
-\* What was answered: which grant, with the tokens of which number.
+\* The responses with tokens: pairs of the grant and the number of its tokens.
 Answered == {<<rq[r].offer, rq[r].token>> : r \in {u \in Uses : Is200(u)}}
             \cup (IF Start = "token" THEN {<<CODE, FIRST>>} ELSE {})
 Known == {pair[2] : pair \in Answered}
 
-\* A grant whose use took effect.
+\* Whether a use of this grant took effect.
 IsUsed(g) == \/ g = CODE /\ Start = "token"
              \/ \E i \in issued \ {FIRST} : rq[i].offer = g
 
-\* Whether what the last use gave is given again, to whoever offers what it used.
+\* Whether a request that offers this grant gets the tokens of the last use again.
 AnsweredAgain(g) == /\ Window /\ g # CODE /\ row.there /\ ~row.revoked /\ ~row.expired
                     /\ row.previous = g /\ row.open
 
-\* The access token t, for whoever asks now.
+\* Whether the access token t is valid now.
 Good(t) == /\ t \in issued \ deleted
            /\ row.there /\ ~row.revoked /\ ~row.expired
            /\ ~revoked \/ Fault = "a token is looked up without its client"
            /\ ~suspended \/ Fault = "suspension is not asked at use"
 
-\* Whoever was told that it has ended: by a revocation, or by the refusal of a replay.
+\* Whether a response has said that the authorization has ended: after a revocation, or after a replay.
 Ended == \/ revoked
          \/ \E r \in All : rq[r].does = "revoke" /\ Is200(r)
          \/ \E r \in All : rq[r].at = "replay refused"
@@ -96,11 +96,11 @@ Ended == \/ revoked
 Active(r) == rq[r].at \in {"read", "claim", "commit", "again", "replay", "end", "burn", "doubt", "settle", "last word", "write"}
 
 -----------------------------------------------------------------------------
-(* How a request goes on, and ends *)
+(* How a request continues, and how it ends *)
 
 Goes(r, to) == rq' = [rq EXCEPT ![r].at = to]
 
-\* What no longer matters of a request that has ended is forgotten, so that fewer states differ.
+\* Forgets the details of a request that has ended. They no longer matter, and without them there are fewer states.
 Over(request, at) == [request EXCEPT !.at = at, !.node = NONE, !.by = "own", !.asks = NONE,
                                      !.after = FALSE, !.stale = FALSE, !.paused = FALSE]
 Stops(r, at) == rq' = [rq EXCEPT ![r] = Over(rq[r], at)]
@@ -109,11 +109,11 @@ Answers(r, token) == rq' = [rq EXCEPT ![r] = Given(rq[r], token)]
 
 Revoked(r) == rq' = [rq EXCEPT ![r] = [Over(rq[r], "200") EXCEPT !.offer = NONE]]
 
-\* A second use by the grant's own client, though not in the window, is a replay: whichever way led to its refusal.
+\* A second use by the grant's own client outside of the window is a replay. It does not matter why the request was refused.
 IsReplay(r) == rq[r].by # "other" /\ IsUsed(rq[r].offer) /\ ~AnsweredAgain(rq[r].offer)
 Refuses(r) == Stops(r, IF IsReplay(r) THEN "replay refused" ELSE "refused")
 
-\* The answers that this node could not give to the same request (grants/unanswered.ts).
+\* The responses that this node could not send, and keeps for the same request (grants/unanswered.ts).
 Kept(node, offer, by) == {e \in All : rq[e].at = "kept" /\ rq[e].node = node /\ rq[e].offer = offer /\ rq[e].by = by}
 Oldest(set) == CHOOSE e \in set : \A other \in set : e <= other
 
@@ -138,7 +138,7 @@ Begin(r, does, node, offer, by) ==
           IN IF to \in {"401", "503"} THEN Over(request, to) ELSE request]
      /\ UNCHANGED <<database, around>>
 
-\* A code or a token may be offered by whoever was answered with it, a thief among them, as often as they like.
+\* A code or a token may be offered any number of times, by its client or by a thief who has it.
 IsNext(r) == rq[r].at = "unborn" /\ \A before \in 1..(r - 1) : rq[before].at # "unborn"
 BeginUse(r) ==
   IsNext(r) /\ \E node \in Nodes, by \in Offerers :
@@ -165,7 +165,7 @@ Decide(r) ==
      /\ UNCHANGED <<database, around>>
 
 -----------------------------------------------------------------------------
-(* The claim and its commit: spendCode, rotateRefreshToken. One transaction; its first statement locks the row. *)
+(* The claim and its commit: spendCode, rotateRefreshToken. It is one transaction, whose first statement locks the row. *)
 
 IsClaimable(g) == row.there /\ ~row.revoked /\ IF g = CODE THEN ~row.spent ELSE row.current = g
 
@@ -190,7 +190,7 @@ TakesEffect(r) ==
 
 Commit(r) == rq[r].at = "commit" /\ TakesEffect(r) /\ Answers(r, r) /\ UNCHANGED around
 
-\* Again(): what the last use was answered with, when it may be had again (grants/refresh-retry.ts).
+\* Again(): repeats the response of the last use, if it may be repeated (grants/refresh-retry.ts).
 Again(r) ==
   LET g == rq[r].offer
       isOpen == row.there /\ ~row.revoked /\ ~row.expired /\ row.open /\ row.current # NONE
@@ -204,25 +204,25 @@ Again(r) ==
      /\ UNCHANGED <<database, around>>
 
 -----------------------------------------------------------------------------
-(* Ending it. Each is one UPDATE of the row, and so waits for whoever has locked it. *)
+(* Ending the authorization. Each action is one UPDATE of the row, so it waits for a transaction that has locked the row. *)
 
 EndsRow(really) == row' = [row EXCEPT !.revoked = row.revoked \/ (row.there /\ really)]
 
-\* revokeReplayed: the row was read as used, and is revoked unless it is this token that is in use.
+\* revokeReplayed: the token was already used when the row was read. This revokes the row, unless this token is now the current one.
 Replay(r) ==
   /\ rq[r].at = "replay" /\ lock = 0
   /\ EndsRow(row.current # rq[r].offer /\ Fault # "a replay ends nothing")
   /\ Refuses(r)
   /\ UNCHANGED <<lock, draft, issued, deleted, fences, late, around>>
 
-\* The claim found no row: revokeFamily.
+\* revokeFamily: the claim found no row.
 End(r) ==
   /\ rq[r].at = "end" /\ lock = 0
   /\ EndsRow(TRUE)
   /\ Refuses(r)
   /\ UNCHANGED <<lock, draft, issued, deleted, fences, late, around>>
 
-\* burnCode: spends a code that was offered with something wrong.
+\* burnCode: uses up a code that was offered with an error.
 Burn(r) ==
   /\ rq[r].at = "burn" /\ lock = 0
   /\ IF row.there /\ ~row.spent THEN row' = [row EXCEPT !.spent = TRUE] /\ Refuses(r)
@@ -240,39 +240,39 @@ Write(r) ==
 -----------------------------------------------------------------------------
 (* The store is lost *)
 
-Often == 99 \* More than is counted.
+Often == 99 \* Stands for a number without a limit.
 Loses == /\ count.losses < MaxLosses
          /\ count' = IF MaxLosses = Often THEN count ELSE [count EXCEPT !.losses = @ + 1]
 
-\* Nothing was sent: 503.
+\* Nothing was sent, and the response is 503.
 NotSent(r) ==
   /\ rq[r].at \in {"read", "claim", "again", "replay", "end", "burn", "write"} /\ Loses
   /\ Stops(r, "503") /\ UNCHANGED <<database, suspended, revoked, pruner>>
 
-\* A revocation was done, and its acknowledgement is lost: 503, and it is simply done again.
+\* A revocation took effect, but its acknowledgement is lost. The response is 503, and the revocation can simply be repeated.
 EndUnheard(r) ==
   /\ rq[r].at \in {"replay", "end", "write"} /\ lock = 0 /\ Loses
   /\ EndsRow(rq[r].at # "replay" \/ row.current # rq[r].offer)
   /\ Stops(r, "503")
   /\ UNCHANGED <<lock, draft, issued, deleted, fences, late, suspended, revoked, pruner>>
 
-\* The whole statement is on its way (PostgreSQL has one): it may arrive, late, or never.
+\* The whole statement is on its way (on PostgreSQL, it is a single one). It may arrive late or never.
 ClaimOnItsWay(r) ==
   /\ rq[r].at = "claim" /\ Loses
   /\ late' = late \cup {r} /\ Goes(r, "doubt")
   /\ UNCHANGED <<row, lock, draft, issued, deleted, fences, suspended, revoked, pruner>>
 
-\* The commit is on its way (MariaDB): the lock is held until it arrives, or the server gives it up.
+\* The commit is on its way (MariaDB). The row stays locked until the commit arrives, or until the server gives up.
 CommitOnItsWay(r) ==
   /\ rq[r].at = "commit" /\ Loses /\ Goes(r, "doubt")
   /\ UNCHANGED <<database, suspended, revoked, pruner>>
 
-\* It took effect, and its acknowledgement is lost.
+\* The commit took effect, but its acknowledgement is lost.
 CommitUnheard(r) ==
   /\ rq[r].at = "commit" /\ Loses /\ TakesEffect(r) /\ Goes(r, "doubt")
   /\ UNCHANGED <<suspended, revoked, pruner>>
 
-\* What was on its way arrives. It meets the row of no use, if there is one, and fails as a whole.
+\* The statement that was on its way arrives. If it meets the row that is never valid, it fails completely.
 ArriveClaim(r) ==
   /\ r \in late /\ lock = 0
   /\ late' = late \ {r}
@@ -287,7 +287,7 @@ Vanish(r) ==
      \/ lock = r /\ rq[r].at # "commit" /\ lock' = 0 /\ draft' = NONE /\ UNCHANGED late
   /\ UNCHANGED <<row, issued, deleted, fences, rq, around>>
 
-\* The question of decision 9: takes the key, unless the row is there. It waits for the transaction that holds the key.
+\* The question of decision 9. It takes the key, unless the row exists. It waits for a transaction that has the key.
 IsThere(r) == r \in issued \ deleted
 TakesKey(r) == fences' = IF IsThere(r) \/ Fault = "a lost commit is only looked for" THEN fences ELSE fences \cup {r}
 Ask(r) ==
@@ -299,13 +299,13 @@ Ask(r) ==
           /\ IF IsThere(r) THEN Answers(r, r) ELSE Stops(r, "503")
   /\ UNCHANGED <<row, lock, draft, issued, deleted, late, around>>
 
-\* The store stays away: 503, and the answer is kept for the same request.
+\* The store stays away. The response is 503, and the result is kept for the same request.
 GiveUp(r) ==
   /\ rq[r].at = "doubt"
   /\ rq' = [rq EXCEPT ![r] = [Over(rq[r], "kept") EXCEPT !.node = rq[r].node, !.by = rq[r].by]]
   /\ UNCHANGED <<database, around>>
 
-\* The same request comes again to the same node, which settles the question first.
+\* The same request comes to the same node again. The node first finds out whether the earlier one took effect.
 OnTo(r, settled, as) ==
   LET left == Kept(rq[r].node, rq[r].offer, rq[r].by) \ {settled}
   IN rq' = [rq EXCEPT ![settled] = Over(rq[settled], as), ![r].at = IF left = {} THEN "read" ELSE "settle",
@@ -318,7 +318,7 @@ Settle(r) ==
      /\ IF IsThere(e) THEN Goes(r, "last word") ELSE OnTo(r, e, "503")
      /\ UNCHANGED <<row, lock, draft, issued, deleted, late, around>>
 
-\* isLastWord, and then the account is asked.
+\* Checks isLastWord, and then asks for the account.
 LastWord(r) ==
   LET e == rq[r].asks
       isLast == (row.there /\ ~row.revoked /\ row.current = e) \/ Fault = "a kept answer is not the last word"
@@ -335,7 +335,7 @@ LastWord(r) ==
                                       [] OTHER -> rq[i]]
      /\ UNCHANGED <<database, around>>
 
-\* The process is killed, with all that it remembers. What it had sent to the database is on its way.
+\* The process is killed, and loses its memory. Statements that it had sent to the database are still on their way.
 Crash(node) ==
   /\ count.crashes < MaxCrashes /\ count' = [count EXCEPT !.crashes = @ + 1]
   /\ \E r \in All : rq[r].node = node /\ (Active(r) \/ rq[r].at = "kept")
@@ -346,7 +346,7 @@ Crash(node) ==
   /\ UNCHANGED <<database, suspended, revoked, pruner>>
 
 -----------------------------------------------------------------------------
-(* What else happens *)
+(* Other events *)
 
 Suspend ==
   /\ ~suspended /\ count.pauses < MaxPauses /\ count' = [count EXCEPT !.pauses = @ + 1]
@@ -361,7 +361,7 @@ RevokeAccess(token) ==
   /\ Revokes /\ token \in Known /\ token \in issued \ deleted /\ deleted' = deleted \cup {token}
   /\ UNCHANGED <<row, lock, draft, issued, fences, late, rq, around>>
 
-\* No request lasts as long as a lifetime, and none as long as a window before its commit.
+\* A request ends before a lifetime does. It commits before a window closes.
 IsUnderWay(r) == Active(r) \/ r \in late \/ lock = r
 IsUsing(r) == rq[r].at \in {"read", "claim", "commit", "doubt"} \/ r \in late \/ lock = r
 CloseWindow ==
@@ -371,17 +371,17 @@ Expire ==
   /\ row.there /\ ~row.expired /\ ~(\E r \in All : IsUnderWay(r))
   /\ count.expiries < MaxExpiries /\ count' = [count EXCEPT !.expiries = @ + 1]
   /\ row' = [row EXCEPT !.expired = TRUE, !.open = FALSE]
-  \* An answer is kept for five minutes.
+  \* A response is kept for five minutes.
   /\ rq' = [r \in All |-> IF rq[r].at = "kept" THEN Over(rq[r], "forgotten") ELSE rq[r]]
   /\ UNCHANGED <<lock, draft, issued, deleted, fences, late, suspended, revoked, pruner>>
 
-\* Pruning reads which rows have expired, and removes those that still have.
+\* Pruning first reads which rows have expired. Then it removes those that are still expired.
 PruneRead == row.there /\ row.expired /\ ~pruner /\ pruner' = TRUE /\ UNCHANGED <<database, rq, suspended, revoked, count>>
 PruneRemove ==
   /\ pruner /\ lock = 0 /\ pruner' = FALSE
   /\ IF row.expired THEN row' = [row EXCEPT !.there = FALSE] ELSE UNCHANGED row
   /\ UNCHANGED <<lock, draft, issued, deleted, fences, late, rq, suspended, revoked, count>>
-\* What an early version did: a used grant was forgotten while what it had given lived.
+\* An error of an early version: it forgot a used grant although the tokens from it were still valid.
 PruneUsed ==
   /\ Fault = "pruning forgets used grants" /\ lock = 0 /\ row.knows /\ row' = [row EXCEPT !.knows = FALSE]
   /\ UNCHANGED <<lock, draft, issued, deleted, fences, late, rq, around>>
@@ -407,38 +407,38 @@ Interchangeable == Permutations(Nodes)
 -----------------------------------------------------------------------------
 (* What must hold in every state *)
 
-\* One answer for a use: whoever offers a grant is given the same tokens, and without a window nobody is answered twice.
+\* A use has only one result: all responses for a grant contain the same tokens. Without a window, there is only one response.
 OneAnswer ==
   /\ \A one, other \in Answered : one[1] = other[1] => one[2] = other[2]
   /\ ~Window => \A one, other \in {u \in Uses : Is200(u)} : rq[one].offer = rq[other].offer => one = other
 
-\* What is answered is in the database.
+\* Tokens in a response are in the database.
 AnsweredIsThere == Known \subseteq issued
 
-\* Once somebody was told that it has ended, no token is good, and no use that begins then is answered.
+\* After a response has said that the authorization has ended, no token is valid, and no later use gets tokens.
 NothingLivesOnceEnded == Ended => \A token \in issued : ~Good(token)
 NothingAnsweredOnceEnded == \A r \in Uses : rq[r].after => ~Is200(r)
 
-\* An access token that was revoked by itself is dead.
+\* An access token that was revoked individually is not valid.
 RevokedAccessIsDead == \A token \in deleted : ~Good(token)
 
-\* While the account is suspended no token is good, and no use that falls into that time is answered.
+\* While the account is suspended, no token is valid, and no use in that time gets tokens.
 NothingWhileSuspended ==
   /\ suspended => \A token \in issued : ~Good(token)
   /\ \A r \in Uses : rq[r].paused => ~Is200(r)
 
-\* A grant that was used before, and is not in the window, is not answered.
+\* A used grant outside of the window gets no tokens.
 ReplayIsRefused == \A r \in Uses : rq[r].stale => ~Is200(r)
 
-\* Nothing is spent without an answer, but where decision 9 says so: a process that dies; an answer that is kept and refused to a
-\* suspended person; one that is not the last word, since it was given by another process, or everything has ended.
+\* A grant is used up only if a response contains its tokens. Decision 9 lists the exceptions: the process dies, a kept response is
+\* refused because the person is suspended, or it is outdated because another process sent it or the authorization has ended.
 NothingSpentUnanswered ==
   \A r \in issued \ {FIRST} :
     \/ Is200(r) \/ rq[r].at \in {"doubt", "kept", "given", "lost", "forgotten", "kept refused"}
     \/ r \in Known
     \/ rq[r].at = "superseded" /\ (row.revoked \/ ~row.there)
 
-\* Nothing that was answered is lost: it is in use until it is used, ended, or expires. And it is ended for a reason.
+\* Tokens in a response are not lost: they stay current until they are used, ended, or expire. The authorization ends only for a reason.
 NothingLost ==
   /\ ~row.there => row.expired
   /\ row.there /\ ~row.revoked => \A token \in Known : IsUsed(token) \/ row.current = token

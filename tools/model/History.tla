@@ -1,20 +1,20 @@
 ------------------------------- MODULE History -------------------------------
 (***************************************************************************)
-(* Whether the model explains what real clients were answered: histories   *)
-(* as test/support/history writes them down. Each is a sequence of events: *)
-(*   <<"asked", i>>                operation i of it was sent              *)
+(* Checks whether the model explains the responses that real clients got.  *)
+(* test/support/history records them. Each is a sequence of events:        *)
+(*   <<"asked", i>>                its operation i was sent                *)
 (*   <<"answered", i, what, name>> it was answered; tokens have names      *)
-(* In between, requests take whatever steps the model has for them. What   *)
-(* was answered 503 or never may have been lost at any step.               *)
+(* Between the events, requests take any steps that the model allows. A    *)
+(* request with 503 or without a response may be lost at any step.         *)
 (***************************************************************************)
 EXTENDS Grants, Sequences, Recorded
 
 VARIABLES
-  h,    \* Which history.
-  at,   \* Its next event.
-  slot, \* Whether each operation has begun. It is the request of its number.
-  done, \* What came of an operation that is one step.
-  names \* The tokens of the model that the names of the history are.
+  h,    \* The number of the history.
+  at,   \* The position of its next event.
+  slot, \* Whether each operation has begun. Operation i is request i.
+  done, \* The result of each operation that is a single step.
+  names \* The model's token for each name in the history.
 
 operations == Recorded[h].operations
 events == Recorded[h].events
@@ -46,7 +46,7 @@ Fits(i, what) ==
          [] what = "401" -> rq[r].at = "401"
          [] what = "503" -> rq[r].at \in Unavailable
 
-\* The same name is the same token, and another name another.
+\* The same name means the same token, and different names mean different tokens.
 Names(i, name) ==
   IF name = 0 THEN names' = names
   ELSE LET token == rq[i].token
@@ -83,15 +83,15 @@ OneStep(i) ==
                /\ done' = [done EXCEPT ![i] = IF revoked THEN "401" ELSE "200"]
                /\ IF revoked \/ token \notin issued \ deleted THEN UNCHANGED vars ELSE RevokeAccess(token)
 
-\* Looking changes nothing: it is done as soon as the answer is the one that was given.
+\* A lookup changes nothing. So it happens as soon as the model's answer is the recorded one.
 MayLook(i) == /\ MayBegin(i) /\ operations[i].does = "look"
               /\ operations[i].answer = (IF Good(TokenOf(operations[i].offer)) THEN "good" ELSE "dead")
 CanLook == \E i \in Ops : MayLook(i)
 Looks == LET i == CHOOSE i \in Ops : MayLook(i)
          IN done' = [done EXCEPT ![i] = operations[i].answer] /\ UNCHANGED <<vars, h, at, slot, names>>
 
-\* Whoever was never answered may stop anywhere, so nothing need be lost of theirs. A use that was answered 503 did nothing, or took
-\* effect and its answer is kept: it never arrives later than that, which is less than the model allows, and all that was seen.
+\* A request without a response may stop anywhere, so no loss is needed for it. A use with 503 did nothing, or it took effect and its
+\* response is kept. It never arrives later. The model allows more than this, but no more was ever observed.
 GoesOn(i) ==
   /\ slot[i]
   /\ \/ Decide(i) \/ Claim(i) \/ Again(i) \/ Replay(i) \/ End(i) \/ Burn(i) \/ Write(i) \/ Settle(i) \/ LastWord(i)
@@ -99,14 +99,14 @@ GoesOn(i) ==
         /\ NotSent(i) \/ EndUnheard(i) \/ CommitUnheard(i) \/ GiveUp(i)
   /\ UNCHANGED <<slot, done>>
 
-\* What others see between a claim and its commit they could have seen before the claim.
+\* Everything that others see between a claim and its commit, they could also have seen before the claim.
 Commits(i) == slot[i] /\ rq[i].at = "commit" /\ operations[i].answer # "503"
 CommitNow == LET i == CHOOSE i \in Ops : Commits(i) IN Commit(i) /\ UNCHANGED history
 
 Inside == (\E i \in Ops : Begins(i) \/ OneStep(i)) /\ UNCHANGED <<h, at, names>>
 Onward == (\E i \in Ops \cap All : GoesOn(i)) /\ UNCHANGED <<h, at, names>>
 
-\* What stands in nobody's way comes first: what was sent, a look that fits, a commit, an answer that fits.
+\* Steps that affect no other step come first: a sent request, a lookup that fits, a commit, a response that fits.
 HistoryNext ==
   /\ at <= Len(events)
   /\ CASE events[at][1] = "asked" -> Asked
@@ -115,10 +115,10 @@ HistoryNext ==
        [] OTHER -> IF CanBeAnswered THEN IsAnswered ELSE Inside \/ Onward
 HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, history>>
 
-\* What only the promises look at, and no step of the model, makes no other state.
+\* Values that only the promises use, and no step of the model, do not make a state different.
 View == <<row, lock, issued, deleted, fences, late, revoked, history,
           [i \in All |-> <<rq[i].at, rq[i].token, rq[i].asks, rq[i].node>>]>>
 
-\* Tells that a history was explained to its end.
+\* Reports that a history was explained completely.
 Explained == at > Len(events) => PrintT(<<"explained", h>>)
 =============================================================================

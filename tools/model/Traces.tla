@@ -1,9 +1,9 @@
 ------------------------------- MODULE Traces -------------------------------
 (***************************************************************************)
-(* The model, writing down what happens: for test/model-traces.test.ts,    *)
-(* which does the same to real servers. What their test cannot do to a     *)
-(* database is left out: a commit alone that is late, while it holds the   *)
-(* lock (test/lost-uses.test.ts does that).                                *)
+(* The model, extended so that it records what happens. The test           *)
+(* test/model-traces.test.ts repeats this with real servers. Traces leave  *)
+(* out what that test cannot do to a database: a late commit that has the  *)
+(* lock. test/lost-uses.test.ts does this.                                 *)
 (***************************************************************************)
 EXTENDS Grants, Sequences
 
@@ -11,7 +11,7 @@ VARIABLE log
 
 IsOver == \A r \in All : rq[r].at # "unborn" /\ ~Active(r) /\ r \notin late
 
-\* What was done, by or to which request; then where the request is, its tokens if it was answered, and which tokens are good.
+\* The action and its request, and after it: the request's place, the tokens in its response, and the tokens that are valid.
 Log(what, r, about) ==
   log' = Append(log, <<what, r, about, rq'[r].at, rq'[r].token, {t \in issued : Good(t)}'>>)
 
@@ -54,6 +54,6 @@ LoggedInit == Init /\ log = <<>>
 LoggedNext == ~IsOver /\ ((\E r \in All : LoggedStep(r)) \/ LoggedEvent)
 LoggedSpec == LoggedInit /\ [][LoggedNext]_<<vars, log>>
 
-\* Prints the whole, once it has come to its end.
+\* Prints the whole trace when it has ended.
 Told == IsOver => PrintT(<<"trace", log>>)
 =============================================================================

@@ -1,6 +1,6 @@
-/** How large the model is in each check, and what is broken on purpose in the others. */
+/** How large the model is in each check, and which models are broken on purpose. */
 
-/** The constants of Grants.tla. */
+/** The constants in Grants.tla. */
 export interface Bounds {
   readonly K: number;
   readonly Start: 'code' | 'token';
@@ -14,7 +14,7 @@ export interface Bounds {
   readonly Fault: string;
 }
 
-/** One request of the client's own, and nothing beside it. */
+/** The smallest bounds: one request from the client itself, and no other events. */
 const LEAST: Bounds = {
   K: 1,
   Start: 'token',
@@ -43,7 +43,7 @@ export const INVARIANTS = [
 ] as const;
 export type Invariant = (typeof INVARIANTS)[number];
 
-/** The lines of a configuration. */
+/** Returns the lines of a TLC configuration. */
 export function configOf(given: Bounds, nodes: readonly string[] | null = null): readonly string[] {
   const named = nodes === null ? '{n1, n2}' : valueOf(nodes);
   const constants = Object.entries(given).map(([name, value]) => `${name} = ${valueOf(value)}`);
@@ -56,8 +56,8 @@ function valueOf(value: unknown): string {
 }
 
 /**
- * What is checked of Grants.tla. Nodes are alike, so states that differ by their names alone are
- * one.
+ * Returns the configuration that checks Grants.tla. Nodes are interchangeable, so states that
+ * differ only in the names of nodes count as one.
  */
 export const checkedOf = (given: Bounds): readonly string[] => [
   ...configOf(given),
@@ -69,8 +69,8 @@ export const checkedOf = (given: Bounds): readonly string[] => [
 const ALL = ['own', 'other', 'wrong'] as const;
 
 /**
- * What CI looks at, every state of each: what comes together in no single one of them is left to
- * the simulation.
+ * The bounds that CI checks completely, with every state. Combinations that are in none of them are
+ * left to the simulation.
  */
 export const EXHAUSTIVE: Readonly<Record<string, Bounds>> = {
   'a code, everybody who may offer it': bounds({
@@ -105,7 +105,7 @@ export const EXHAUSTIVE: Readonly<Record<string, Bounds>> = {
   }),
 };
 
-/** What is simulated: each with so many random behaviours. */
+/** The bounds that are simulated, each with this many random behaviours. */
 export const SIMULATED: Readonly<Record<string, Bounds>> = {
   'without a window': bounds({
     Start: 'code',
@@ -134,7 +134,7 @@ export const SIMULATED: Readonly<Record<string, Bounds>> = {
   }),
 };
 
-/** A model that is broken, and the invariant that it violates. */
+/** A broken model, and the invariant that it violates. */
 export interface Broken {
   readonly fault: string;
   readonly violates: Invariant;
@@ -168,7 +168,7 @@ export const BROKEN: readonly Broken[] = [
   }),
 ];
 
-/** What traces are made of: those that are replayed against servers. */
+/** The bounds from which traces are created. The traces are replayed against servers. */
 export const TRACED: readonly Bounds[] = [
   bounds({ K: 4, MaxLosses: 2, MaxPauses: 1 }),
   bounds({ K: 4, MaxLosses: 2, MaxCrashes: 1, Window: true }),
@@ -177,7 +177,7 @@ export const TRACED: readonly Bounds[] = [
   bounds({ K: 4, Start: 'code', MaxLosses: 2, MaxCrashes: 1 }),
   bounds({ K: 3, Revokes: true, MaxLosses: 1 }),
   bounds({ K: 3, MaxExpiries: 1, MaxLosses: 1 }),
-  // What takes a certain order is drawn where there is little else.
+  // Events that need a certain order are more likely if there are few other events.
   bounds({ K: 2, MaxLosses: 1 }),
   bounds({ K: 3, Window: true }),
   bounds({ K: 3, Window: true, MaxLosses: 1 }),

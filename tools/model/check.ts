@@ -1,6 +1,6 @@
 /**
- * Looks at every state of the model within its bounds, and at the models that are broken:
- * `npm run model`.
+ * `npm run model` checks every state of the model within its bounds. It also checks that TLC finds
+ * the error in each broken model.
  */
 import { BROKEN, checkedOf, EXHAUSTIVE } from './bounds.ts';
 import { runTlc } from './tlc.ts';

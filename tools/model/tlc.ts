@@ -6,7 +6,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * TLC, the model checker of TLA+, as `npm run model:fetch` puts it here. Using it fetches nothing.
+ * The path of TLC, the model checker of TLA+. `npm run model:fetch` puts it there. Using it does
+ * not download anything.
  */
 export const JAR = path.join(
   import.meta.dirname,
@@ -17,35 +18,35 @@ export const JAR = path.join(
   'tlc',
   'tla2tools.jar',
 );
-/** SHA-256 of that file: TLC 2.15, revision d5b5a7f. */
+/** The SHA-256 of that file. It is TLC 2.15, revision d5b5a7f. */
 const CHECKSUM = '58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a';
 
-/** A module of this folder, and what TLC does with it. */
+/** A module in this folder, and what TLC should do with it. */
 export interface Checked {
   readonly module: 'Grants' | 'Traces' | 'History';
-  /** The lines of a configuration of TLC. */
+  /** The lines of the TLC configuration. */
   readonly config: readonly string[];
-  /** Beside those that are always given. */
+  /** Options for TLC, in addition to those that are always set. */
   readonly options?: readonly string[];
-  /** A module that takes the place of the one of its name here. */
+  /** Modules that replace the modules of the same name in this folder. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Threads; two unless given. */
+  /** The number of threads. Default: 2. */
   readonly workers?: number;
-  /** Ends it after so many seconds; a simulation has no other end. */
+  /** Ends TLC after this many seconds. A simulation has no other end. */
   readonly seconds?: number;
-  /** Is told of each line that TLC says; true ends it. */
+  /** Called with each line that TLC prints. If it returns true, TLC is ended. */
   readonly heard?: (line: string) => boolean;
 }
 
-/** What TLC found. */
+/** The result of TLC. */
 export interface Finding {
-  /** The invariant that is violated; null when every state was looked at and none violates any. */
+  /** The violated invariant. It is null if TLC checked every state and found no violation. */
   readonly violated: string | null;
-  /** The actions that lead to it, in order. */
+  /** The actions that lead to the violation, in order. */
   readonly steps: readonly string[];
-  /** Different states that were found. */
+  /** The number of different states that TLC found. */
   readonly states: number;
-  /** The longest way from the beginning to a state. */
+  /** The number of steps to the state that is farthest from the beginning. */
   readonly depth: number;
   readonly seconds: number;
   readonly lines: readonly string[];
@@ -54,8 +55,8 @@ export interface Finding {
 const MODULES = ['Grants', 'Traces', 'History', 'Recorded'];
 
 /**
- * Throws an Error that says what to do when TLC or Java is not there, and one with TLC's words when
- * it could not do it.
+ * Runs TLC. If TLC or Java is missing, throws an Error that says what to do. If TLC fails, throws
+ * an Error with TLC's own message.
  */
 export async function runTlc(checked: Checked): Promise<Finding> {
   await requireJar();
@@ -87,7 +88,7 @@ async function start(checked: Checked, folder: string): Promise<Finding> {
   const { module, options = [], workers = 2, heard, seconds } = checked;
   const begin = performance.now();
   const given = [
-    // TLC unpacks its own modules there.
+    // TLC unpacks its own modules to this folder.
     `-Djava.io.tmpdir=${folder}`,
     '-XX:+UseParallelGC',
     '-Xmx2g',

@@ -1,6 +1,5 @@
 /**
- * Writes the behaviours of the model that test/model-traces.test.ts replays:
- * `npm run model:traces`.
+ * `npm run model:traces` writes the behaviours of the model that test/model-traces.test.ts replays.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +8,15 @@ import { runTlc } from './tlc.ts';
 import { stepsOf, type Trace } from '../../test/support/model/trace.ts';
 
 export const FILE = path.join(import.meta.dirname, 'traces.json');
-/** Of the simulation: the same seed gives the same traces. */
+/** The seed of the simulation. The same seed gives the same traces. */
 const SEED = 21;
-/** Behaviours that are simulated for each of the bounds, and how many of all are kept. */
+/** How many behaviours are simulated for each of the bounds, and how many of all are kept. */
 const SIMULATED = 150;
 const KEPT = 60;
 
 /**
- * So many behaviours of the model with these bounds, each from its beginning until every request
- * was answered.
+ * Returns this many behaviours of the model with these bounds. Each of them begins at the start and
+ * ends when every request was answered.
  */
 export async function simulate(
   given: Bounds,
@@ -44,14 +43,17 @@ export async function simulate(
   return traces;
 }
 
-/** How many brackets are open. */
+/** Returns how many brackets are open. */
 const depthOf = (text: string): number => text.split('<<').length - text.split('>>').length;
 
-/** What is interesting about a trace: what follows what, for one request and for all. */
+/**
+ * Returns the interesting features of a trace: which steps follow each other, for one request and
+ * for all requests.
+ */
 function featuresOf({ start, window, steps }: Trace): ReadonlySet<string> {
   const before = new Map<number, string>();
-  // That a window is closed, or a lost statement was refused, shows in what others may do
-  // afterwards.
+  // The effect of a closed window or of a lost statement that was rejected shows only in the later
+  // steps of other requests. So remember it.
   let since = '';
   const features = steps.flatMap(({ does, request, at, about }, index) => {
     const own = before.get(request) ?? '';
@@ -77,7 +79,7 @@ function featuresOf({ start, window, steps }: Trace): ReadonlySet<string> {
   return new Set(features);
 }
 
-/** Those in which most is done that none before has. */
+/** Chooses traces. Each next trace adds as many new features as possible. */
 function choose(traces: readonly Trace[], most: number): readonly Trace[] {
   const left = new Map(traces.map((trace) => [trace, featuresOf(trace)]));
   const seen = new Set<string>();
@@ -96,7 +98,7 @@ function choose(traces: readonly Trace[], most: number): readonly Trace[] {
   return chosen;
 }
 
-/** The text of the file, as this model gives it. */
+/** Returns the text of the file for the current model. */
 export async function written(): Promise<string> {
   const all: Trace[] = [];
   for (const given of TRACED) all.push(...(await simulate(given, SEED, SIMULATED)));

@@ -1,5 +1,5 @@
-// What is kept of `npm run mutation`: for each file how many of its mutants a test killed, and how
-// many live.
+// The stored result of `npm run mutation`. For each file, it contains how many mutants the tests
+// killed, and how many survived.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Explanation, Fate, Report } from './report.ts';
@@ -8,20 +8,20 @@ const root = path.join(import.meta.dirname, '..', '..');
 const FILE = path.join(root, 'tools', 'mutation', 'baseline.json');
 
 export interface Count extends Readonly<Record<Fate, number>> {
-  /** SHA-256 of the source that was mutated. */
+  /** The SHA-256 of the source that was mutated. */
   readonly source: string;
-  /** How many of the killed ones each file of tests killed. */
+  /** How many of the killed mutants each test file killed. */
   readonly by: Readonly<Record<string, number>>;
 }
 
-/** By file. */
+/** The counts by file. */
 export type Baseline = Readonly<Record<string, Count>>;
 
 export function readBaseline(): Baseline {
   return JSON.parse(readFileSync(FILE, 'utf8')) as Baseline;
 }
 
-/** One line for each file. */
+/** Writes one line for each file. */
 export function writeBaseline(baseline: Baseline): void {
   const lines = Object.keys(baseline)
     .toSorted()
@@ -51,7 +51,10 @@ export function baselineOf(report: Report): Baseline {
   return Object.fromEntries(counts);
 }
 
-/** In hundredths, rounded down: of the mutants that a test could have killed, how many one did. */
+/**
+ * Returns the percentage of mutants that were killed, of all mutants that a test could have killed.
+ * It has two decimals and is rounded down.
+ */
 export function scoreOf(baseline: Baseline): {
   readonly killed: number;
   readonly all: number;
@@ -65,8 +68,8 @@ export function scoreOf(baseline: Baseline): {
 }
 
 /**
- * Where the number of survivors is not that of their explanations, or an explanation is of a file
- * that was never mutated.
+ * Returns the files where the number of survivors differs from the number of explanations. A file
+ * that was never mutated must have no explanation.
  */
 export function miscounted(
   baseline: Baseline,
@@ -83,7 +86,10 @@ export function miscounted(
   });
 }
 
-/** Explanations of a line that the file, as it was mutated, does not have. */
+/**
+ * Returns the explanations of lines that the file does not contain. It checks only files that have
+ * not changed since they were mutated.
+ */
 export function misplaced(
   explanations: readonly Explanation[],
   isCurrent: (file: string) => boolean,

@@ -1,5 +1,5 @@
-// In Stryker's copy: makes `dist` of the mutated sources. Stryker would give the copy its
-// node_modules only afterwards.
+// Builds `dist` from the mutated sources in Stryker's copy. It is needed here because Stryker adds
+// node_modules to the copy only later.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { linkDependencies } from '../scripts/packages.ts';
@@ -9,8 +9,8 @@ if ((process.env['MUTATION_ROOT'] ?? root) === root)
   throw new Error('This changes a source: it is for the copy that Stryker makes');
 linkDependencies(root, process.env['MUTATION_ROOT']);
 
-// A test that is called a hundred times fails to sign in a hundred times, and is slowed:
-// every-mutant.ts has that forgotten in between.
+// Expose the failed attempts. A test that is called a hundred times fails to sign in a hundred
+// times, and the server would slow it down. every-mutant.ts forgets the attempts between the calls.
 const attempts = path.join(root, 'packages', 'portico', 'src', 'http', 'failed-attempts.ts');
 const remembered = 'new RecentMap<string, Failures>(MOST_KEYS)';
 const before = readFileSync(attempts, 'utf8');

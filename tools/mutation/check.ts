@@ -1,5 +1,5 @@
-// npm run mutation:check, for CI: a bounded part of what `npm run mutation` does. What a file of
-// tests killed of a source, it has to kill again.
+// `npm run mutation:check` is for CI. It does a limited part of `npm run mutation`: if a test file
+// killed mutants of a source before, it must kill them again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { readBaseline } from './baseline.ts';
 import { isCurrent } from './report.ts';
 import { mutate } from './stryker.ts';
 
-/** The most mutants of a file that is run again: another file for each commit. */
+/** The most mutants of a file that is run again. Each commit chooses another file. */
 const MOST = 120;
-/** Of a file that changed, this share of what was killed. */
+/** For a file that changed: the share of the mutants killed before that must be killed again. */
 const LEAST = 0.9;
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -19,7 +19,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** A source, and a file of tests that kills most of its mutants. */
+/** A source, and the test file that kills most of its mutants. */
 interface Pair {
   readonly file: string;
   readonly tests: string;
@@ -65,7 +65,7 @@ if (killed < expected) {
   process.exitCode = 1;
 }
 
-/** Another one for each commit, and the same for the same. */
+/** Chooses a pair by the commit. The same commit always chooses the same pair. */
 function pickByCommit(all: readonly Pair[]): Pair {
   const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout;
   const place = (each: Pair) =>

@@ -1,7 +1,7 @@
 import { TestRunner, type RunnerTestCase } from 'vitest';
 import { findings, found } from './findings.ts';
 
-/** What Stryker's mutated sources look at. */
+/** The variables that Stryker's mutated sources read. */
 interface Switches {
   activeMutant?: string;
   currentTestId?: string;
@@ -10,20 +10,20 @@ interface Switches {
   mutantCoverage?: { readonly perTest: Readonly<Record<string, Readonly<Record<string, number>>>> };
 }
 
-/** What build.ts shows of every server in this process. */
+/** Returns the failed attempts of every server in this process. build.ts exposes them. */
 const remembered = (): readonly Map<string, unknown>[] =>
   ((globalThis as Record<string, unknown>)['__failedAttempts__'] as
     Map<string, unknown>[] | undefined) ?? [];
 
-/** In milliseconds, beyond what the test takes with no mutant. */
+/** How much longer a test may take with a mutant than without, in milliseconds. */
 const PATIENCE = 10_000;
-/** In milliseconds of computing: what a mutant may cost. */
+/** The most computing time for one mutant, in milliseconds. */
 const BUDGET = Number(process.env['MUTATION_BUDGET']);
 
 /**
- * Runs each test once, and then again with every mutant that it reaches and that nothing has killed
- * yet: the server of the file goes on running meanwhile. A mutant is killed by a test that passes
- * before, fails with it, and passes again after.
+ * Runs each test once, and then again with every mutant that it reaches and that no test has killed
+ * yet. The server of the test file keeps running between the runs. A test kills a mutant if it
+ * passes before, fails with the mutant, and passes again afterwards.
  */
 export default class EveryMutant extends TestRunner {
   async runTask(test: RunnerTestCase): Promise<void> {
@@ -52,7 +52,7 @@ async function runWithEach(test: RunnerTestCase, run: () => unknown): Promise<vo
     await callEach('afterEach', test);
     switches.activeMutant = mutant;
     switches.hitCount = 0;
-    // A loop that the mutant made endless ends by this.
+    // This limit ends a loop that the mutant made endless.
     switches.hitLimit = 1000 + 100 * (reached[mutant] ?? 0);
     const why = await attempt(test, again, patience);
     switches.activeMutant = '';
@@ -70,7 +70,10 @@ async function runWithEach(test: RunnerTestCase, run: () => unknown): Promise<vo
   if (unfit !== null) found({ test: id, unfit: `after a mutant: ${unfit}` });
 }
 
-/** Of the mutants that a test reaches, those that live and have something left of their budget. */
+/**
+ * Returns the mutants that the test reaches, that are not killed yet, and that have enough of their
+ * budget left.
+ */
 function stillToTry(reached: readonly string[], cost: number): readonly string[] {
   const killed = new Set<string>();
   const paid = new Map<string, number>();
@@ -84,14 +87,15 @@ function stillToTry(reached: readonly string[], cost: number): readonly string[]
   );
 }
 
-/** Why the test failed, or null. */
+/** Returns why the test failed, or null if it passed. */
 async function attempt(
   test: RunnerTestCase,
   run: () => unknown,
   patience: number,
 ): Promise<string | null> {
   for (const failures of remembered()) failures.clear();
-  // What a call that never ended still expects, Vitest waits for at the end of the next one.
+  // Forget the open assertions of a call that never ended. Otherwise Vitest would wait for them at
+  // the end of the next call.
   (test as { promises?: unknown[] }).promises = [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
@@ -117,8 +121,8 @@ async function outcome(test: RunnerTestCase, run: () => unknown): Promise<string
 }
 
 /**
- * The hooks of the file and of each group that the test is in, as Vitest calls them before and
- * after the only call that it knows of.
+ * Runs the hooks of the file and of each group that contains the test. Vitest runs them only before
+ * and after the one call that it knows.
  */
 async function callEach(when: 'beforeEach' | 'afterEach', test: RunnerTestCase): Promise<void> {
   type Group = Parameters<typeof TestRunner.getSuiteHooks>[0];
@@ -135,7 +139,7 @@ async function callEach(when: 'beforeEach' | 'afterEach', test: RunnerTestCase):
   }
 }
 
-/** What a test wants done when it ends, and Vitest does only after the last call. */
+/** Runs the clean-up of a test. Vitest would run it only after the last call. */
 async function tidyUp(test: RunnerTestCase): Promise<void> {
   const ending = test as { onFinished?: ((context: unknown) => unknown)[] };
   const wanted = ending.onFinished ?? [];

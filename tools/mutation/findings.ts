@@ -1,11 +1,11 @@
-// What the tests found, in a file of Stryker's copy: one line for each finding, written where the
-// tests run, read where Stryker asks.
+// The findings of the tests, in a file of Stryker's copy. There is one line for each finding. The
+// tests write the file, and Stryker's runner reads it.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 const FILE = process.env['MUTATION_FINDINGS'] ?? 'mutation-findings.jsonl';
 
 /**
- * Mutants and tests by Stryker's ids; `cost` is the computing of one run of the test, in
+ * Mutants and tests have Stryker's ids. `cost` is the computing time of one run of the test, in
  * milliseconds.
  */
 export type Finding =

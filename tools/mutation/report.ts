@@ -1,6 +1,6 @@
-// What `npm run mutation` leaves behind. reports/mutation, which git ignores, has a file for each
-// area that says of every mutant what became of it. What is kept is small: baseline.ts. What lives
-// is explained in tools/mutation/explained, by hand.
+// The reports of `npm run mutation`. The folder reports/mutation has a file for each area, with the
+// result for every mutant. Git ignores it. The stored result is smaller: see baseline.ts. The
+// survivors are explained by hand in tools/mutation/explained.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,15 +9,15 @@ const root = path.join(import.meta.dirname, '..', '..');
 const REPORTS = path.join('reports', 'mutation');
 
 /**
- * `static`: it acts while a file is loaded or a server is made, before any test. `words`: a
- * sentence for a person (words.ts).
+ * The result for a mutant. `static` means that it acts while a file is loaded or a server is
+ * created, before any test. `words` means that it is in a sentence for a person (words.ts).
  */
 export type Fate = 'killed' | 'survived' | 'static' | 'words';
 
 export interface Mutant {
-  /** From and to, as an editor counts: `line:column-line:column`. */
+  /** The start and the end, as an editor counts them: `line:column-line:column`. */
   readonly at: string;
-  /** Stryker's name of the rule. */
+  /** Stryker's name for the rule. */
   readonly mutator: string;
   readonly replacement: string;
   readonly fate: Fate;
@@ -26,24 +26,26 @@ export interface Mutant {
 }
 
 export interface MutatedFile {
-  /** SHA-256 of the source that was mutated. */
+  /** The SHA-256 of the source that was mutated. */
   readonly source: string;
   readonly mutants: readonly Mutant[];
 }
 
 export type Report = Readonly<Record<string, MutatedFile>>;
 
-/** A mutant that may live, by what the source says there: line numbers move. */
+/**
+ * An explanation of a mutant that may survive. It refers to the text of the source and not to line
+ * numbers, because they move.
+ */
 export interface Explanation {
   readonly file: string;
-  /** The whole line where it begins, without what it is indented by. */
+  /** The whole line where the mutant begins, without its indentation. */
   readonly line: string;
   readonly mutator: string;
   readonly original: string;
   readonly replacement: string;
   /**
-   * How many places of the file it explains, where such a line stands more than once; 1 unless
-   * given.
+   * How many places of the file it explains, if the same line appears several times. Default: 1.
    */
   readonly places?: number;
   readonly why: string;
@@ -53,7 +55,7 @@ export interface Survivor extends Omit<Explanation, 'why' | 'places'> {
   readonly at: string;
 }
 
-/** Of all areas that were run on this machine. */
+/** Returns the results of all areas that were run on this machine. */
 export function readReport(): Report {
   return Object.assign({}, ...readEach(REPORTS)) as Report;
 }
@@ -78,7 +80,7 @@ export function hashOf(file: string): string {
     .digest('hex');
 }
 
-/** Whether the file is as it was when it was mutated. */
+/** Whether the file is unchanged since it was mutated. */
 export function isCurrent(
   known: Readonly<Record<string, { readonly source: string }>>,
   file: string,
@@ -87,8 +89,8 @@ export function isCurrent(
 }
 
 /**
- * What lives of a file, with what its source says there. The source has to be the one that was
- * mutated.
+ * Returns the survivors of a file, with the text of the source there. The source must be the one
+ * that was mutated.
  */
 export function survivorsOf(report: Report, file: string): readonly Survivor[] {
   const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
@@ -111,8 +113,8 @@ export function survivorsOf(report: Report, file: string): readonly Survivor[] {
 }
 
 /**
- * What is wrong with a report, in words that say what to do; empty when nothing is. Says nothing of
- * files that it does not have.
+ * Returns what is wrong with a report, and what to do. Empty if nothing is wrong. Ignores files
+ * that the report does not contain.
  */
 export function problemsOf(
   report: Report,

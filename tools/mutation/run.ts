@@ -1,5 +1,6 @@
-// npm run mutation [-- area …] [--all]: runs every mutant of what changed since, and those that
-// lived, or all of them; writes the report and the baseline, and says what lives unexplained.
+// `npm run mutation [-- area …] [--all]` runs the mutants of the files that changed, and the
+// mutants that survived. With --all, it runs all mutants. It writes the report and the baseline,
+// and prints the survivors without explanation.
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,7 +18,10 @@ import {
 import { AREAS, type Area } from './scope.ts';
 import { mutate, rangeOf } from './stryker.ts';
 
-/** In milliseconds of computing: enough for each test of an area that a mutant can reach. */
+/**
+ * The budget of a mutant: computing time in milliseconds. It is enough for each test of an area
+ * that the mutant can reach.
+ */
 const BUDGET = 20_000;
 
 function say(line: string): void {
@@ -54,7 +58,7 @@ async function run(name: string, { files: patterns, tests }: Area): Promise<void
   const files = globSync([...patterns], { cwd: root, exclude: ['**/*.test.ts'] }).toSorted();
   const parts = files.flatMap((file) => {
     if (values.all === true || !isCurrent(known, file)) return [file];
-    // Of a report from another machine, only the numbers are known.
+    // A report from another machine contains only numbers, so there is nothing to run again.
     if (!isCurrent(before, file)) return [];
     const alive = (before[file]?.mutants ?? []).filter(({ fate }) => fate === 'survived');
     return alive.map((mutant) => rangeOf(file, mutant));
@@ -74,8 +78,8 @@ async function run(name: string, { files: patterns, tests }: Area): Promise<void
 }
 
 /**
- * What was found again replaces what was known of the same source; of another source, nothing is
- * known any more.
+ * Merges the reports. New results replace the old results for the same source. Old results for
+ * another source are dropped.
  */
 function merged(before: Report, found: Report): Report {
   const files = Object.entries(found).map(([file, now]): [string, MutatedFile] => {
@@ -83,7 +87,8 @@ function merged(before: Report, found: Report): Report {
     if (known === undefined || known.source !== now.source) return [file, now];
     const key = (mutant: Mutant) => JSON.stringify([mutant.at, mutant.mutator, mutant.replacement]);
     const again = new Map(now.mutants.map((mutant) => [key(mutant), mutant]));
-    // A round of fewer tests takes no kill back: a test of another round was seen to fail.
+    // A kill stays, even if a round with fewer tests did not repeat it, because a test in another
+    // round did fail.
     const latest = (mutant: Mutant) =>
       mutant.fate === 'killed' && values.all !== true ? mutant : (again.get(key(mutant)) ?? mutant);
     return [file, { source: now.source, mutants: known.mutants.map(latest) }];

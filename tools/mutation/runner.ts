@@ -1,6 +1,6 @@
-// Stryker's runner of Vitest, in another order: not each mutant in a separate run, which starts a
-// server every time, but every mutant in one run of the tests (every-mutant.ts). Stryker then asks
-// for one mutant after the other, and is told what was found.
+// A variant of Stryker's runner for Vitest. Stryker's runner runs the tests once for each mutant,
+// and each run starts a server. This one runs every mutant in a single run of the tests
+// (every-mutant.ts). Stryker then asks for each mutant, and gets the result that was already found.
 import {
   commonTokens,
   declareFactoryPlugin,
@@ -22,7 +22,7 @@ import { findings, type Finding } from './findings.ts';
 type Create = ((injector: Injector<PluginContext>) => VitestRunner) & {
   readonly inject: readonly string[];
 };
-/** Of what it keeps to itself, what a worker is given with the next run. */
+/** Private members of Stryker's runner. They pass values to the worker of the next run. */
 type VitestRunner = Required<TestRunner> & {
   readonly ctx: { provide(key: string, value: unknown): void };
 };
@@ -57,7 +57,7 @@ export const strykerPlugins = [
   declareFactoryPlugin(PluginKind.TestRunner, 'every-mutant', create as never),
 ];
 
-/** What was found of this mutant, or null if it needs a separate run. */
+/** Returns the result for this mutant, or null if it needs a separate run. */
 function answer(
   { activeMutant, testFilter }: MutantRunOptions,
   { killed, withstood }: ReturnType<typeof byMutant>,
@@ -92,7 +92,7 @@ function byMutant(all: readonly Finding[]) {
   return { killed, withstood };
 }
 
-/** Stryker names tests from the root of its copy. */
+/** Returns the path of a test from the root of Stryker's copy, as Stryker names it. */
 function here(test: string): string {
   return test.replace(`${process.cwd()}/`, '');
 }

@@ -1,11 +1,14 @@
 /**
- * What is mutated together, and the tests that are held against it: the short ones first, the long
- * ones have fewer mutants left.
+ * Files that are mutated together, and the tests that run against them. Short tests come first, so
+ * that the long ones have fewer mutants left.
  */
 export interface Area {
-  /** Files and patterns of them, from the root. */
+  /** Files and patterns, from the root. */
   readonly files: readonly string[];
-  /** Only tests that run the server in their own process count: a mutant is switched on there. */
+  /**
+   * The tests. They must run the server in their own process, because the mutants are switched on
+   * there.
+   */
   readonly tests: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Stryker, on a copy of this repository below .stryker-tmp: decision 63 says why its runner is one
-// of our own.
+// Runs Stryker on a copy of this repository below .stryker-tmp. Decision 63 explains why it uses
+// its own runner.
 import { Stryker } from '@stryker-mutator/core';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -8,18 +8,24 @@ import { hashOf, type Fate, type Mutant, type Report } from './report.ts';
 const root = path.join(import.meta.dirname, '..', '..');
 
 export interface Round {
-  /** Files, patterns of them, or parts of files as `rangeOf` says them. */
+  /** Files, patterns, or parts of files in the format of `rangeOf`. */
   readonly mutate: readonly string[];
   readonly tests: readonly string[];
-  /** In milliseconds of computing: what a mutant may cost before it counts as alive. */
+  /**
+   * The most computing time for one mutant, in milliseconds. After that, the mutant counts as a
+   * survivor.
+   */
   readonly budget: number;
   /**
-   * Whether a mutant that no test killed, and that some test was not fit for, gets a separate run.
+   * Whether to run a mutant separately if no test killed it and some test could not be used for it.
    */
   readonly oneByOne: boolean;
 }
 
-/** What Stryker writes, of the schema of mutation testing reports. */
+/**
+ * The part of Stryker's output that is read here. It follows the schema of mutation testing
+ * reports.
+ */
 interface Written {
   readonly files: Readonly<Record<string, { readonly mutants: readonly WrittenMutant[] }>>;
   readonly testFiles: Readonly<
@@ -41,7 +47,7 @@ interface Position {
   readonly column: number;
 }
 
-/** Runs the tests against the mutants. The tests have to pass without any. */
+/** Runs the tests against the mutants. The tests must pass without mutants. */
 export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round): Promise<Report> {
   const written = path.join(root, 'reports', `mutation-${process.pid}.json`);
   process.env['MUTATION_ROOT'] = root;
@@ -58,7 +64,8 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
     vitest: { configFile: 'tools/mutation/vitest.config.ts', related: false },
     ignorers: ['words'],
     buildCommand: 'node tools/mutation/build.ts',
-    // Its compiler's interface is gone from TypeScript 7, and nothing in ours names another folder.
+    // Stryker's type checks need an interface of the compiler that TypeScript 7 no longer has. They
+    // are not needed: no configuration here names another folder.
     tsconfigFile: 'none.json',
     disableTypeChecks: 'packages/*/src/**/*.ts',
     symlinkNodeModules: false,
@@ -70,14 +77,15 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
       '!/tools/mutation/*.ts',
       '!/test/**',
       '!/examples/**',
-      // Tests hold blocks of the pages.
+      // The documents are needed, because tests read code blocks from the pages.
       '!/docs/**',
       '!/*.json',
       'test/clients',
       'test/bundlers',
     ],
     coverageAnalysis: 'perTest',
-    // What acts before any test would need a run of all tests for itself. They are counted apart.
+    // A mutant that acts before any test would need a separate run of all tests. Such mutants are
+    // counted separately.
     ignoreStatic: true,
     concurrency: 1,
     dryRunTimeoutMinutes: 600,
@@ -125,7 +133,10 @@ function read(
   };
 }
 
-/** @throws {Error} For a status that says nothing about tests. */
+/**
+ * Returns the result for a status of Stryker.
+ * @throws {Error} For a status that says nothing about tests.
+ */
 function fateOf(status: string, reason: string): Fate {
   if (status === 'Killed' || status === 'Timeout') return 'killed';
   if (status === 'Survived' || status === 'NoCoverage') return 'survived';
@@ -138,7 +149,7 @@ function byPlace({ at }: Mutant): number {
   return line * 1000 + column;
 }
 
-/** As Stryker takes it: lines from 1, columns from 0. */
+/** Returns the range in Stryker's format. Lines begin at 1, and columns at 0. */
 export function rangeOf(file: string, { at }: Pick<Mutant, 'at'>): string {
   const [line = 1, column = 1, lastLine = 1, lastColumn = 1] = at.split(/[:-]/).map(Number);
   return `${file}:${line}:${column - 1}-${lastLine}:${lastColumn - 1}`;

@@ -3,7 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const TESTS = (process.env['MUTATION_TESTS'] ?? '').split(',');
 
-/** As listed: the short ones before the long ones, so that these have fewer mutants left. */
+/**
+ * Runs the test files in the order of the list. Short tests come first, so that the long ones have
+ * fewer mutants left.
+ */
 class AsListed extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
@@ -13,15 +16,15 @@ class AsListed extends BaseSequencer {
 }
 
 /**
- * The tests that run the server in their own process, on SQLite: what they import is the mutated
- * `dist` of Stryker's copy.
+ * The tests that run the server in their own process, on SQLite. They import the mutated `dist` of
+ * Stryker's copy.
  */
 export default defineConfig({
   test: {
     include: [...TESTS],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // A mutant's own errors beside a test are not errors of the run.
+    // Errors that a mutant causes outside of a test do not fail the run.
     onUnhandledError: () => false,
     runner: './tools/mutation/every-mutant.ts',
     sequence: { sequencer: AsListed },

@@ -1,4 +1,4 @@
-// What Stryker leaves alone: sentences.
+// Tells Stryker not to mutate sentences.
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
 const SQL =

@@ -1,7 +1,8 @@
-// Makes `dist` of every package: what is published. TypeScript checks and declares; the code goes
-// into few files, since most of an application's start is the reading of files:
-// `docs/decisions/0012` has the figures. A server may run on `dist` meanwhile, and every npm script
-// begins with a build: `docs/decisions/0022` says what holds then.
+// Builds `dist` of every package, which is what npm publishes. TypeScript checks the code and
+// writes the declarations. The code itself is bundled into few files, because reading files takes
+// most of an application's start. `docs/decisions/0012` has the figures. A server may be running on
+// `dist` during the build, and every npm script begins with a build. `docs/decisions/0022` explains
+// what this requires.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -25,24 +26,27 @@ import { writeManifest } from './entries.ts';
 import { checkNodeFirst, writeNodeVersion } from './node-version.ts';
 import { linkDependencies, PACKAGES, ROOT as root, type Package } from './packages.ts';
 
-/** Beside `dist` and as deep, so that source maps name the same files from both. */
+/**
+ * The folder for the new output. It is next to `dist` and just as deep, so that source maps name
+ * the same files from both.
+ */
 const NEXT = '.dist';
 /**
- * Modules with a file of their own, besides the entries: the console, and what loads it by its
- * file.
+ * Modules that get a separate file, in addition to the entries: the console, and the module that
+ * loads the console's file.
  */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
   portico: ['console/program/console', 'console/program/run-console'],
 };
-/** What is bundled with a package instead of being one of its dependencies. */
+/** Modules that are bundled with a package instead of being one of its dependencies. */
 const BUNDLED: Readonly<Record<string, readonly string[]>> = {
   'resource-server': ['portico/extension'],
 };
-/** How long another build is waited for, in milliseconds. */
+/** How long to wait for another build, in milliseconds. */
 const PATIENCE = 10 * 60_000;
 
 const builds = waitForOtherBuilds();
-// Also for a package that is newer than the last `npm ci` here.
+// Link the packages, because one of them may be newer than the last `npm ci`.
 linkDependencies(root);
 for (const each of PACKAGES) writeManifest(each);
 const inputs = fingerprint(root, inputFiles());
@@ -61,7 +65,10 @@ builds.close();
 // --- whether there is something to do
 // -------------------------------------------------------------------------
 
-/** One build at a time: the file's lock ends with the process that holds it, however that ends. */
+/**
+ * Waits until no other build runs. The lock on the file ends with the process that has it, even if
+ * that process crashes.
+ */
 function waitForOtherBuilds(): DatabaseSync {
   mkdirSync(path.join(root, '.build'), { recursive: true });
   const database = new DatabaseSync(path.join(root, '.build', 'builds.sqlite'), {
@@ -73,8 +80,8 @@ function waitForOtherBuilds(): DatabaseSync {
 }
 
 /**
- * Whether `dist` is, byte for byte, what was made of these inputs. A build that was cut off left
- * something else.
+ * Whether `dist` contains, byte for byte, what was built from these inputs. An interrupted build
+ * leaves something else.
  */
 function isCurrent(): boolean {
   const last = builds.prepare('SELECT inputs, outputs FROM build').get();
@@ -83,7 +90,10 @@ function isCurrent(): boolean {
   return false;
 }
 
-/** All that the output depends on; npm writes down in node_modules what is installed there. */
+/**
+ * Returns all files on which the output depends. npm records in node_modules what is installed
+ * there.
+ */
 function inputFiles(): readonly string[] {
   const sources = globSync('packages/*/src/**/*.{ts,eta}', { cwd: root }).filter(
     (file) => !file.endsWith('.test.ts'),
@@ -114,7 +124,7 @@ function fingerprint(folder: string, files: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** Of what was made in this folder of every package. */
+/** Returns a hash of the output in this folder of every package. */
 function outputsIn(folder: string): string {
   const all = PACKAGES.map(({ directory }) => {
     const made = path.join(directory, folder);
@@ -134,8 +144,8 @@ function filesIn(folder: string): readonly string[] {
 // ------------------------------------------------------------------------------------------------
 
 /**
- * One program for all packages; each gets its own declarations. Gives the names that are a value
- * and a type, as `namesOfBoth`.
+ * Writes the declarations. One TypeScript program covers all packages, and each package gets its
+ * own declarations. Returns the names that are both a value and a type, as `namesOfBoth` does.
  */
 function declare(): ReadonlyMap<string, string> {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -161,7 +171,10 @@ function declare(): ReadonlyMap<string, string> {
   return namesOfBoth(out);
 }
 
-/** What package.json offers, at `dist/<module>.js`; what they share in one folder. */
+/**
+ * Bundles a package. The entries of package.json are at `dist/<module>.js`, and shared code is in a
+ * folder.
+ */
 async function bundle(each: Package, types: ReadonlyMap<string, string>): Promise<void> {
   const { folder, directory, entries } = each;
   const [source, next] = [path.join(directory, 'src'), path.join(directory, NEXT)];
@@ -173,8 +186,8 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
     input,
     cwd: root,
     platform: 'node',
-    // Dependencies stay what the application installed. zod alone, most of it translations, comes
-    // along.
+    // Dependencies stay separate packages that the application installs. Only zod is bundled,
+    // because most of its package is translations.
     external: (id) =>
       /^[^./]/.test(id) && !id.startsWith('zod') && !path.isAbsolute(id) && !bundledIn.includes(id),
     resolve: {
@@ -198,15 +211,15 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
       },
     ],
   });
-  // Named by content: a process that starts while files are replaced must not link parts of two
-  // builds.
+  // The names contain a hash of the content. So a process that starts while files are replaced
+  // cannot combine parts of two builds.
   const { output } = await bundled.write({
     dir: next,
     chunkFileNames: 'shared/[name]-[hash].js',
-    // For us: no file names them, and packages leave them out.
+    // Source maps are only for us. No file refers to them, and the packages leave them out.
     sourcemap: 'hidden',
-    // They are in the declarations, where editors look, and in the source maps. Node reads what is
-    // left at every start.
+    // Doc comments are in the declarations, where editors look, and in the source maps. Do not keep
+    // them in the code, which Node reads at every start.
     comments: { jsdoc: false },
     codeSplitting: { groups: folder === 'portico' ? startGroups(source) : [] },
   });
@@ -222,9 +235,9 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
 }
 
 /**
- * Bundlers look for a driver that is named, and an application that uses SQLite has none; and they
- * warn of a file that the console loads, whose name they do not know: all of them leave these
- * alone.
+ * Hides imports from bundlers. A bundler would look for a driver that is named, although an
+ * application on SQLite has none. It would also warn about the file that the console loads, because
+ * it does not know the name of that file.
  */
 function hideImports(file: string): void {
   const code = readFileSync(file, 'utf8');
@@ -235,7 +248,10 @@ function hideImports(file: string): void {
   if (hidden !== code) writeFileSync(file, hidden);
 }
 
-/** A package's built-in views by name. No two rooms have one of the same name. */
+/**
+ * Returns the built-in views of a package by name. No two folders contain a view with the same
+ * name.
+ */
 function views(source: string): Readonly<Record<string, string>> {
   const files = globSync(['views/**/*.eta', '*/views/**/*.eta'], { cwd: source }).toSorted();
   const named = files.map((file) => [
@@ -249,7 +265,7 @@ function views(source: string): Readonly<Record<string, string>> {
   return Object.fromEntries(named) as Readonly<Record<string, string>>;
 }
 
-/** What is loaded by its name: the entries and the console. */
+/** Returns the modules that are loaded by name: the entries and the console. */
 function modulesOf({ folder, entries }: Package): readonly string[] {
   return [...entries.map(({ module }) => module), ...(ALSO[folder] ?? [])];
 }
@@ -258,8 +274,8 @@ function modulesOf({ folder, entries }: Package): readonly string[] {
 // --------------------------------------------------------------------------------------
 
 /**
- * File by file, so that no name is ever missing: first what the entries name, then the entries,
- * then what is left over.
+ * Replaces `dist` file by file, so that no file is ever missing: first the files that the entries
+ * import, then the entries. Old files are removed last.
  */
 function replace(each: Package): void {
   const [dist, next] = [path.join(each.directory, 'dist'), path.join(each.directory, NEXT)];

@@ -4,12 +4,14 @@ import type { CodeSplittingGroup, ModuleInfo } from 'rolldown';
 type Look = (id: string) => ModuleInfo | null;
 
 /**
- * Which modules of `portico` go into one file although some of them are also asked for without the
- * others: what every start loads together, since Node spends more on a file than on what is in it.
+ * Chooses the modules of `portico` that go into one file: those that every start loads together.
+ * Some of them are also loaded without the others, but Node spends more time on opening a file than
+ * on its content.
  */
 export function startGroups(source: string): CodeSplittingGroup[] {
   const [server, extension] = [path.join(source, 'index.ts'), path.join(source, 'extension.ts')];
-  // A bundler leaves the console out of an application only if what loads it is in a separate file.
+  // This module stays in a separate file. Only then can a bundler leave the console out of an
+  // application.
   const alone = path.join(source, 'console', 'program', 'run-console.ts');
   const reached = new Map<string, ReadonlySet<string>>();
   const isOf = (from: string, id: string, look: Look) => {
@@ -32,7 +34,10 @@ export function startGroups(source: string): CodeSplittingGroup[] {
   return [group('foundation', 2, extension, server), group('server', 1, server)];
 }
 
-/** All that is loaded with an entry, itself included; not what it imports when it is needed. */
+/**
+ * Returns all modules that are loaded together with an entry, including the entry. Dynamic imports
+ * are not included.
+ */
 function reachedFrom(entry: string, look: Look): ReadonlySet<string> {
   const found = new Set([entry]);
   for (const id of found) for (const imported of look(id)?.importedIds ?? []) found.add(imported);

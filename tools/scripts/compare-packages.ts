@@ -1,6 +1,6 @@
 /**
- * Says where two packages differ: `node tools/scripts/compare-packages.ts <one.tgz> <other.tgz>`.
- * Exits with 1 when they do.
+ * `node tools/scripts/compare-packages.ts <one.tgz> <other.tgz>` prints where two packages differ.
+ * It exits with 1 if they do.
  */
 import { readFileSync } from 'node:fs';
 import { differences } from './supply/tarball.ts';

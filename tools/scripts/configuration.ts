@@ -1,6 +1,6 @@
 /**
- * Writes docs/configuration.md: each key that the schemas of the configuration know, with what its
- * doc comment says. With --check, it says what is wrong instead.
+ * Writes docs/configuration.md. It contains each key of the configuration schemas with its doc
+ * comment. With --check, it only reports what is wrong.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -30,7 +30,7 @@ function pageText(): string {
     .join('\n');
 }
 
-/** What is given in code, a table for each function. */
+/** Returns a table for each function that takes options in code. */
 function optionTables(): readonly string[] {
   return optionsOf(root).map(({ takenBy, options }) => {
     const rows = options.map(({ name, says }) => `| \`${name}\` | ${cell(says)} |\n`);
@@ -38,14 +38,14 @@ function optionTables(): readonly string[] {
   });
 }
 
-/** The keys of a group, in its order, each with those below it. */
+/** Returns the keys of a group in their order. Each key is followed by the keys below it. */
 function inOrder(own: readonly string[]): readonly Key[] {
   return own.flatMap((name) => keys.filter(({ key }) => groupOf(key) === name));
 }
 
 /**
- * The longest name of a group that the key has, or is below; the group with the empty name has the
- * rest.
+ * Returns the group of a key: the longest name that is the key or above it. The group with the
+ * empty name contains all other keys.
  */
 function groupOf(key: string): string {
   const names = GROUPS.flatMap(({ keys: own }) => own).filter((name) => isAtOrBelow(key, name));
@@ -71,7 +71,7 @@ function row({ key, type, says, defaultValue }: Key): string {
 const anchor = (key: string): string => key.replaceAll(/[:<>]+/g, '-').replaceAll('_', '-');
 const cell = (text: string): string => text.replaceAll(/(?<!\\)\|/g, String.raw`\|`);
 
-/** As `npm run format` would leave it. */
+/** Returns the page as `npm run format` would format it. */
 async function formatted(): Promise<string> {
   const options = await prettier.resolveConfig(page);
   return prettier.format(pageText(), { ...options, filepath: page });

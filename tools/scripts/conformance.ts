@@ -1,7 +1,7 @@
 /**
- * Writes docs/generated/conformance.md: each rule of docs/specification.md and of
- * docs/standards.md, and the tests that show it. With --check, it says which rules have no test,
- * and which tests name a rule that does not exist.
+ * Writes docs/generated/conformance.md. It lists each rule of docs/specification.md and
+ * docs/standards.md with the tests that show it. With --check, it reports rules without a test, and
+ * tests that name a rule that does not exist.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { writePage } from './write-page.ts';
 const root = path.join(import.meta.dirname, '..', '..');
 const CHAPTERS = chapters(root);
 const RULES = CHAPTERS.flatMap(({ rules }) => rules);
-/** Tests that several files hold something against. */
+/** Tests that several test files run. */
 const CONTRACTS = ['test/mounts/contract.ts'];
 const MARKS = [...testFiles(root).map(({ path: file }) => file), ...CONTRACTS].flatMap((file) =>
   readMarks(root, file),
@@ -37,7 +37,7 @@ stand for the rows of a table in the test; where one row alone shows the rule, i
 done** says why.
 `;
 
-/** The page, as Markdown in docs/generated. */
+/** Returns the page as Markdown, for docs/generated. */
 export function conformancePage(): string {
   return [INTRODUCTION, summary(), ...CHAPTERS.map(chapterText)].join('\n');
 }
@@ -76,7 +76,7 @@ function ruleRow({ id, text, withoutTest }: Rule): readonly string[] {
   ];
 }
 
-/** The links of a rule, which are those of a page in docs/. */
+/** Changes the links of a rule from a page in docs/ to a page in docs/generated. */
 function fromGenerated(text: string): string {
   return text.replaceAll('](#', '](specification.md#').replaceAll(/\]\((?![a-z]+:)/g, '](../');
 }
@@ -90,7 +90,7 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
   return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-/** For a cell: nothing in it is markup. */
+/** Escapes markup in the text of a cell. */
 function plain(value: string): string {
   return value
     .replaceAll(/[\\`*_[\]|]/g, String.raw`\$&`)
@@ -124,7 +124,10 @@ function problemsOfRule({ id, text, withoutTest }: Rule): readonly string[] {
     : [`${id}: begin with "Not applicable: " or "Not done: "`];
 }
 
-/** Numbers of the specification in code, tests and pages that are not rule of it. */
+/**
+ * Finds numbers in code, tests and pages that look like rules of the specification but do not exist
+ * there.
+ */
 function strayCitations(): readonly string[] {
   const files = globSync(['{src,test,examples,scripts,bench}/**/*.ts', 'docs/**/*.md', '*.md'], {
     cwd: root,
@@ -145,7 +148,7 @@ function isRule(id: string): boolean {
   return RULES.some((rule) => rule.id === id);
 }
 
-/** Says what is wrong, or writes the page. */
+/** Reports what is wrong, or writes the page. */
 function run(): void {
   if (process.argv.includes('--check')) {
     const found = [...new Set(problems())];

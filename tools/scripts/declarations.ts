@@ -1,6 +1,6 @@
-// What is left to do with the declarations that TypeScript wrote: they name each other as every
-// TypeScript reads it, say that they need Node's types, and CommonJS gets its own beside those of
-// each entry.
+// Completes the declarations that TypeScript wrote. Their imports must work with every version of
+// TypeScript, they must say that they need Node's types, and each entry needs separate declarations
+// for CommonJS.
 import {
   appendFileSync,
   copyFileSync,
@@ -16,14 +16,14 @@ import { nodeVersionFrom } from './node-version.ts';
 import { ROOT, type Entry } from './packages.ts';
 
 /**
- * Leaves the declarations that an entry leads to. They name each other by the files that they stand
- * for, which older compilers ask for.
+ * Keeps only the declarations that an entry needs. They import each other by file names, as older
+ * compilers require.
  */
 export function finishDeclarations(folder: string, entries: readonly Entry[]): void {
   const first = entries.map(({ module }) => path.join(folder, `${module}.d.ts`));
   const [main] = first;
   const needed = new Set(first);
-  // What adds to the types of another file is reached from nowhere else.
+  // A file that extends the types of another file is not imported by any file. So add it here.
   for (const file of addingTo(folder)) {
     needed.add(file);
     if (main !== undefined)
@@ -53,8 +53,9 @@ export function finishDeclarations(folder: string, entries: readonly Entry[]): v
 }
 
 /**
- * zod's code is in ours, and so are its types: a folder `zod`, with its licence. Nothing installs
- * all of zod for them, and they are those of the version that we use.
+ * Copies zod's types into a folder `zod`, with their licence, as its code is also in ours. So an
+ * application does not need to install zod, and the types are those of the version that Portico
+ * uses.
  */
 function withTypesOfZod(folder: string, file: string, text: string): string {
   if (text.search(OF_ZOD) === -1) return text;
@@ -77,7 +78,7 @@ function withTypesOfZod(folder: string, file: string, text: string): string {
 const ZOD = path.join(ROOT, 'node_modules', 'zod');
 const OF_ZOD = /(from |import\()(?:'zod'|"zod")/g;
 
-/** The declarations that add to those of another file. */
+/** Returns the declarations that extend those of another file. */
 function addingTo(folder: string): readonly string[] {
   return globSync('**/*.d.ts', { cwd: folder })
     .toSorted()
@@ -89,9 +90,9 @@ const RELATIVE = /((?:from|import\(|declare module)\s*['"]\.\.?\/[^'"]*)\.ts(?=[
 const NAMED = /(from|import\()\s*['"](\.\.?\/[^'"]*)\.js['"]/g;
 
 /**
- * An entry for `require`: the module itself, which Node hands out to CommonJS as it is, so that
- * there is only ever one. Its types are those of the module too. A module's types reach CommonJS by
- * `resolution-mode`; its values are named one by one.
+ * Writes an entry for `require`. It returns the module itself, because Node can pass a module to
+ * CommonJS. So there is only ever one copy. Its types are also those of the module: types reach
+ * CommonJS through `resolution-mode`, and values are named individually.
  */
 export function writeCommonJs(
   folder: string,
@@ -121,8 +122,8 @@ export function writeCommonJs(
 }
 
 /**
- * Names that are a value and a type at once, in all packages: classes with their type parameters,
- * such as `<Key, Value>`, and constants beside a type of the same name.
+ * Returns the names in all packages that are both a value and a type. These are classes, with their
+ * type parameters such as `<Key, Value>`, and constants with a type of the same name.
  */
 export function namesOfBoth(folder: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * Writes docs/generated/dependencies.md: each dependency with its reason, its size and what would
- * take its place. With --check, it says which have no reason instead.
+ * Writes docs/generated/dependencies.md. It lists each dependency with its reason, its size and
+ * what could replace it. With --check, it reports dependencies without a reason.
  */
 import path from 'node:path';
 import { readLock, readManifest, treeOf, type Installed } from './supply/lock.ts';
@@ -27,7 +27,7 @@ Node's own, so there is no \`node-gyp\` and no prebuilt binary. \`npm install --
 [test/dependencies.test.ts](../../test/dependencies.test.ts) walks the tree. Among what only the tests use, \`node\` (which downloads a Node), \`core-js\`
 and \`@modelcontextprotocol/inspector\` have one; \`allowScripts\` of package.json names that of \`node\` alone.`;
 
-/** The page, as Markdown in docs/generated. */
+/** Returns the page as Markdown, for docs/generated. */
 export function dependenciesPage(): string {
   return [
     INTRODUCTION,
@@ -94,8 +94,8 @@ function row(name: string, range: string, { why, instead }: Reason): readonly st
 const code = ({ name, version }: Installed) => `\`${name}\` ${version}`;
 
 /**
- * The development dependencies that a name stands for: those that an earlier group has are not
- * among them.
+ * Returns the development dependencies that a name stands for. Dependencies of an earlier group are
+ * left out.
  */
 function developed(pattern: string): readonly string[] {
   const isMeant = (name: string) =>
@@ -112,7 +112,7 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Dependencies without a reason, and reasons without a dependency. */
+/** Returns dependencies without a reason, and reasons without a dependency. */
 function problems(): readonly string[] {
   const patterns = DEVELOPMENT.flatMap(([names]) => names);
   const explained = new Set(patterns.flatMap(developed));

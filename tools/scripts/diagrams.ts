@@ -1,6 +1,6 @@
 /**
- * Draws docs/diagrams/*.svg from the texts of the same names. With --check, it says which are not
- * as their text, or the schema, has them now.
+ * Draws docs/diagrams/*.svg from the texts of the same names. With --check, it reports drawings
+ * that differ from their text or from the schema.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,13 +1,13 @@
-// What each package.json has to say of the package's entries, in three places; the build writes
-// them, so that a new entry is a new folder and nothing else.
+// Creates the parts of each package.json that describe the entries of the package. There are three
+// such parts. The build writes them, so for a new entry you only need a new folder.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Entry, Package } from './packages.ts';
 
 /**
- * `require` leads to a stub that requires the one module that there is: Node and the types of
- * CommonJS ask for a file of their own kind. `main`, `types` and `typesVersions` are for
- * `moduleResolution: node10`, which reads no exports.
+ * `require` leads to a stub that requires the module itself, because Node and the types of CommonJS
+ * need a separate file. `main`, `types` and `typesVersions` are for `moduleResolution: node10`,
+ * which does not read `exports`.
  */
 export function manifestParts(entries: readonly Entry[]) {
   const targets = entries.map(({ name, module }) => [
@@ -30,7 +30,7 @@ export function manifestParts(entries: readonly Entry[]) {
   };
 }
 
-/** Brings package.json up to date; leaves it alone when it is. */
+/** Updates package.json. Does not write the file if nothing changed. */
 export function writeManifest({ directory, entries }: Package): void {
   const file = path.join(directory, 'package.json');
   const before = readFileSync(file, 'utf8');

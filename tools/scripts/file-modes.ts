@@ -1,7 +1,7 @@
 /**
- * After the build, before npm packs it: the files of the package are readable by all, and
- * executable where their owner may execute them, whatever the umask of the checkout was. npm writes
- * the modes into the package as they are.
+ * Sets the modes of the files in the package. It runs after the build and before npm packs the
+ * package. All users can read the files, and can execute those that their owner can execute. So the
+ * modes do not depend on the umask of the checkout. npm copies them into the package.
  */
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * Writes examples/<name>/package-lock.json again: `node tools/scripts/lock-stack.ts <name> …`, on a
- * built `dist`. The lockfile names the packages of Portico as files beside it, without a hash,
- * since every build is another one; what they depend on is locked too. Versions that the lockfile
- * has stay.
+ * `node tools/scripts/lock-stack.ts <name> …` writes examples/<name>/package-lock.json again. It
+ * needs a built `dist`. The lockfile names Portico's packages as files in the same folder. They
+ * have no hash, because each build is different. Their dependencies are locked, too. Versions that
+ * are in the lockfile stay unchanged.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,10 @@ async function lock(folder: string): Promise<void> {
   }
 }
 
-/** Makes npm read what our packages depend on now: it believes a lockfile that names a file. */
+/**
+ * Removes Portico's packages from the lockfile, so that npm reads their current dependencies.
+ * Otherwise npm trusts the lockfile.
+ */
 function forgetOurs(folder: string): void {
   const file = path.join(folder, 'package-lock.json');
   if (!existsSync(file)) return;
@@ -49,7 +52,8 @@ function forgetOurs(folder: string): void {
 }
 
 async function npm(cwd: string, args: readonly string[]): Promise<void> {
-  // This Node, since npm takes the versions that the running one can use.
+  // Run npm with this version of Node, because npm chooses versions that work with the Node that
+  // runs it.
   const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
   await run('npm', args, { cwd, env: { ...process.env, PATH } });
 }

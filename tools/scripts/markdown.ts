@@ -1,17 +1,17 @@
-// What the pages of this repository link to, and what can be linked to in them. The tests and the
-// site read them alike.
+// Reads the links of the pages in this repository, and the targets that links can have. The tests
+// and the site use the same functions.
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** A link of a page, as it stands there. */
+/** A link in a page, as written there. */
 export interface Link {
-  /** From the root of the repository. */
+  /** The path of the page, from the root of the repository. */
   readonly page: string;
   readonly line: number;
   readonly target: string;
 }
 
-/** Every page for readers, from the root of the repository. */
+/** Returns every page for readers, as paths from the root of the repository. */
 export function pagesOf(root: string): readonly string[] {
   return globSync(
     ['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/*.md', 'tools/{bench,site}/*.md'],
@@ -27,8 +27,8 @@ const COMMENT = /<!--[^]*?-->/g;
 const CODE = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g;
 
 /**
- * The text, as long and with as many lines, without what is not prose: fences, comments and, if
- * asked, code in a line.
+ * Replaces everything that is not prose by spaces: code blocks, comments and, unless `withCode`,
+ * code in a line. The text keeps its length and its lines.
  */
 export function proseOf(markdown: string, withCode: boolean): string {
   const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ');
@@ -43,7 +43,7 @@ const TARGETS = [
   /\b(?:href|src)="([^"]+)"/g,
 ] as const;
 
-/** The links of a page, pictures too, in their order. */
+/** Returns the links of a page, including pictures, in their order. */
 export function linksOf(page: string, markdown: string): readonly Link[] {
   const lines = proseOf(markdown, false).split('\n');
   return lines.flatMap((text, at) =>
@@ -53,7 +53,10 @@ export function linksOf(page: string, markdown: string): readonly Link[] {
   );
 }
 
-/** The anchor of a heading, as GitHub makes it; `seen` counts those of the page before it. */
+/**
+ * Returns the anchor of a heading, as GitHub creates it. `seen` counts the anchors before it in the
+ * page.
+ */
 export function anchorOf(heading: string, seen: Map<string, number> = new Map()): string {
   const anchor = heading
     .trim()
@@ -67,12 +70,12 @@ export function anchorOf(heading: string, seen: Map<string, number> = new Map())
 
 export interface Heading {
   readonly level: number;
-  /** As it is read: without markup. */
+  /** The text as people read it, without markup. */
   readonly text: string;
   readonly anchor: string;
 }
 
-/** The headings of a page (`## So`), in their order. */
+/** Returns the headings of a page (`## So`), in their order. */
 export function headingsOf(markdown: string): readonly Heading[] {
   const seen = new Map<string, number>();
   return [...proseOf(markdown, true).matchAll(/^(#{1,6}) +(.+?)(?: +#+)? *$/gm)].map(
@@ -86,7 +89,7 @@ export function headingsOf(markdown: string): readonly Heading[] {
   );
 }
 
-/** What can stand behind `#` in a link to the page. */
+/** Returns the anchors that a link to the page may have after `#`. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const named = [...proseOf(markdown, false).matchAll(/\b(?:id|name)="([^"]+)"/g)].map(
     ([, id = '']) => id,
@@ -98,7 +101,7 @@ const isElsewhere = (target: string) => /^[a-z][a-z\d+.-]*:/i.test(target);
 
 const anchorsByFile = new Map<string, ReadonlySet<string>>();
 
-/** What is wrong with a link; null when nothing is. Asks nothing over the network. */
+/** Returns what is wrong with a link, or null. It does not use the network. */
 export function problemOf(root: string, { page, target }: Link): string | null {
   if (isElsewhere(target)) return problemOfUrl(target);
   const [file = '', anchor] = target.split('#');
@@ -114,7 +117,9 @@ export function problemOf(root: string, { page, target }: Link): string | null {
   return anchors.has(anchor) ? null : `${at} has no #${anchor}`;
 }
 
-/** Links to elsewhere are looked at by their form alone: https, or http to this machine. */
+/**
+ * For a link to another site, only the form is checked: it must be https, or http to this machine.
+ */
 function problemOfUrl(target: string): string | null {
   if (!URL.canParse(target)) return 'is not a URL';
   const { protocol, hostname, username } = new URL(target);

@@ -1,4 +1,4 @@
-/** Writes docs/generated/messages.md: each message of the pages for people, by its key. */
+/** Writes docs/generated/messages.md. It lists each message of the pages for people, by its key. */
 import { APPLICATIONS } from '../../packages/portico/src/words/english/applications.ts';
 import { CONSENT } from '../../packages/portico/src/words/english/consent.ts';
 import { DEVICE } from '../../packages/portico/src/words/english/device.ts';
@@ -27,7 +27,7 @@ What the pages for people say in English, by the keys that [a file of yours](../
 too. Of two texts the first is for one, and the second for every other number.
 `;
 
-/** The page, as Markdown in docs/generated. */
+/** Returns the page as Markdown, for docs/generated. */
 export function messagesPage(): string {
   const sections = SECTIONS.map(([title, messages]) => {
     const rows = Object.entries(messages).map(

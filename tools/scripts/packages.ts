@@ -1,32 +1,34 @@
-// The packages of the workspace, and what each offers: the build and the checks read it here.
+// The packages of the workspace and their entries. The build and the checks read them here.
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
 
-/** What a package offers under a separate name. */
+/** An entry: a part of a package that has its own import name. */
 export interface Entry {
-  /** As `exports` has it: `.`, `./express`. */
+  /** The name in `exports`, such as `.` or `./express`. */
   readonly name: string;
-  /** Its module below `src` and `dist`, without its ending: `mounts/express/index`. */
+  /**
+   * The path of its module below `src` and `dist`, without the extension: `mounts/express/index`.
+   */
   readonly module: string;
 }
 
 /** A package of the workspace. */
 export interface Package {
-  /** Its folder below `packages`. */
+  /** The name of its folder below `packages`. */
   readonly folder: string;
-  /** Absolute. */
+  /** The absolute path of its folder. */
   readonly directory: string;
-  /** As it is published. */
+  /** The name under which it is published. */
   readonly name: string;
   readonly entries: readonly Entry[];
 }
 
-/** A feature whose module is also an entry. */
+/** The module of a feature that is also an entry. */
 const TELEMETRY = 'features/telemetry/opentelemetry/index';
 
-/** In the order in which they depend on each other. */
+/** The folders of the packages. A package depends only on packages before it. */
 const FOLDERS = ['sql', 'portico', 'admin', 'import', 'kit', 'mcp', 'assistant', 'resource-server'];
 
 export const PACKAGES: readonly Package[] = FOLDERS.map((folder) => {
@@ -37,7 +39,10 @@ export const PACKAGES: readonly Package[] = FOLDERS.map((folder) => {
   return { folder, directory, name, entries: entriesOf(directory) };
 });
 
-/** `src/index.ts`, the other modules of `src` that are entries, and each framework. */
+/**
+ * Returns the entries of a package: `src/index.ts`, the other modules of `src` that are entries,
+ * and each framework.
+ */
 function entriesOf(directory: string): readonly Entry[] {
   return globSync(['index.ts', 'extension.ts', `${TELEMETRY}.ts`, 'mounts/*/index.ts'], {
     cwd: path.join(directory, 'src'),
@@ -54,9 +59,9 @@ function nameOf(module: string): string {
 }
 
 /**
- * Gives a copy of the workspace, which has its packages at the same places, the dependencies of
- * this one: links to all that is installed here, and to the packages of the copy instead of those
- * of this one.
+ * Gives a copy of the workspace its dependencies, with links. The copy must have its packages at
+ * the same paths. Installed packages are those of this workspace, and the packages of the workspace
+ * are those of the copy.
  */
 export function linkDependencies(copy: string, from: string = ROOT): void {
   const [installed, modules] = [path.join(from, 'node_modules'), path.join(copy, 'node_modules')];

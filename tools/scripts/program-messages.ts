@@ -1,6 +1,7 @@
 /**
- * Writes docs/generated/program-messages.md: what the console, the configuration and the doctor
- * say, read from the sources, so that a person can read all of it in one place.
+ * Writes docs/generated/program-messages.md. It lists the messages of the console, the
+ * configuration and the doctor, so that you can read all of them in one place. They are read from
+ * the sources.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,17 +9,17 @@ import { parseSync } from 'rolldown/utils';
 import { ROOT } from './packages.ts';
 import { writePage } from './write-page.ts';
 
-/** A node of the syntax tree; only what is asked below. */
+/** A node of the syntax tree, with only the members that are used here. */
 interface Node {
   readonly type: string;
   readonly start: number;
   readonly [member: string]: unknown;
 }
 
-/** A message, and what to do, if it says so apart. */
+/** A message, and what to do about it if that is a separate text. */
 interface ProgramMessage {
   readonly section: Section;
-  /** The folder and file, such as `console/key-checks`. */
+  /** The folder and the file, such as `console/key-checks`. */
   readonly source: string;
   readonly text: string;
   readonly remedy: string | null;
@@ -32,7 +33,7 @@ const SECTIONS = {
 } as const;
 type Section = keyof typeof SECTIONS;
 
-/** What a call with this name says, by the positions of its texts. */
+/** The section of a call's texts, by the name of the called function. */
 const CALLS: readonly (readonly [callee: RegExp, section: Section])[] = [
   [/^(?:ok|warning|failing|skipped)$/, 'doctor'],
   [/^(?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error$|\.fail$/, 'console'],
@@ -40,10 +41,10 @@ const CALLS: readonly (readonly [callee: RegExp, section: Section])[] = [
   [/\.refine$|^(?:required|ConfigurationError)$/, 'configuration'],
 ];
 
-/** How a line about the configuration goes on behind the key. */
+/** The words with which a line about the configuration continues after the key. */
 const VERBS = /^(?:must|is|are|has|have|needs?|names|lacks|issues|cannot|takes) /;
 
-/** Every message, by section, file and place. */
+/** Returns every message, sorted by section, file and place. */
 export function programMessages(): readonly ProgramMessage[] {
   const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter(
     (file) => !/\.(?:test|d)\.ts$/.test(file),
@@ -53,7 +54,7 @@ export function programMessages(): readonly ProgramMessage[] {
     .flatMap((file) => messagesOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
 }
 
-/** The messages of one source. */
+/** Returns the messages of one source file. */
 export function messagesOf(file: string, text: string): readonly ProgramMessage[] {
   const found: ProgramMessage[] = [];
   const seen = new Set<string>();
@@ -77,7 +78,10 @@ export function messagesOf(file: string, text: string): readonly ProgramMessage[
   return found;
 }
 
-/** The texts of a call, each with what to do. An option is one text with what it is for. */
+/**
+ * Returns the texts of a call, each with what to do. For an option, the text contains the option
+ * and its description.
+ */
 function saidBy(
   section: Section,
   given: readonly Node[],
@@ -100,21 +104,21 @@ const isFunction = ({ type }: Node) => /Function/.test(type);
 const isText = ({ type, value }: Node) =>
   type === 'TemplateLiteral' || (type === 'Literal' && typeof value === 'string');
 
-/** Which section a call belongs to; null for any other node. */
+/** Returns the section of a call, or null for any other node. */
 function sectionOf(node: Node): Section | null {
   if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null;
   const callee = nameOf(node['callee'] as Node);
   return CALLS.find(([pattern]) => pattern.test(callee))?.[1] ?? null;
 }
 
-/** `fail` of a method is `.fail`, whatever it belongs to. */
+/** Returns the name of a called function. For a method, it begins with a dot, such as `.fail`. */
 function nameOf(node: Node): string {
   if (node.type === 'Identifier') return String(node['name']);
   if (node.type === 'MemberExpression') return `.${nameOf(node['property'] as Node)}`;
   return node.type === 'CallExpression' ? nameOf(node['callee'] as Node) : '';
 }
 
-/** The texts that an expression can be. What varies is a name in braces. */
+/** Returns the texts that an expression can be. A variable part is a name in braces. */
 function textsOf(node: Node | undefined): readonly string[] {
   if (node === undefined) return [];
   switch (node.type) {
@@ -131,7 +135,7 @@ function textsOf(node: Node | undefined): readonly string[] {
     case 'ArrayExpression':
       return (node['elements'] as readonly Node[]).flatMap(textsOf);
     case 'CallExpression': {
-      // `[…].join('\n')`
+      // The expression may be `[…].join('\n')`.
       const callee = node['callee'] as Node;
       return callee.type === 'MemberExpression' ? textsOf(callee['object'] as Node) : [];
     }
@@ -146,7 +150,7 @@ function templateText(node: Node): string {
   return quasis.map(({ value }, index) => value.cooked + (between[index] ?? '')).join('');
 }
 
-/** A part of a text: its first text, or the name of what varies. */
+/** Returns a part of a text: its first text, or the name of the variable in braces. */
 function partOf(node: Node): string {
   const [text] = textsOf(node);
   return text ?? `{${nameOf(node).replace(/^\./, '') || 'value'}}`;
@@ -158,7 +162,7 @@ Every text that these three write, from the sources. \`{name}\` stands for what 
 the key that it is about. Of the doctor's, the second column says what to do. [Troubleshooting](../troubleshooting.md) explains those that need more than a line.
 `;
 
-/** The page, as Markdown in docs/generated. */
+/** Returns the page as Markdown, for docs/generated. */
 export function programMessagesPage(): string {
   const all = Object.groupBy(programMessages(), ({ section }) => section);
   const sections = Object.entries(SECTIONS).map(([section, title]) => {
@@ -180,7 +184,7 @@ function tableOf(messages: readonly ProgramMessage[], withRemedy: boolean): stri
     .join('\n');
 }
 
-/** Text as it is, in a cell. */
+/** Escapes a text for a cell. */
 const cellOf = (text: string) =>
   text
     .replaceAll(/[\\`*_[\]~]/g, String.raw`\$&`)

@@ -8,7 +8,7 @@ import { parseSync } from 'rolldown/utils';
 import { pagesOf, proseOf } from './markdown.ts';
 import { ROOT } from './packages.ts';
 
-/** A word, and what to write instead. */
+/** The words to avoid, and what to write instead. */
 const WORDS: Readonly<Record<string, string>> = {
   whoever: 'name them: the person, the client, an attacker',
   whomever: 'name them: the person, the client, an attacker',
@@ -26,13 +26,13 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const FORBIDDEN = new RegExp(String.raw`\b(${Object.keys(WORDS).join('|')})\b`, 'gi');
 
-/** In columns, of a comment. */
+/** The longest line of a comment, in columns. */
 const LONGEST_LINE = 100;
 
-/** In words. A longer sentence has to be read twice. */
+/** The longest sentence, in words. Readers have to read a longer sentence twice. */
 const LONGEST_SENTENCE = 35;
 
-/** Pages to look things up in. Their sentences may be long: they list conditions. */
+/** Reference pages. Their sentences may be long, because they list conditions. */
 const REFERENCE =
   /^docs\/(?:specification|standards|assurance|threat-model|troubleshooting|configuration|decisions\/.*)\.md$|^tools\/bench\/RESULTS\.md$/;
 
@@ -42,15 +42,15 @@ interface Finding {
   readonly problem: string;
 }
 
-/** What is wrong with this page. */
+/** Returns what is wrong with this page. */
 export function problemsOfPage(file: string, markdown: string): readonly Finding[] {
   const prose = proseOf(markdown, false);
-  // A heading that is in an address cannot change, and neither can the name of a file.
+  // Headings in addresses and names of files cannot change. So ignore them.
   const words = wordsIn(file, prose.replaceAll(/\]\([^)]*\)|<a [^>]*>|^\[[^\]]*\]:.*$/gm, blank));
   return REFERENCE.test(file) ? words : [...words, ...longSentences(file, prose)];
 }
 
-/** What is wrong with the comments of this source. */
+/** Returns what is wrong with the comments of this source. */
 export function problemsOfSource(file: string, source: string): readonly Finding[] {
   const { comments } = parseSync(file, source);
   const words = comments.flatMap(({ value, start }) =>
@@ -59,10 +59,12 @@ export function problemsOfSource(file: string, source: string): readonly Finding
   return [...words, ...longComments(file, source)];
 }
 
-/** A marker for a tool, an address, or a line that is drawn must stay in one line. */
+/** Matches what must stay on one line: a marker for a tool, an address, or a drawn line. */
 const IN_ONE_LINE = /@[\w-]+|https?:|oxlint|-{20}/;
 
-/** Lines of nothing but a comment. Prettier wraps code, and no comments. */
+/**
+ * Returns lines that contain only a comment and are too long. Prettier wraps code but not comments.
+ */
 function longComments(file: string, source: string): readonly Finding[] {
   return source.split('\n').flatMap((text, index) => {
     const isLong = text.length > LONGEST_LINE && /^\s*(?:\/\/|\/?\*)/.test(text);
@@ -85,7 +87,7 @@ function wordsIn(file: string, text: string, firstLine = 1): readonly Finding[] 
   }));
 }
 
-/** Of paragraphs and list items; a table has no sentences. */
+/** Returns long sentences in paragraphs and list items. Tables have no sentences. */
 function longSentences(file: string, prose: string): readonly Finding[] {
   const found: Finding[] = [];
   for (const { 0: block, index } of prose.matchAll(/(?:^(?![ \t]*(?:#|\|))[^\n]*\S[^\n]*\n?)+/gm)) {

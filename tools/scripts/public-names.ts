@@ -1,5 +1,5 @@
-// What the package publishes: the names of each entry, where each is declared, and what its comment
-// says. The test of the public names and the API reference of the site read the declarations alike.
+// Reads what the packages publish: the names of each entry, where each name is declared, and its
+// comment. The test of the public names and the API reference of the site both use it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync, type ParseResult } from 'rolldown/utils';
@@ -11,8 +11,8 @@ type Declaration = NonNullable<
 >;
 
 /**
- * The entries of the packages, each with its declarations: `portico/fetch` and the path of a file
- * below `dist`.
+ * Returns the entries of the packages, each with its declarations. An entry is a name such as
+ * `portico/fetch` and the path of a file below `dist`.
  */
 export function publishedEntries(
   root: string,
@@ -25,7 +25,7 @@ export function publishedEntries(
   );
 }
 
-/** A declaration file, as an editor of a user of the package reads it. */
+/** A declaration file, as the editor of a user of the package reads it. */
 export interface Module {
   readonly file: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface Module {
 
 const modules = new Map<string, Module>();
 
-/** Reads a declaration file, once. */
+/** Reads a declaration file. It is read only once. */
 export function moduleOf(file: string): Module {
   let found = modules.get(file);
   if (found === undefined) {
@@ -47,16 +47,16 @@ export function moduleOf(file: string): Module {
   return found;
 }
 
-/** An exported name, where it is declared, and its declaration. */
+/** An exported name, the file that declares it, and its declaration. */
 export interface Named {
   readonly name: string;
   readonly module: Module;
-  /** Where the comment ends, if there is one. */
+  /** The offset where the comment ends, if there is a comment. */
   readonly start: number;
   readonly declaration: Declaration;
 }
 
-/** What a file exports, whichever file it is declared in. */
+/** Returns the exports of a file. They may be declared in other files. */
 export function exportsOf(module: Module): readonly Named[] {
   return module.parsed.program.body.flatMap((statement) => {
     if (statement.type === 'ExportAllDeclaration')
@@ -79,7 +79,10 @@ export function exportsOf(module: Module): readonly Named[] {
   });
 }
 
-/** The module that another one names: a file beside it, or another package of the workspace. */
+/**
+ * Returns the module that another module imports: a file next to it, or another package of the
+ * workspace.
+ */
 function behind({ file }: Module, source: string): Module {
   for (const { directory, name, entries } of PACKAGES) {
     const entry = entries.find((each) => each.name.replace('.', name) === source);
@@ -96,14 +99,14 @@ function namesOf(declaration: Declaration): readonly string[] {
     : [];
 }
 
-/** A member of a declaration, and where it stands in the text of its file. */
+/** A member of a declaration, and its position in the text of the file. */
 export interface Member {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** The parts of a declaration that have names of their own. */
+/** Returns the parts of a declaration that have their own names. */
 export function membersOf(declaration: Declaration): readonly Member[] {
   if (declaration.type === 'TSInterfaceDeclaration') return signaturesOf(declaration.body.body);
   if (
@@ -114,7 +117,7 @@ export function membersOf(declaration: Declaration): readonly Member[] {
   if (declaration.type !== 'ClassDeclaration') return [];
   return declaration.body.body.flatMap((member) => {
     if (member.type !== 'PropertyDefinition' && member.type !== 'MethodDefinition') return [];
-    // `name` of an error and a constructor without parameters need no comment.
+    // The `name` of an error, and a constructor without parameters, need no comment.
     if (member.key.type !== 'Identifier' || member.key.name === 'name') return [];
     if (
       member.type === 'MethodDefinition' &&
@@ -140,8 +143,8 @@ function signaturesOf(signatures: readonly Signature[]): readonly Member[] {
 }
 
 /**
- * The doc comment right before a declaration, without its stars; null without a comment, and for
- * one that says next to nothing.
+ * Returns the doc comment directly before a declaration, without its stars. Returns null if there
+ * is no comment, or if it says almost nothing.
  */
 export function commentBefore({ text, parsed }: Module, start: number): string | null {
   const found = parsed.comments.find(

@@ -1,10 +1,15 @@
 /**
- * Releases the commit that is checked out: `npm run release -- --output <folder>`. It looks whether
- * the commit is fit, builds it twice in surroundings that have nothing in common, compares the
- * packages byte for byte, and writes beside them their bill of materials, their provenance and the
- * sums. Then it publishes those very packages, with npm's signed provenance, which only a workflow
- * can ask for (`tools/scripts/supply/publish.yml`). With `--dry-run` it stops before that, and
- * needs no network: it builds with the packages that are installed here.
+ * `npm run release -- --output <folder>` releases the commit that is checked out:
+ *
+ * 1. It checks whether the commit can be released.
+ * 2. It builds the commit twice in completely different environments, and compares the packages
+ *    byte for byte.
+ * 3. It writes the bill of materials, the provenance and the checksums next to the packages.
+ * 4. It publishes these packages with npm's signed provenance. Only a workflow can do this
+ *    (`tools/scripts/supply/publish.yml`).
+ *
+ * With `--dry-run`, it stops before the last step and needs no network: it builds with the packages
+ * that are installed here.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Prints the bill of materials (CycloneDX 1.6) of what was built: `npm run --silent sbom`. */
+/** `npm run --silent sbom` prints the bill of materials (CycloneDX 1.6) of the built packages. */
 import path from 'node:path';
 import { sbomOf } from './supply/sbom.ts';
 

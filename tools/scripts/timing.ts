@@ -1,6 +1,7 @@
-// npm run timing: how much longer one of two requests takes that are refused in the same words, as
-// the tables of docs/assurance.md. `--plant <name>` measures one row with a fault in it, in a
-// separate process: what is loaded first stays.
+// `npm run timing` compares two requests that are rejected with the same words. It measures how
+// much longer one of them takes, and prints the tables of docs/assurance.md. `--plant <name>`
+// measures one row with a fault in the code. It runs in a separate process, because modules that
+// are loaded stay loaded.
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -32,12 +33,12 @@ const options = {
 if (values.plant === undefined) await printTables();
 else process.stdout.write(JSON.stringify(await planted(values.plant)));
 
-/** What is found of one fault. */
+/** Measures with one planted fault. */
 async function planted(name: string): Promise<unknown> {
   const fault = FAULTS.find((each) => each.name === name);
   if (fault === undefined) throw new Error(`No fault is called ${name}`);
   const made = plant(fault);
-  // Loaded after the fault was planted.
+  // Load the rows only after the fault was planted.
   const { ROWS } = await import('../../test/support/timing/rows.ts');
   const row = ROWS.find((each) => isOf(fault, each));
   if (row === undefined) throw new Error(`No row is called ${fault.row}`);

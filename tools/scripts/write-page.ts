@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Where pages are that a script writes completely: git ignores them, and tools/site/build.ts makes
- * them again.
+ * The folder for pages that a script writes completely. Git ignores it, and tools/site/build.ts
+ * writes the pages again.
  */
 const FOLDER = path.join('docs', 'generated');
 

@@ -1,8 +1,9 @@
 /**
- * `npm run docs:site`: the site of the pages of this repository, in `tools/site/.dist`. Needs
- * `dist`, which the API reference is made of, and asks nothing over the network. SITE_BASE is the
- * path that it will be served below (`/portico/`), SITE_REPOSITORY where files of the repository
- * can be read (`https://…/blob/main`); without it they are named, and not linked.
+ * `npm run docs:site` builds the site from the pages of this repository, into `tools/site/.dist`.
+ * It needs `dist`, because the API reference is made from it, and does not use the network.
+ * SITE_BASE is the path of the site (`/portico/`). SITE_REPOSITORY is the address of the
+ * repository's files (`https://…/blob/main`). If it is not set, the site names these files without
+ * links.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,7 +41,7 @@ function write(file: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** JSON is YAML. */
+/** JSON is also valid YAML. */
 function withFrontmatter(frontmatter: object, markdown: string): string {
   return `---\n${JSON.stringify(frontmatter)}\n---\n\n${markdown}`;
 }

@@ -1,13 +1,13 @@
 /**
- * Remembers which framework a reader chose. A choice is a `<details>` among others of one name,
- * which the browser opens one at a time, without this script too.
+ * Remembers which framework a reader chose. The choices are `<details>` elements with the same
+ * name. The browser opens only one of them at a time, even without this script.
  */
 const KEY = 'portico-framework';
 const CHOICES = '.frameworks > details';
 
 const nameOf = (choice: Element) => choice.querySelector('summary')?.textContent?.trim() ?? '';
 
-/** Stores what the reader opens. The event does not bubble, so it is caught on its way down. */
+/** Stores the choice that the reader opens. The event does not bubble, so it is captured. */
 export function rememberChoices(): void {
   document.addEventListener(
     'toggle',
@@ -17,14 +17,14 @@ export function rememberChoices(): void {
       try {
         localStorage.setItem(KEY, nameOf(target));
       } catch {
-        // The browser stores nothing for this site: the next page begins with the first choice.
+        // If the browser stores nothing for this site, the next page shows the first choice.
       }
     },
     { capture: true },
   );
 }
 
-/** Opens what the reader chose before, if the page has it. */
+/** Opens the choice that the reader made before, if the page has it. */
 export function openRemembered(): void {
   let chosen: string | null = null;
   try {

@@ -1,14 +1,16 @@
 import { proseOf } from '../scripts/markdown.ts';
 import type { Site, SitePage } from './pages.ts';
 
-/** What one sentence says of the project, in both files. */
+/** A one-sentence description of the project, for both files. */
 const SUMMARY =
   'Turns the TypeScript application you already run into an OAuth 2.0 authorization server, an OpenID Connect provider and an MCP endpoint, on its own accounts, login and permissions.';
 
-/** Topics that answer no question about use. */
+/** Topics that do not help readers to use Portico. */
 const LEFT_OUT: readonly string[] = ['Reference', 'The project'];
 
-/** The pages as files for language models (https://llmstxt.org), by their paths on the site. */
+/**
+ * Returns the pages as files for language models (https://llmstxt.org), by their paths on the site.
+ */
 export function plainFiles(site: Site, base: string): ReadonlyMap<string, string> {
   return new Map([
     ...site.pages
@@ -19,7 +21,7 @@ export function plainFiles(site: Site, base: string): ReadonlyMap<string, string
   ]);
 }
 
-/** Each page by its topic, with its first sentence. */
+/** Lists the pages by topic, each with its first sentence. */
 function listOf(site: Site, base: string): string {
   const [others, guides] = [true, false].map((isLeftOut) =>
     topicsOf(site).filter(({ title }) => LEFT_OUT.includes(title) === isLeftOut),
@@ -35,7 +37,7 @@ function listOf(site: Site, base: string): string {
   return `${[`# Portico`, `> ${SUMMARY}`, whole, ...topics].join('\n\n')}\n`;
 }
 
-/** The guides one after another. A comment says where each one is. */
+/** Returns the guides one after another. Before each guide, a comment contains its address. */
 function fullText(site: Site): string {
   const guides = topicsOf(site)
     .filter(({ title }) => !LEFT_OUT.includes(title))
@@ -51,7 +53,7 @@ interface TopicPages {
   readonly pages: readonly SitePage[];
 }
 
-/** As in the sidebar. */
+/** Returns the topics, as in the sidebar. */
 function topicsOf({ pages, sidebar }: Site): readonly TopicPages[] {
   const byLink = new Map(
     pages.map((page) => [`/${page.place.replace(/(?:index)?\.md$/, '')}`, page]),
@@ -62,7 +64,10 @@ function topicsOf({ pages, sidebar }: Site): readonly TopicPages[] {
   }));
 }
 
-/** The first sentence of a page below its heading, as text; the title if it begins otherwise. */
+/**
+ * Returns the first sentence below the heading of a page, as text. If the page does not begin with
+ * a sentence, returns its title.
+ */
 function firstSentence({ markdown, title }: SitePage): string {
   const prose = proseOf(markdown.replaceAll(/(?<!`)`(?!`)/g, ''), false).replaceAll(/^#.*$/gm, '');
   const paragraphs = prose.split(/\n\s*\n/).map((part) => part.trim());
@@ -74,7 +79,7 @@ function firstSentence({ markdown, title }: SitePage): string {
   return /^.*?[.?](?= |$)/.exec(text)?.[0] ?? text.replace(/:$/, '.');
 }
 
-/** Tables are padded for the eye. */
+/** Removes the padding of tables. It is only for people. */
 const withoutPadding = (markdown: string) =>
   markdown.replaceAll(/^\|.*\|$/gm, (row) =>
     row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'),

@@ -8,7 +8,7 @@ import { programMessagesPage } from '../scripts/program-messages.ts';
 import { referencePages } from './reference.ts';
 import { SHORT_TITLES, TOPICS } from './sidebar.ts';
 
-/** Where the pages of the repository that are not in `docs/` are on the site. */
+/** The paths on the site of pages that are not in `docs/`. */
 const PLACES: Readonly<Record<string, string>> = {
   'tools/site/index.md': 'index.md',
   'README.md': 'readme.md',
@@ -16,10 +16,12 @@ const PLACES: Readonly<Record<string, string>> = {
   'tools/bench/README.md': 'benchmarks-how.md',
 };
 
-/** Pages that are not searched: too long, too much alike, or not for users. */
+/**
+ * Pages that the search leaves out. They are too long, too similar to each other, or not for users.
+ */
 const UNSEARCHED = ['docs/generated/conformance.md', 'CHANGELOG.md', '{docs/,}decisions/*.md'];
 
-/** `README.md` is what a folder begins with; of an example it is the only page. */
+/** `README.md` becomes the first page of a folder. For an example, it is the only page. */
 function placeOf(page: string): string {
   const known = PLACES[page];
   if (known !== undefined) return known;
@@ -30,12 +32,15 @@ function placeOf(page: string): string {
 
 /** A page of the site. */
 export interface SitePage {
-  /** In the repository; of a page that is made, what it would be called there. */
+  /**
+   * The path in the repository. For a generated page, it is the path that the page would have
+   * there.
+   */
   readonly source: string;
   readonly place: string;
   readonly title: string;
   readonly markdown: string;
-  /** What VitePress is told about the page. */
+  /** The settings of the page for VitePress. */
   readonly frontmatter: Readonly<Record<string, boolean | string>>;
 }
 
@@ -48,15 +53,15 @@ export interface SidebarItem {
 export interface Site {
   readonly pages: readonly SitePage[];
   readonly sidebar: Readonly<Record<string, readonly SidebarItem[]>>;
-  /** Pictures, by their paths in the repository. */
+  /** The pictures, by their paths in the repository. */
   readonly pictures: readonly string[];
-  /** What has to be mended before the site can be built. */
+  /** The problems that you must fix before the site can be built. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads every page of the repository, and makes those of the API. `repository`: where its files can
- * be read, if anywhere.
+ * Reads every page of the repository, and creates those of the API. `repository` is the address
+ * where people can read the repository's files, or null.
  */
 export function readSite(root: string, repository: string | null): Site {
   const written = [...pagesOf(root)].map((source) => read(root, source));
@@ -98,7 +103,9 @@ function describe(source: string, place: string, markdown: string): SitePage {
   return { source, place, title, markdown, frontmatter: {} };
 }
 
-/** What commands write into docs/generated: links in it count from there. */
+/**
+ * Returns the pages that commands write to docs/generated. Their links are relative to that folder.
+ */
 function generatedPages(): readonly SitePage[] {
   const pages = {
     conformance: conformancePage(),
@@ -120,14 +127,14 @@ function decisionsPage(root: string) {
   };
 }
 
-/** Sections of the site that have a sidebar of their own: their pages are many. */
+/** Sections of the site that have their own sidebar, because they have many pages. */
 const SECTIONS = ['reference', 'decisions'] as const;
 
-/** Its heading, without what each page of a folder says. */
+/** Returns the heading of a page, without the words that all pages of its folder have in common. */
 const shortTitle = ({ source, title }: SitePage) =>
   SHORT_TITLES[source] ?? title.replace(/^Portico in (?:an? )?(.*?)(?: application)?$/, '$1');
 
-/** By the beginning of a path, the most particular one first. */
+/** Returns the sidebars by the beginning of the path. The most specific one comes first. */
 function sidebarsOf(pages: readonly SitePage[]): Readonly<Record<string, readonly SidebarItem[]>> {
   const item = (page: SitePage): SidebarItem => ({
     text: shortTitle(page),
@@ -156,11 +163,11 @@ const byPlace = (one: SitePage, other: SitePage) =>
 // --- the sidebar
 // ----------------------------------------------------------------------------------------------
 
-/** In the order of the topic; those of a folder by their names. */
+/** Returns the pages in the order of the topic. The pages of a folder are sorted by name. */
 function listedPages(pages: readonly SitePage[], patterns: readonly string[]): readonly SitePage[] {
   return patterns.flatMap((pattern) => {
     const found = pages.filter(({ source }) => path.matchesGlob(source, pattern));
-    // What a folder begins with comes first.
+    // The first page of a folder comes first.
     const by = (page: SitePage) =>
       page.place.endsWith('/index.md') ? '' : shortTitle(page).toLowerCase();
     return found.toSorted((one, other) => (by(one) < by(other) ? -1 : 1));
@@ -170,20 +177,20 @@ function listedPages(pages: readonly SitePage[], patterns: readonly string[]): r
 const matches = (page: string, listed: readonly string[]) =>
   listed.some((pattern) => path.matchesGlob(page, pattern));
 
-/** Pages that are made, by what the topics call them. */
+/** Generated pages, by the names that the topics use. */
 const MADE: readonly string[] = ['reference/index.md', 'decisions/index.md', 'docs/generated/*.md'];
 const patterns = TOPICS.flatMap(({ pages }) => pages).filter((each) => !matches(each, MADE));
-/** The landing page, and those that have a sidebar of their own. */
+/** Pages that are not in a topic: the landing page, and the pages with their own sidebar. */
 const BESIDE: readonly string[] = ['tools/site/index.md', 'docs/decisions/*.md'];
 
-/** Pages of the repository that no topic has. */
+/** Returns the pages of the repository that are in no topic. */
 export function unlisted(root: string): readonly string[] {
   return pagesOf(root)
     .filter((page) => !matches(page, [...patterns, ...BESIDE]))
     .map((page) => `${page} is in no topic of tools/site/sidebar.ts`);
 }
 
-/** What the topics list, and is not a page of the repository. */
+/** Returns the pages that the topics list but that do not exist in the repository. */
 export function missing(root: string): readonly string[] {
   return patterns
     .filter((pattern) => !pagesOf(root).some((page) => matches(page, [pattern])))
@@ -196,12 +203,13 @@ export function missing(root: string): readonly string[] {
 interface Context {
   readonly root: string;
   readonly repository: string | null;
-  /** By the path in the repository. */
+  /** The places of the pages, by their paths in the repository. */
   readonly places: ReadonlyMap<string, string>;
 }
 
 /**
- * Whether the page is searched, and where it can be edited: a page that a script writes, nowhere.
+ * Returns whether the page is searched, and where people can edit it. A page that a script writes
+ * cannot be edited.
  */
 function frontmatterOf(
   { source }: SitePage,
@@ -217,17 +225,17 @@ function frontmatterOf(
 }
 
 /**
- * The page with links that lead to pages of the site, and nothing that its engine would take for
- * code.
+ * Returns the page for the site. Its links lead to pages of the site, and VitePress does not
+ * interpret any of its text as code.
  */
 function forSite(page: SitePage, context: Context, pictures: Set<string>): string {
   return outsideCode(relinked(page, context, pictures), withoutTemplates);
 }
 
 /**
- * Comments are for the tests, and go with what they are indented by: left there it would indent the
- * fence behind them. `{{` would be a template, and a line that begins with `<` would be HTML, also
- * in code.
+ * Removes comments, which are only for the tests. It also removes their indentation, which would
+ * otherwise indent the code block after them. It escapes `{{`, which would be a template, and `<`
+ * at the start of a line, which would be HTML even in code.
  */
 const withoutTemplates = (prose: string) =>
   prose
@@ -237,14 +245,14 @@ const withoutTemplates = (prose: string) =>
       code.replaceAll(/\s*\n\s*/g, ' '),
     );
 
-/** Languages of code blocks that the site has no colours for. */
+/** Languages of code blocks for which the site has no colors. */
 const UNCOLOURED = /^( *`{3,})(?:haproxy|caddy(?:file)?|eta)\b/i;
 
 function outsideCode(markdown: string, change: (prose: string) => string): string {
   const fences = /^ *(`{3,})[^\n]*\n[^]*?^ *\1 *$/gm;
   let [text, from] = ['', 0];
   for (const { index, 0: fence } of markdown.matchAll(fences)) {
-    // A comment before a fence may contain fences: skip to its end.
+    // A comment before a code block may itself contain code blocks. So skip to its end.
     if (index < from) continue;
     text += change(markdown.slice(from, index)) + fence.replace(UNCOLOURED, '$1txt');
     from = index + fence.length;
@@ -298,7 +306,7 @@ function linkTo(page: SitePage, target: string, label: string, context: Target):
   return `<span class="file" title="${named}, in the repository">${label}</span>`;
 }
 
-/** A folder is its page, or its README. */
+/** For a folder, returns its page or its README. */
 function placeIn({ root, places }: Context, named: string): string | undefined {
   const found = path.join(root, named);
   if (!existsSync(found) || !statSync(found).isDirectory()) return places.get(named);

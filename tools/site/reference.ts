@@ -8,16 +8,16 @@ import {
   type Named,
 } from '../scripts/public-names.ts';
 
-/** A page that is made of the declarations. */
+/** A page that is generated from the declarations. */
 export interface GeneratedPage {
-  /** Below the pages of the site. */
+  /** The path of the page on the site. */
   readonly path: string;
   readonly markdown: string;
 }
 
 /**
- * The API reference: a page for each entry of the package, and one that lists them, from the doc
- * comments in `dist`.
+ * Returns the API reference. It has a page for each entry of the packages, and a page that lists
+ * them. It is generated from the doc comments in `dist`.
  */
 export function referencePages(root: string): readonly GeneratedPage[] {
   const entries = publishedEntries(root).map(([entry, file]) => ({ entry, names: namesOf(file) }));
@@ -36,7 +36,7 @@ export function referencePages(root: string): readonly GeneratedPage[] {
 
 const pageOf = (entry: string) => `${path.basename(entry)}.md`;
 
-/** Functions and values first, then classes, then types; by name. */
+/** Returns functions and values first, then classes, then types. Each group is sorted by name. */
 function namesOf(file: string): readonly Named[] {
   const order = ['function', 'value', 'class', 'interface', 'type'];
   return exportsOf(moduleOf(file)).toSorted(
@@ -95,7 +95,7 @@ function nameText(named: Named, published: ReadonlySet<string>): string {
     .join('\n\n');
 }
 
-/** The example of a comment as a code block, unless it is one. */
+/** Turns the example in a comment into a code block, if it is not one already. */
 const inBlocks = (comment: string) =>
   comment
     .replaceAll(
@@ -105,15 +105,15 @@ const inBlocks = (comment: string) =>
     .replaceAll(/^@example\s+/gm, '')
     .trim();
 
-/** The same in a list, where an example is short. */
+/** Turns the example in a list item into inline code, because it is short there. */
 const inLine = (comment: string) =>
   comment.replaceAll(/^@example\s+(?!`)(.+)$/gm, 'For example: `$1`');
 
 const oneLine = (comment: string) => comment.replaceAll(/\s*\n\s*/g, ' ');
 
 /**
- * The declaration without its comments and private members, which the list below it has or need not
- * have.
+ * Returns the declaration without its comments and private members. The list below the declaration
+ * contains the comments.
  */
 function signatureOf({ module, declaration }: Named): string {
   const { start, end } = declaration;

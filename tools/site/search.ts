@@ -1,9 +1,9 @@
 /**
- * The search of the site: MiniSearch in the browser, over an index that the build writes. The build
- * uses `options`; a question uses both.
+ * The search of the site. It uses MiniSearch in the browser, with an index that the build writes.
+ * The build uses only `options`, and a query uses both.
  */
 
-/** Words of a question that nearly every page has. */
+/** Words of a query that appear on almost every page. */
 const IGNORED = new Set(
   (
     'a about after an and any anyone are as at be been but by can cannot could did do ' +
@@ -16,7 +16,10 @@ const IGNORED = new Set(
   ).split(' '),
 );
 
-/** What the pages call a word of a question, and the word itself where they use it too. */
+/**
+ * The terms that the pages use for a word of a query. It includes the word itself if the pages also
+ * use it.
+ */
 const CALLED: Readonly<Record<string, string>> = {
   signout: 'sign logout session end',
   signin: 'sign login',
@@ -61,7 +64,7 @@ const CALLED: Readonly<Record<string, string>> = {
   replace: 'replace rotate rotation',
 };
 
-/** A word without its ending: "expired", "expires" and "expire" are one word. */
+/** Returns a word without its ending. So "expired", "expires" and "expire" are the same word. */
 function stemOf(term: string): string {
   const word = term.toLowerCase().replaceAll(/['’]s?$/g, '');
   if (word.length < 4 || /\d/.test(word)) return word;
@@ -74,7 +77,10 @@ function stemOf(term: string): string {
     .replace(/([bdgmnprt])\1$/, '$1');
 }
 
-/** The words of a question. Two words that mean one thing become one: "log me out" is "signout". */
+/**
+ * Returns the words of a query. Two words with one meaning become one word: "log me out" is
+ * "signout".
+ */
 const wordsOf = (question: string): string[] =>
   question
     .toLowerCase()
@@ -85,14 +91,14 @@ const wordsOf = (question: string): string[] =>
     .split(/[\s\p{P}\p{S}]+/u)
     .filter((word) => word !== '');
 
-/** What a word of a question is searched as; null for one that is ignored. */
+/** Returns the terms to search for a word of a query. Returns null if the word is ignored. */
 function termsOf(word: string): string[] | null {
   if (IGNORED.has(word)) return null;
   const called = CALLED[word] ?? CALLED[stemOf(word)] ?? word;
   return called.split(' ').map(stemOf);
 }
 
-/** How much a page counts: guides come before what is looked up. */
+/** The weights of the pages. Guides come before reference pages. */
 const WEIGHTS: readonly (readonly [pages: RegExp, weight: number])[] = [
   [/\/(?:reference\/|specification\.|standards\.|dependencies\.)/, 0.3],
   [/\/(?:benchmarks|architecture|contributing|assurance|threat-model|packages)\b/, 0.4],
@@ -102,13 +108,13 @@ const WEIGHTS: readonly (readonly [pages: RegExp, weight: number])[] = [
   [/\/concepts\//, 1.3],
 ];
 
-/** `id` is the address of a section. The beginning of a page counts more than its sections. */
+/** `id` is the address of a section. The beginning of a page has more weight than its sections. */
 function weightOf(id: string): number {
   const [page = '', anchor] = id.split('#');
   return WEIGHTS.find(([pages]) => pages.test(page))?.[1] ?? (anchor === undefined ? 1.2 : 1);
 }
 
-/** For VitePress: `themeConfig.search.options.miniSearch`. */
+/** The setting `themeConfig.search.options.miniSearch` for VitePress. */
 export const SEARCH = {
   options: { processTerm: stemOf },
   searchOptions: {

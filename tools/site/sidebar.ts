@@ -1,6 +1,6 @@
 /**
- * A topic of the sidebar: pages by their paths in the repository; `docs/moving/*.md` stands for all
- * pages of a folder.
+ * A topic of the sidebar. It lists pages by their paths in the repository. `docs/moving/*.md`
+ * stands for all pages of a folder.
  */
 export interface Topic {
   readonly title: string;
@@ -8,8 +8,8 @@ export interface Topic {
 }
 
 /**
- * Every page of the site, by topic; decisions and the pages of the API have sidebars of their own.
- * test/site.test.ts fails where a page of `docs/` is in none, or a page here does not exist.
+ * Every page of the site, by topic. Decisions and the pages of the API have their own sidebars.
+ * test/site.test.ts fails if a page of `docs/` is in no topic, or if a listed page does not exist.
  */
 export const TOPICS: readonly Topic[] = [
   {
@@ -184,7 +184,7 @@ export const TOPICS: readonly Topic[] = [
   },
 ];
 
-/** What stands in the sidebar where the heading of the page is too long for it. */
+/** The titles for the sidebar of pages whose heading is too long for it. */
 export const SHORT_TITLES: Readonly<Record<string, string>> = {
   'docs/generated/program-messages.md': 'Messages for operators',
   'docs/generated/messages.md': 'Messages of the pages',

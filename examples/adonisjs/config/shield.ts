@@ -3,8 +3,8 @@ import { defineConfig } from '@adonisjs/shield';
 export default defineConfig({
   csrf: {
     enabled: true,
-    // Portico puts its own token into these forms, and other applications may send people here with
-    // a form.
+    // Portico adds its own token to the forms of these pages. Other applications may send people to
+    // them with a form, which has no token of Shield.
     exceptRoutes: ['/oauth/authorize', '/oauth/applications'],
     methods: ['POST', 'PUT', 'PATCH', 'DELETE'],
   },

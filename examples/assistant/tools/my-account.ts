@@ -1,7 +1,7 @@
 import type { ScopedToolInterface } from '@portico/mcp';
 import { token } from 'portico';
 
-/** A personal tool: it acts for the account that the person has linked. */
+/** A personal tool. It acts for the account that the person has linked. */
 export class MyAccount implements ScopedToolInterface {
   readonly personal = true;
 
@@ -22,7 +22,7 @@ export class MyAccount implements ScopedToolInterface {
   }
 
   handle() {
-    // The linked account, loaded for this call; never the session of a browser.
+    // The linked account is loaded for this call. A browser's session is never used.
     const { name, email } = token().user()?.getProfile() ?? {};
     return { name: name ?? null, email: email ?? null };
   }

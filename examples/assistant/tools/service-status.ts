@@ -1,6 +1,8 @@
 import type { ToolInterface } from '@portico/mcp';
 
-/** A public tool: an assistant may call it with its service token, without a person. */
+/**
+ * A public tool. An assistant may call it with its service token, even if no person is signed in.
+ */
 export class ServiceStatus implements ToolInterface {
   name(): string {
     return 'service_status';

@@ -3,7 +3,7 @@ import { defineApplication, oauthServer, token, type Host } from 'portico';
 import { mcp, tool } from '@portico/mcp';
 import { endSession, userById, userOfSession } from './users.ts';
 
-/** What Bun knows of a request and the host contract asks for. */
+/** The parts of a request that the host contract below needs. */
 export interface Visit {
   readonly cookies: CookieMap;
   readonly ip: string | undefined;

@@ -25,7 +25,7 @@ const host: Host<Deno.ServeHandlerInfo> = {
     endSession(request);
   },
   clientAddress: (_, { remoteAddr }) => ('hostname' in remoteAddr ? remoteAddr.hostname : null),
-  // Deno has no argon2 in node:crypto, which the default is.
+  // The default password hasher uses argon2, which Deno's node:crypto does not have.
   passwordHasher: {
     hash: (password) => bcrypt.hash(password, 10),
     verify: (password, hash) => bcrypt.compare(password, hash),

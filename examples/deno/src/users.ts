@@ -1,4 +1,4 @@
-// The application's own people and sessions, as they were before Portico came.
+// The application's own users and sessions. This file existed before Portico was added.
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 

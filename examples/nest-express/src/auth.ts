@@ -1,4 +1,4 @@
-// Signing in, as Nest's documentation has it: passport-local, with a session.
+// Signs people in, as in Nest's documentation: with passport-local and a session.
 import {
   Controller,
   Get,

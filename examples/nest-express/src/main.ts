@@ -6,7 +6,8 @@ import { AppModule } from './app.module.js';
 const app = await NestFactory.create(AppModule);
 app.setGlobalPrefix('api', { exclude: ['/', 'login'] });
 app.enableShutdownHooks();
-// Other sites may post to Portico's endpoints, whose own forms bring their own token.
+// Exclude Portico's endpoints, because other sites may post to them. Portico's own forms contain
+// their own token.
 app.enableCsrfProtection({ exclude: ({ url }: { url: string }) => /^\/(oauth|mcp)\b/.test(url) });
 app.use(
   session({

@@ -62,7 +62,7 @@ const definePortico = (users: UsersService) =>
     },
   });
 
-/** For the console, which starts no Nest. */
+/** The definition for the console commands, which do not start Nest. */
 export default definePortico(new UsersService());
 
 export async function startPortico(users: UsersService): Promise<PorticoOptions> {

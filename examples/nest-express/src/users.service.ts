@@ -12,7 +12,7 @@ export interface User {
   readonly permissions: string;
 }
 
-/** The application's own people, as they were before Portico came. */
+/** The application's own users. This service existed before Portico was added. */
 @Injectable()
 export class UsersService {
   #database: DatabaseSync | undefined;

@@ -1,4 +1,4 @@
-// Signing in, with a session that is an encrypted cookie.
+// Signs people in. The session is an encrypted cookie.
 import { Body, Controller, Get, Header, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { returnPath } from 'portico';

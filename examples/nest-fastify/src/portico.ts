@@ -1,4 +1,5 @@
-// All that Portico adds to this application: who people are, here. `npx portico` reads it too.
+// Everything that Portico adds to this application. It tells Portico who the users are. `npx
+// portico` also reads this file.
 import bcrypt from 'bcryptjs';
 import type { FastifyRequest } from 'fastify';
 import {

@@ -75,5 +75,5 @@ async function start() {
 
 let started: ReturnType<typeof start> | undefined;
 
-/** Started by the first request. */
+/** Returns Portico. The first request starts it. */
 export const portico = () => (started ??= start());

@@ -5,7 +5,7 @@ import { userOfSession } from './lib/server/users.ts';
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
 
-/** What SvelteKit itself checks unless every origin is trusted. */
+/** Checks the same as SvelteKit, which does not check it if it trusts all origins. */
 function isForeignForm(request: Request, origin: string): boolean {
   const type = request.headers.get('content-type');
   return (
@@ -16,7 +16,7 @@ function isForeignForm(request: Request, origin: string): boolean {
 }
 
 export const handle: Handle = async ({ event, resolve }) => {
-  if (building) return resolve(event); // a page that is prerendered
+  if (building) return resolve(event); // SvelteKit is prerendering a page
   event.locals.user = userOfSession(event.cookies.get('session'));
   const { server, endpoints } = await portico();
   const answer = await endpoints(event.request, event);

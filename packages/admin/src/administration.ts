@@ -22,7 +22,7 @@ import type { AdministrationParts, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
-/** How long to wait until the host answers whether the person may see the page, in milliseconds. */
+/** How long to wait for the host to report whether the person may see the page, in milliseconds. */
 const PATIENCE = 3000;
 
 /** Answers requests for the administrator's pages. */
@@ -53,7 +53,7 @@ export class Administration {
         form === null ? 302 : 303,
       );
     }
-    // Any other value that a host returns, such as rows or a text, is not treated as true.
+    // Only true counts. A host may return another value, such as rows or a text.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,
@@ -64,7 +64,7 @@ export class Administration {
     return this.#reply(await this.#show(name, visitor, request), name, visitor);
   }
 
-  /** Shows the page. If the request is invalid, shows a page that explains this. */
+  /** Shows the page. If the request is invalid, shows a page that says so. */
   async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
       return await PAGES[name].show(this.#asked(name, visitor, request));
@@ -108,7 +108,7 @@ export class Administration {
     }
   }
 
-  /** Shows the page again with the submitted values and what is wrong with them. */
+  /** Shows the page again, with the values that were sent and what is wrong with them. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -145,8 +145,8 @@ export class Administration {
   }
 
   /**
-   * Rejects the request, and sometimes emits an event about the person. The endpoint writes the log
-   * line.
+   * Rejects the request, and in some cases emits an event about the person. The endpoint itself
+   * writes the log line.
    */
   async #refuse(
     { user }: Visitor,
@@ -161,7 +161,7 @@ export class Administration {
     throw error;
   }
 
-  /** Returns the requested page's address. */
+  /** Returns the address of the requested page. */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
     return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;

@@ -2,7 +2,7 @@ import type { Client } from 'portico';
 import { authenticationMetadata } from 'portico/extension';
 import { markup, type HtmlContent } from './html.ts';
 
-/** Returns words that describe the kind of client. */
+/** Returns a few words for each special property of the client. */
 export function badges({
   public: isPublic,
   applicationType,
@@ -24,8 +24,8 @@ export function badges({
 }
 
 /**
- * During a secret rotation, returns the time until which the previous secret is accepted, in
- * milliseconds since 1970. Otherwise returns null.
+ * Returns the time until which the previous secret is accepted, in milliseconds since 1970. Returns
+ * null if no secret rotation is going on.
  */
 export function openUntil(
   { revokedAt, previousSecretExpiresAt }: Client,
@@ -36,7 +36,7 @@ export function openUntil(
     : null;
 }
 
-/** Returns how the client authenticates, by its name in RFC 7591 section 2. */
+/** Returns how the client authenticates. The result is a name from RFC 7591 section 2. */
 export function getAuthentication(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);

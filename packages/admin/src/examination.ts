@@ -2,7 +2,7 @@ import type { Finding, Server } from 'portico';
 import { warning } from 'portico/extension';
 
 /**
- * Warns if a scope has the same permission. In this case, people who may use that API could also
+ * Warns if a scope needs the same permission. Then people who may use the scope's API could also
  * administer the server.
  */
 export function examinePermission(

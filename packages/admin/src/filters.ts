@@ -2,16 +2,16 @@ import { AccessError, type PersonReference } from 'portico';
 import { markup, type Html } from './html.ts';
 import type { Asked } from './page.ts';
 
-/** A list filter: its parameter name and its label. */
+/** A filter of a list, with the name of its parameter and its label. */
 export interface Filter {
   readonly name: string;
   readonly text: string;
   readonly type?: 'date';
-  /** The choices, in addition to all. */
+  /** The values that the person can choose. "All" is always added. */
   readonly options?: readonly string[];
 }
 
-/** Returns a list's filter form with the current values. */
+/** Returns the form with the filters of a list. It shows their current values. */
 export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
@@ -42,8 +42,8 @@ export function readFilters(
 }
 
 /**
- * Returns the person from the parameters `provider` and `person`. Returns null if both are missing.
- * Throws an AccessError if only one is given.
+ * Returns the person in the parameters `provider` and `person`. Returns null if both are missing.
+ * Throws an AccessError if only one of them is present.
  */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];

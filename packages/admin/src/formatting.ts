@@ -5,9 +5,9 @@ import type { PageLinks } from './links.ts';
 import type { KnownPerson } from './people.ts';
 import { markup, type HtmlContent, type Html } from './html.ts';
 
-/** How the pages show stored values. */
+/** The functions below format stored values for the pages. */
 
-/** Formats a time, given in milliseconds since 1970. */
+/** Formats a time. `time` is in milliseconds since 1970. */
 export function moment(time: number): Html {
   const iso = new Date(time).toISOString();
   return markup`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
@@ -24,7 +24,7 @@ export function code(text: string): Html {
   return markup`<code>${words(visible(text))}</code>`;
 }
 
-/** Replaces invisible characters with their numbers. */
+/** Replaces each invisible character by its number. */
 function visible(text: string): string {
   return text.replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
@@ -33,8 +33,8 @@ function visible(text: string): string {
 }
 
 /**
- * Formats a client's name. Adds quotes, as in the CLI, if the client may have chosen the name
- * itself.
+ * Formats the name of a client. If the client may have chosen the name itself, adds quotes, as the
+ * CLI does.
  */
 export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
@@ -44,18 +44,18 @@ export function personName({ provider, id }: PersonReference): Html {
   return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
 }
 
-/** Formats a person with their name, their id and a link to their page. */
+/** Formats a person: a name with a link to the person's page, and the id. */
 export function personRow(links: PageLinks, person: PersonReference, known: KnownPerson): Html {
   return markup`<p class="person"><a href="${links.person(person.provider, person.id)}">${calledBy(person, known)}</a> ${aboutPerson(person, known)}</p>`;
 }
 
-/** Returns the person's name, otherwise the email address, otherwise the id. */
+/** Returns the person's name. If it is unknown, returns the email address, or else the id. */
 export function calledBy({ id }: PersonReference, { name, email }: KnownPerson): Html {
   const called = name ?? email;
   return called === null ? code(id) : words(visible(called));
 }
 
-/** Formats the rest: the email address, the id, and the account's state. */
+/** Formats what the name leaves out: the email address, the id, and the state of the account. */
 export function aboutPerson(person: PersonReference, { name, email, account }: KnownPerson): Html {
   const reference =
     name === null && email === null
@@ -67,7 +67,7 @@ export function aboutPerson(person: PersonReference, { name, email, account }: K
   }`;
 }
 
-/** The texts for account states. Null for states that are not shown. */
+/** The text for each state of an account. It is null if the state is not shown. */
 const ACCOUNTS: Readonly<Record<KnownPerson['account'], string | null>> = {
   active: null,
   suspended: 'suspended',
@@ -81,7 +81,7 @@ export function list(values: readonly string[]): HtmlContent {
     : markup`<ul role="list">${values.map((each) => markup`<li>${code(each)}</li>`)}</ul>`;
 }
 
-/** Formats a list of names and values. Leaves out entries without a value. */
+/** Formats a list of names and values. Entries without a value are left out. */
 export function facts(entries: readonly (readonly [name: string, value: HtmlContent])[]): Html {
   const given = entries.filter(
     ([, value]) => value !== null && value !== undefined && value !== false,
@@ -90,7 +90,7 @@ export function facts(entries: readonly (readonly [name: string, value: HtmlCont
 }
 
 /**
- * Formats a notice about what a form has just done. The text comes from the page and not from the
+ * Formats a notice about what a form has just done. The text comes from `told`, and never from the
  * address.
  */
 export function notice({ done }: Asked, told: Readonly<Record<string, string>>): HtmlContent {
@@ -99,7 +99,10 @@ export function notice({ done }: Asked, told: Readonly<Record<string, string>>):
     : null;
 }
 
-/** Formats an alert: why the request is not possible, and that a form changed nothing. */
+/**
+ * Formats an alert: why the request is not possible, and that nothing was changed if a form was
+ * sent.
+ */
 export function alert(
   refused: { readonly reason: string; readonly form?: unknown } | undefined,
 ): Html {
@@ -108,7 +111,7 @@ export function alert(
   return markup`<p class="alert" role="alert">${words(refused.reason)}.${nothing}</p>`;
 }
 
-/** Formats a secret that is shown once. The page is not stored anywhere. */
+/** Formats a secret that is shown only once. No copy of this page is stored. */
 export function secretOnce(label: string, secret: string): Html {
   return markup`<p class="notice" role="status">${label} <strong>Copy it now. It is not shown again: only its hash is stored.</strong>
     <code class="secret">${secret}</code></p>`;

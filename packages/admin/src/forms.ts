@@ -9,39 +9,37 @@ import {
 } from 'portico/extension';
 import { markup, type Html } from './html.ts';
 
-/** What a form on an administrator's page does. */
+/** What a form on an administrator's page does, and to what. */
 export interface FormSubject {
-  /** The action's name, such as `revoke`. The form's button sends it as `do`. */
+  /** The name of the action, such as `revoke`. The form's button sends it as `do`. */
   readonly action: string;
-  /** What it acts on, such as a client's id. */
+  /** What the action changes, such as a client's id. */
   readonly target: string;
-  /**
-   * Everything on which the person based the decision. If it changes, the form is no longer valid.
-   */
+  /** Everything that the person saw before deciding. If it changes, the form is no longer valid. */
   readonly state: unknown;
 }
 
 /** How long a form is valid, in milliseconds. */
 const LIFETIME = 1_800_000;
-/** How far the clocks of two machines may differ, in milliseconds. */
+/** How much the clocks of two machines may differ, in milliseconds. */
 const TOLERANCE = 60_000;
 
 /**
- * The CSRF check for the administrator's pages. Each form works once within half an hour, and only
- * for the person and the browser to which it was shown. `administration.ts` checks the request's
- * origin before it calls this check.
+ * The CSRF check for the administrator's pages. Each form works only once, for half an hour, and
+ * for the person and the browser that got it. `administration.ts` checks the origin of the request
+ * before it calls this check.
  */
 export class Forms {
   readonly #singleUses: Server['singleUses'];
   readonly #clock: () => number;
 
-  /** `clock`: returns milliseconds since 1970. */
+  /** `clock` returns milliseconds since 1970. */
   constructor(singleUses: Server['singleUses'], clock: () => number) {
     this.#singleUses = singleUses;
     this.#clock = clock;
   }
 
-  /** Returns a form's hidden fields. */
+  /** Returns the hidden fields of a form. */
   fields(visitor: Visitor, subject: FormSubject): Html {
     const [id, shownAt] = [randomToken(), String(this.#clock())];
     const state = getState(visitor, subject);
@@ -53,9 +51,9 @@ export class Forms {
   }
 
   /**
-   * Uses up the form. Each form is accepted only once across all processes. Returns null if it is
-   * accepted: do its action right after this. Otherwise returns the reason for the log: do not do
-   * the action.
+   * Uses up the form. All processes together accept each form only once. Returns null if the form
+   * is accepted: then do its action at once. Otherwise returns the reason for the log: then do not
+   * do the action.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
@@ -75,8 +73,8 @@ export class Forms {
 }
 
 /**
- * Returns a hash of the form's state. It is keyed with the session's secret, so that it does not
- * reveal details about a client, such as the hash of its secret.
+ * Returns a hash of the form's state. The hash is keyed with the session's secret. So it does not
+ * reveal details about a client, such as the hash of the client's secret.
  */
 function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));

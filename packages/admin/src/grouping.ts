@@ -2,29 +2,29 @@ import type { Access, AuthorizationFilter, HeldAuthorization, PersonReference } 
 
 /** All authorizations that one person gave to one application. */
 export interface HeldGroup {
-  /** Newest first; never empty. */
+  /** The authorizations, newest first. There is at least one. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
-  /** Whether there are more authorizations. */
+  /** Whether the group has more authorizations than these. */
   readonly more: boolean;
 }
 
-/** A part of a list, with one row for each person and application. */
+/** One page of a list that has one row for each person and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
-  /** The cursor for the next page. Null on the last page. */
+  /** The cursor of the next page. It is null on the last page. */
   readonly next: string | null;
 }
 
-/** Rows per page. */
+/** The number of rows on a page. */
 const SHOWN = 50;
 
-/** The most authorizations in one page of `access.list`. */
+/** The most authorizations that one call of `access.list` returns. */
 const MOST_READ = 1000;
 
 /**
- * Returns the next groups, sorted by their newest authorization, newest first. Each group appears
- * on only one page. Each page reads 1,000 authorizations. If there are more, it looks up each
- * group's authorizations separately.
+ * Returns the next groups, sorted by their newest authorization, with the newest group first. Each
+ * group appears on only one page. Each page reads 1,000 authorizations. If there are more, it looks
+ * up the authorizations of each group separately.
  */
 export async function heldGroups(
   access: Access,
@@ -42,7 +42,7 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // A group with a newer authorization is on an earlier page.
+    // Skip a group that has a newer authorization, because it is on an earlier page.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after))
       groups.push(whole);
   }
@@ -50,8 +50,8 @@ export async function heldGroups(
 }
 
 /**
- * Returns one person's authorizations for one application, at most one page. Returns null if there
- * are none.
+ * Returns the authorizations that one person gave to one application, at most one page of them.
+ * Returns null if there are none.
  */
 export async function heldBy(
   access: Access,

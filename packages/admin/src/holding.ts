@@ -6,9 +6,9 @@ import type { KnownPerson } from './people.ts';
 import { clientName, code, moment, personRow } from './formatting.ts';
 
 /**
- * Returns a row for each person and application, with a form that ends the access and posts to
- * `action`. `known` returns what is known about a person. Null when all rows belong to one person,
- * whose name is above the list.
+ * Returns one row for each person and application. Each row has a form that ends the access. The
+ * form posts to `action`. `known` returns what is known about a person. It is null if all rows
+ * belong to one person, because the person's name is above the list.
  */
 export function holdingRows(
   groups: readonly HeldGroup[],
@@ -30,7 +30,10 @@ export function holdingRows(
   })}</ul>`;
 }
 
-/** Returns a row for each authorization, with a form that ends it and posts to `action`. */
+/**
+ * Returns one row for each authorization. Each row has a form that ends the authorization. The form
+ * posts to `action`.
+ */
 export function singleRows(
   items: readonly HeldAuthorization[],
   asked: Asked,
@@ -48,7 +51,9 @@ export function singleRows(
   )}</ul>`;
 }
 
-/** Returns the number of authorizations, with a link to the person's page, which lists them. */
+/**
+ * Returns the number of authorizations, with a link to the person's page, where they are listed.
+ */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;
   if (authorizations.length === 1) return null;
@@ -92,7 +97,7 @@ function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: strin
           </form>`;
 }
 
-/** Returns when tokens were last issued for one of the authorizations. */
+/** Returns when tokens were last issued for any of these authorizations. */
 function shownUse(authorizations: readonly HeldAuthorization[]): HtmlContent {
   const times = authorizations.flatMap(({ usedAt }) =>
     typeof usedAt === 'number' ? [usedAt] : [],

@@ -9,13 +9,13 @@ export class Html {
   }
 }
 
-/** What a page may put into `markup`. Null, undefined and false add nothing. */
+/** The values that a page may put into `markup`. Null, undefined and false add nothing. */
 export type HtmlContent =
   Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /**
- * Returns the template as HTML. Escapes every value unless it is already Html. Values are also safe
- * in quoted attributes.
+ * Returns the template as HTML. It escapes every value that is not an Html object. Values are also
+ * safe in attributes with quotes.
  */
 export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);

@@ -1,11 +1,12 @@
 import type { Log } from 'portico';
 
-/** How long a page waits for long work, in milliseconds. */
+/** How long a page waits for work that may take long, in milliseconds. */
 const PATIENCE = 3000;
 
 /**
- * Whether the work ends within a few seconds. Throws if it fails within this time. Otherwise it
- * continues in the background, and later errors are logged.
+ * Waits a few seconds for the work. Returns true if the work ended in this time, and throws if it
+ * failed in this time. Otherwise returns false, and the work continues in the background. Later
+ * errors are logged.
  */
 export async function isDoneSoon(
   what: string,

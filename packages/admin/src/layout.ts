@@ -9,7 +9,7 @@ import { STYLES } from './styles.ts';
 export interface Framed {
   readonly title: string;
   readonly body: Html;
-  /** The nonce for the styles. */
+  /** The nonce of the page's styles. */
   readonly nonce: string;
   readonly links: PageLinks;
   readonly current: AdministrationPageName;
@@ -17,7 +17,9 @@ export interface Framed {
   readonly parts: AdministrationParts;
 }
 
-/** Returns the whole page: the signed-in person, links to the other pages, and the content. */
+/**
+ * Returns the whole page: the person who is signed in, links to the other pages, and the content.
+ */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
   const { branding, server } = parts;
@@ -51,8 +53,8 @@ export function layout(framed: Framed): string {
 }
 
 /**
- * Returns the logo and the name. If the logo contains the name, the text is only for people who
- * cannot see the logo.
+ * Returns the logo and the name. If the logo contains the name, the name as text is only for people
+ * who cannot see the logo.
  */
 function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;

@@ -2,13 +2,13 @@ import type { Administration } from './administration.ts';
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
- * Loads the code for the administrator's pages if they are enabled. Loads it at the start, because
- * a deployment may replace the files before the first request (decision 22).
+ * Loads the code of the administrator's pages if they are enabled. It is loaded when the server
+ * starts, because a deployment may replace the files before the first request (decision 22).
  */
 export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');
   let loading: ReturnType<typeof load> | null = load();
-  // This request fails, and the next one tries again.
+  // If loading fails, this request fails, and the next request loads the code again.
   loading.catch(() => (loading = null));
   let administration: Administration | null = null;
 

@@ -1,28 +1,28 @@
 import { equalInConstantTime, keyedHash, type Visitor } from 'portico/extension';
 
 /**
- * How long a notice is shown, in milliseconds: long enough to reload the page, and to return to it
- * once.
+ * How long a notice is shown, in milliseconds. The time is enough to reload the page and to return
+ * to it once.
  */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * After a form, the browser is redirected to a page that shows what was done. The page reads this
- * from its parameter `done`. The parameter is signed, so that a link from another person cannot
- * show a false notice.
+ * Notices about what a form has done. After a form, the browser is redirected to a page with the
+ * parameter `done`. The page reads the notice from this parameter. The parameter is signed, so that
+ * a link from another person cannot show a false notice.
  */
 export class Notices {
   readonly #clock: () => number;
 
-  /** `clock`: returns milliseconds since 1970. */
+  /** `clock` returns milliseconds since 1970. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
   /**
-   * Returns the address's path and query. Signs its parameter `done`, if any, for this browser and
-   * person.
+   * Returns the path and query of the address. If it has the parameter `done`, signs the parameter
+   * for this browser and person.
    */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);
@@ -35,8 +35,8 @@ export class Notices {
   }
 
   /**
-   * Returns the name of what was done. Returns an empty text unless it was signed for this browser,
-   * person and page within the last ten minutes.
+   * Returns the name of what was done. It must have been signed for this browser, person and page
+   * in the last ten minutes. Otherwise returns an empty text.
    */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];

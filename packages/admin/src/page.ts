@@ -22,40 +22,40 @@ export type AnswerAdministration = (
 /** The parts that the administrator's pages use. */
 export interface AdministrationParts {
   readonly server: AuthorizationServer;
-  /** `oauth_server:admin_permission`. */
+  /** The setting `oauth_server:admin_permission`. */
   readonly permission: string;
   readonly accounts: Server['accounts'];
   readonly singleUses: Server['singleUses'];
   readonly scopes: Server['scopes'];
-  /** The application that the doctor examines. Null when only the store is known. */
+  /** The application that the doctor examines. It is null if only the store is known. */
   readonly examined: ExaminedApplication | null;
   readonly store: Server['store']['authorizationSearch'];
   readonly database: Database;
-  /** Returns every schema migration, with the time at which it was applied. */
+  /** Returns all schema migrations, with the time at which each was applied. */
   readonly migrations: Server['migrations'];
   /** The branding, or null if it is not set. */
   readonly branding: BrandingView | null;
-  /** The application's first page. */
+  /** The address of the application's first page. */
   readonly home: string;
 }
 
-/** A request for a page, from a person who has the permission. */
+/** A request for a page. The person who sent it has the permission. */
 export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** The name of what a form has just done. Empty otherwise. */
+  /** The name of what a form has just done. It is empty if no form was sent. */
   readonly done: string;
-  /** The signed-in person, who is recorded for all actions. */
+  /** The person who is signed in. All actions are recorded under this person. */
   readonly person: PersonReference;
-  /** Returns the hidden fields for a form on this page. */
+  /** Returns the hidden fields of a form on this page. */
   readonly fields: (subject: FormSubject) => Html;
 }
 
-/** A submitted form. */
+/** A request with a form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
-  /** Uses up the form. Throws if the form is rejected. Call this right before the action. */
+  /** Uses up the form. Throws if the form is rejected. Call it directly before the action. */
   readonly accept: (subject: FormSubject) => Promise<void>;
 }
 
@@ -63,25 +63,27 @@ export interface Sent extends Asked {
 export interface Shown {
   readonly title: string;
   readonly body: Html;
-  /** The response's status. Defaults to 200. */
+  /** The status of the response. Default: 200. */
   readonly status?: number;
 }
 
-/** Why a submitted form was rejected, and its values. */
+/** Why a form was rejected, and the values that were sent with it. */
 export interface Refused {
   readonly reason: string;
   readonly form: Parameters;
 }
 
-/** One of the pages. */
+/** One of the administrator's pages. */
 export interface Page {
-  /** Shows the page, even after a form was rejected. */
+  /** Shows the page. `refused` is set if a form was rejected. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does a form's action. Returns the address to which the browser is redirected. Its parameter
-   * `done` names what was done and is signed later. If the result must not be in an address,
-   * returns a page instead. Returns null when none of the page's forms has this action. For invalid
-   * values, changes nothing and throws a RegistrationError or an AccessError.
+   * Does the action of a form. For invalid values, changes nothing and throws a RegistrationError
+   * or an AccessError. What it returns depends on the action:
+   * - An address to which the browser is redirected. Its parameter `done` names what was done, and
+   *   is signed later.
+   * - A page, if the result must not be in an address.
+   * - Null, if no form of the page has this action.
    */
   act?(sent: Sent): Promise<Shown | { readonly goTo: string } | null>;
 }

@@ -1,15 +1,18 @@
 import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
 import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
 
-/** What the application knows about a person, besides the id. */
+/** What the application knows about a person, in addition to the id. */
 export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
-  /** `unknown`: the application did not answer, or not in time. */
+  /**
+   * The state of the account. `unknown` means that the application did not report it, or not in
+   * time.
+   */
   readonly account: 'active' | 'suspended' | 'gone' | 'unknown';
 }
 
-/** A person who was found. */
+/** A person that the search found. */
 export interface FoundPerson extends KnownPerson {
   readonly person: PersonReference;
 }
@@ -18,7 +21,7 @@ export interface FoundPerson extends KnownPerson {
 const PATIENCE = 3000;
 /** How many accounts are loaded at the same time. */
 const AT_ONCE = 8;
-/** The most characters that are shown from a name or an address. */
+/** The most characters of a name or an address that are shown. */
 const LONGEST = 100;
 /** The most people that a search shows. */
 export const MOST_FOUND = 20;
@@ -26,8 +29,8 @@ export const MOST_FOUND = 20;
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
 /**
- * Returns what the application knows about these people. People who are not loaded in time are
- * shown only by their id, so that the page does not fail.
+ * Returns what the application knows about these people. If a person is not loaded in time, the
+ * page shows only the person's id and does not fail.
  */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
@@ -49,8 +52,8 @@ export async function knownPeople(
 }
 
 /**
- * Searches people through the application. Returns those who match the text, and whether there are
- * more. Throws an AccessError for a text that cannot match anyone.
+ * Searches people through the application. Returns the people who match the text, and whether there
+ * are more. Throws an AccessError if the text cannot match anyone.
  */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,
@@ -96,7 +99,8 @@ function describe(account: UserInterface | null): KnownPerson {
 }
 
 /**
- * Returns the text, shortened. Returns null for any other value that a JavaScript host may return.
+ * Returns the text, shortened. Returns null for a value that is not a text, because a host in
+ * JavaScript may return any value.
  */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;

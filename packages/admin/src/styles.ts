@@ -1,7 +1,8 @@
 import { Html } from './html.ts';
 
 /**
- * Uses the same colors and shapes as the other pages (`views/oauth/layout.eta`), for wider content.
+ * The styles. Their colors and shapes are the same as on the other pages
+ * (`views/oauth/layout.eta`), but the content is wider.
  */
 export const STYLES = new Html(`
       :root {

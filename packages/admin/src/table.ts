@@ -4,7 +4,7 @@ import type { EndpointDescription } from 'portico';
 export const ADMINISTRATION_PATH = '/oauth/admin';
 
 /**
- * The administrator's pages. They exist only with `oauth_server:admin_permission`. Each page
+ * The administrator's pages. They exist only if `oauth_server:admin_permission` is set. Each page
  * accepts only its own forms.
  */
 export const ADMINISTRATION_TABLE = [

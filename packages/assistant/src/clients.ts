@@ -4,12 +4,12 @@ import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /**
- * An assistant's two clients: one for the application itself, and one to which people link their
- * accounts.
+ * The two clients of an assistant. The assistant itself uses the service client. People link their
+ * accounts to the linking client.
  */
 export type ClientRole = 'service' | 'account-linking';
 
-/** A client that the configuration describes. */
+/** A client as the configuration describes it. */
 export interface WantedClient {
   readonly role: ClientRole;
   readonly name: string;
@@ -18,12 +18,12 @@ export interface WantedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** The registration for a role, compared with the configuration. */
+/** The registered client for a role, compared with the configuration. */
 export interface FoundClient {
   readonly wanted: WantedClient;
-  /** Null when it is not registered yet. */
+  /** The registered client. It is null if no client is registered for the role. */
   readonly client: Client | null;
-  /** How the registration differs. Empty when it matches the configuration. */
+  /** How the registered client differs from the configuration. Empty if it does not differ. */
   readonly differences: readonly string[];
 }
 
@@ -51,8 +51,8 @@ export function wantedClients(
 }
 
 /**
- * Returns the registration for each role. If there are several candidates, prefers one that matches
- * the configuration.
+ * Returns the registered client for each role. If several clients could have the role, returns one
+ * that matches the configuration, if there is one.
  */
 export async function findClients(
   server: AuthorizationServer,
@@ -72,9 +72,10 @@ export async function findClients(
 
 /**
  * Whether a client has this role. The service client has the service scope. The linking client has
- * the name from the setup, and a configured callback or scope. The vendor's callback alone is not
- * enough, because another client may also have it. Only clients that an operator registered can
- * have a role, because anyone can choose the name and callback for other clients.
+ * the name that `assistant:setup` gave it, and a configured callback or scope. The vendor's
+ * callback alone is not enough, because another client may also have it. Only clients that an
+ * operator registered can have a role, because anyone can choose the name and callback of other
+ * clients.
  */
 export function playsRole(
   client: Client,
@@ -113,7 +114,7 @@ function shown(values: readonly string[]): string {
   return values.length === 0 ? 'none' : values.join(' ');
 }
 
-/** Returns what to do about a registration that differs. */
+/** Returns what the operator can do about a client that differs from the configuration. */
 export function differenceRemedy({ id }: Client): string {
   return (
     'review the difference; to use the configuration instead, revoke the client (npx portico ' +

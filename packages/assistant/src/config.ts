@@ -5,14 +5,16 @@ const redirectUri = z
   .string({ error: 'must be a callback URI' })
   .refine(isExactHttps, "must be an https callback URI, exactly as the vendor's console shows it");
 
-/** Whether a redirect URI can be registered and uses https. A vendor cannot use loopback URIs. */
+/**
+ * Whether this redirect URI can be registered and uses https. A vendor cannot use loopback URIs.
+ */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
 }
 
 /**
- * The configuration section `assistant`. The listing is checked later, by the export and the
- * doctor.
+ * The schema of the section `assistant`. It does not check the listing. The export and the doctor
+ * check it later.
  */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
@@ -34,19 +36,22 @@ export const assistantConfiguration = z.strictObject({
 export type AssistantConfig = z.output<typeof assistantConfiguration>;
 
 /**
- * The settings in an application's section `assistant`. Missing and undefined values get their
- * defaults.
+ * The settings in an application's section `assistant`. A missing or undefined setting gets its
+ * default.
  */
 export interface AssistantConfigInput {
   /** Whether people link their accounts. Default: false. */
   readonly account_linking?: boolean | undefined;
-  /** The vendor's callback URIs, exactly as its console shows them. Needed for account linking. */
+  /**
+   * The vendor's callback URIs, exactly as the vendor's console shows them. Required for account
+   * linking.
+   */
   readonly redirect_uris?: readonly string[] | undefined;
   /**
-   * The linking client's scopes. Must be the same as `mcp:oauth:scopes_supported`. Default:
-   * `['mcp:tools']`.
+   * The scopes of the linking client. They must be the same as `mcp:oauth:scopes_supported`.
+   * Default: `['mcp:tools']`.
    */
   readonly user_scopes?: readonly string[] | undefined;
-  /** The entry for the vendor's directory. Checked when it is exported. */
+  /** The entry for the vendor's directory. It is checked when you export it. */
   readonly listing?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -6,9 +6,9 @@ import { failing, ok } from 'portico/extension';
 type Rule = (tool: RegisteredTool) => string | null;
 
 interface Directory {
-  /** Its name in findings. */
+  /** The directory's name in findings. */
   readonly called: string;
-  /** Where its rules are published. */
+  /** The address of its published rules. */
   readonly source: string;
   readonly rules: readonly Rule[];
 }
@@ -16,7 +16,9 @@ interface Directory {
 const CLAUDES_LONGEST_NAME = 64;
 const CHATGPTS_HINTS = ['readOnlyHint', 'destructiveHint', 'openWorldHint'] as const;
 
-/** The directories whose rules about tools can be checked here. docs/chatgpt-and-directories.md */
+/**
+ * The directories whose rules for tools can be checked here. See docs/chatgpt-and-directories.md.
+ */
 const DIRECTORIES = {
   claude: {
     called: "Claude's directory",
@@ -52,7 +54,7 @@ export type DirectoryName = keyof typeof DIRECTORIES;
 
 export const DIRECTORY_NAMES = Object.keys(DIRECTORIES) as readonly DirectoryName[];
 
-/** Finds the tools that a directory would reject, and why. */
+/** Returns a finding for each tool that the directory would reject, with the reason. */
 export function examineDirectory(
   name: DirectoryName,
   tools: readonly RegisteredTool[],

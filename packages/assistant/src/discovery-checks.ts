@@ -3,7 +3,7 @@ import type { Application, AuthorizationServer, Check, Finding } from 'portico';
 import { failing, ok } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
-/** What the doctor examines. */
+/** The parts of an application that the doctor examines. */
 export interface Subject {
   readonly application: Application;
   readonly server: AuthorizationServer;
@@ -11,10 +11,15 @@ export interface Subject {
   readonly config: AssistantConfig;
 }
 
-/** A finding belongs to the examination's part, unless it specifies another part. */
+/**
+ * What an examination found. A finding belongs to the examined part, unless it names another part.
+ */
 export type Findings = readonly (Finding | Check)[];
 
-/** Requests the three documents that an assistant reads first, in the same way as an assistant. */
+/**
+ * Requests the three documents that an assistant reads first. Sends the same requests as an
+ * assistant.
+ */
 export async function examineDiscovery(subject: Subject): Promise<Findings> {
   const { server, mcp } = subject;
   const findings: Finding[] = [];

@@ -15,21 +15,21 @@ import { examineDirectory, type DirectoryName } from './directories.ts';
 import { listingProblems } from './listing.ts';
 import { assistantConfig } from './setup.ts';
 
-/** What `assistant:doctor` prints with `--json`. */
+/** The report that `assistant:doctor` prints with `--json`. */
 export interface AssistantReport {
-  /** False when a check fails. */
+  /** False if a check fails. */
   readonly healthy: boolean;
-  /** One or more checks for each part, in the order of examination. */
+  /** The checks, in the order of examination. There is at least one for each part. */
   readonly checks: readonly Check[];
 }
 
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
- * Examines everything that an assistant needs. Where possible, sends requests to the application
- * itself. Changes nothing. It cannot check the network between the vendor and this server.
- * `serverOnly` skips the listing. `directories` are the directories with whose rules the tools are
- * compared.
+ * Examines everything that an assistant needs, and changes nothing. Where possible, it sends
+ * requests to the application itself. It cannot check the network between the vendor and this
+ * server. `serverOnly` leaves out the listing. `directories` are the directories whose rules the
+ * tools must follow.
  */
 export async function examineAssistant(
   application: Application,
@@ -136,8 +136,8 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 }
 
 /**
- * Checks that each of the two clients has only its own grants and scopes. Also lists any other
- * client that can reach the tools.
+ * Checks that each of the two clients has only the grants and scopes of its role. Also lists all
+ * other clients that can use the tools.
  */
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
@@ -165,7 +165,7 @@ function examineClient(found: FoundClient): Finding {
   return ok(`${client.id} has only the grants ${wanted.grants.join(', ')}`);
 }
 
-/** Finds other clients that have one of the resource's scopes. */
+/** Finds all other clients that have one of the resource's scopes. */
 async function examineOthers(
   { server, mcp, config }: Subject,
   known: readonly FoundClient[],

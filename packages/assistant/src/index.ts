@@ -1,4 +1,7 @@
-/** The voice-assistant plugin: defaults, client setup, diagnostics and the listing export. */
+/**
+ * The voice-assistant plugin. It contains defaults, the setup of clients, diagnostics and the
+ * export of the listing.
+ */
 export { assistant } from './plugin.ts';
 export type { AssistantConfigInput } from './config.ts';
 export type { DirectoryName } from './directories.ts';

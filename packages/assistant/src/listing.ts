@@ -1,12 +1,12 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import { z } from 'zod';
 
-/** Checked listing metadata: the `en-US` entry in the vendor's add-on schema. */
+/** Valid metadata of a listing. It is the `en-US` entry in the vendor's add-on schema. */
 export type Listing = Readonly<Record<string, unknown>>;
 
 /**
- * Returns every problem with `assistant:listing`, with its path. Empty when the listing can be
- * exported. Does not read images.
+ * Returns every problem with `assistant:listing`, each with its path. The list is empty if the
+ * listing can be exported. Images are not read.
  */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
@@ -27,8 +27,8 @@ export function listingProblems(listing: unknown): readonly ConfigurationProblem
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Returns the number of characters as people count them. For example, a flag or a letter with its
- * accents counts as one.
+ * Returns the number of characters as people count them. For example, a flag or a letter with
+ * accents counts as one character.
  */
 export function countCharacters(text: string): number {
   return [...graphemes.segment(text)].length;
@@ -40,8 +40,8 @@ const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
 /**
- * Treats a section that is missing or not a map as empty, so that each problem refers to the value
- * to set.
+ * Reads a missing section, or one that is not a map, as an empty section. So each problem names the
+ * value that you must set.
  */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
@@ -62,12 +62,12 @@ function text(longest: number) {
 }
 
 /**
- * Rejects texts such as `https:kitchen.example`. The URL parser would correct it, but the vendor
- * gets the text as written.
+ * A text that begins with `https://`. This rejects texts such as `https:kitchen.example`: the URL
+ * parser would correct such a text, but the vendor gets it as written.
  */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
-/** Returns the URL if it uses https and has a host and no credentials. Otherwise returns null. */
+/** Returns the URL if it uses https and has a host and no credentials, or else null. */
 function parseHttps(value: string): URL | null {
   if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
   const url = new URL(value);
@@ -84,12 +84,15 @@ const imageUri = z
   .string({ error: NO_IMAGE })
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
-/** Whether the value is a list. Checks for the whole list run even if some items are wrong. */
+/**
+ * Whether the value is a list. With this condition, the checks of the whole list run even if some
+ * items are wrong.
+ */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);
 }
 
-/** Returns a square size, written as a number or as `72x72`. */
+/** Returns the side length of a square icon. Its size is written as a number or as `72x72`. */
 function iconSize(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
@@ -159,7 +162,7 @@ const listingSchema = z.object({
 // --- the export ----------------------------------------------------------------------------------
 
 /**
- * Returns the content for `addon-package/addon.json`: the listing and the MCP URL, without
+ * Returns the content of `addon-package/addon.json`: the listing and the MCP URL. It contains no
  * credentials.
  */
 export function addonManifest(
@@ -178,7 +181,9 @@ export function addonManifest(
   };
 }
 
-/** Converts sizes to texts for the vendor's format: 72 becomes "72x72". */
+/**
+ * Converts the sizes to texts, as the vendor's format requires. For example, 72 becomes "72x72".
+ */
 function withTextSizes(listing: Listing): Listing {
   const { mediaAssets: media } = listing;
   if (!isMap(media) || !isMap(media['icons'])) return listing;

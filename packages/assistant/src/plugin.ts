@@ -32,13 +32,13 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
 }
 
 /**
- * The longest server name. A client's name is the server's name with a suffix, and may have at most
- * 100 characters.
+ * The longest server name, in characters. A client's name is the server's name plus a suffix, and
+ * may have at most 100 characters.
  */
 const LONGEST_NAME = 90;
 
 function defaults(env: Environment): ConfigMap {
-  // An empty variable is treated as missing.
+  // Treat an empty variable like a missing one.
   const name = env['ASSISTANT_NAME'] || undefined;
   const resource = env['ASSISTANT_MCP_RESOURCE'] || undefined;
   return {

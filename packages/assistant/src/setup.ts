@@ -22,27 +22,31 @@ import {
 import type { AssistantConfig } from './config.ts';
 import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
-/** What `assistant:setup` did or found for one client. */
+/** What `assistant:setup` did for one client, or found about it. */
 export interface ClientSetup {
   /** Which of the two clients this is. */
   readonly role: ClientRole;
-  /** The client's identifier. */
+  /** The client's id. */
   readonly client_id: string;
-  /** Shown once, for a client that was just registered. Otherwise null. */
+  /**
+   * The secret of a client that was just registered. It is shown only once. Null for other clients.
+   */
   readonly client_secret: string | null;
-  /** `differs`: the registration differs from the configuration and was left unchanged. */
+  /**
+   * What happened to the client. `differs` means that the registration differs from the
+   * configuration, and that it was left unchanged.
+   */
   readonly state: 'registered' | 'unchanged' | 'differs';
-  /** The differences, each in a few words. Empty unless the state is `differs`. */
+  /** The differences, each in a few words. The list is empty unless the state is `differs`. */
   readonly differences: readonly string[];
-  /** What to do about it, or null. */
+  /** What you can do about the differences, or null. */
   readonly remedy: string | null;
 }
 
 /** What `assistant:setup` did and found. */
 export interface AssistantSetup {
   /**
-   * The canonical resource (RFC 8707) for the assistant's tokens, such as
-   * `https://app.example/mcp`.
+   * The canonical resource (RFC 8707) of the assistant's tokens, such as `https://app.example/mcp`.
    */
   readonly resource: string;
   /** One client for each role. */
@@ -50,9 +54,9 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers the missing clients. Calls `report` with each client at once, so that a new secret is
- * shown even if something fails later. Leaves registered clients unchanged, even if they differ
- * from the configuration.
+ * Registers the clients that are missing. Calls `report` with each client at once, so that you see
+ * a new secret even if something fails later. Clients that are registered stay unchanged, even if
+ * they differ from the configuration.
  */
 export async function setUpAssistant(
   application: Application,
@@ -74,7 +78,7 @@ export async function setUpAssistant(
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
-  // Another process may be registering the same client.
+  // Use `createUnless`, because another process may be registering the same client.
   const { client, secret, created } = await server.clients.createUnless(
     registration,
     (each) => playsRole(each, wanted),
@@ -101,20 +105,20 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** Thrown when the listing cannot be exported. Contains every problem. */
+/** Thrown if the listing cannot be exported. It contains every problem. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
-  /** Every problem, with its key. */
+  /** Every problem, with the key of its setting. */
   readonly problems: readonly ConfigurationProblem[];
 
-  /** Builds the message from the problems. */
+  /** Builds the message from the problems, one per line. */
   constructor(problems: readonly ConfigurationProblem[]) {
     super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
     this.problems = problems;
   }
 }
 
-/** Returns the manifest's text. Throws a ListingError when the listing has problems. */
+/** Returns the text of the manifest. Throws a ListingError if the listing has problems. */
 export function manifestText(application: Application): string {
   const { listing } = assistantConfig(application);
   const problems = listingProblems(listing);
@@ -123,21 +127,21 @@ export function manifestText(application: Application): string {
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
-/** A manifest in a temporary file next to its target. Publishing is atomic. */
+/** A manifest in a temporary file next to its target. Publishing it is atomic. */
 export interface ManifestDraft {
-  /** Publishes the manifest. If the file already exists, returns false and does not replace it. */
+  /** Publishes the manifest. Returns false if the target exists, and then does not replace it. */
   publish(): Promise<boolean>;
   discard(): Promise<void>;
 }
 
-/** Writes a draft. Rejects when the folder is not writable. */
+/** Writes the draft of a manifest. Rejects if the folder is not writable. */
 export async function draftManifest(file: string, manifest: string): Promise<ManifestDraft> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}-${randomUUID()}`);
   await writeFile(draft, manifest, { flag: 'wx' });
   return {
     async publish() {
       try {
-        // Unlike a rename, a link fails if the name is taken.
+        // Use a link, because it fails if the name is taken. A rename would replace the file.
         await link(draft, file);
         return true;
       } catch (error) {

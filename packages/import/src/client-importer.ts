@@ -18,17 +18,17 @@ import {
 } from './secret-hashes.ts';
 
 /**
- * The most records in one transaction. A larger transaction would block other writes for more than
- * a few seconds.
+ * The most records in one transaction. If there were more, the transaction would block other writes
+ * for more than a few seconds.
  */
 const MOST = 1000;
 
-/** A record that may be imported. */
+/** A record that can be imported. */
 interface Accepted {
   readonly client: Omit<Client, 'secretHash'>;
-  /** Null for a client without a secret. */
+  /** The secret, or null if the client has no secret. */
   readonly secret: ImportedSecret | null;
-  /** A newly created secret. Null if the record has a secret. */
+  /** The secret that was just created. It is null if the record contains a secret. */
   readonly newSecret: string | null;
   readonly changes: readonly string[];
 }
@@ -42,7 +42,7 @@ export class ClientImporter {
   readonly #hasher: PasswordHasher;
   readonly #options: ClientImportOptions;
 
-  /** `hasher` is the host's password hasher. It also verifies imported hashes. */
+  /** `hasher` is the host's password hasher, which also verifies imported hashes. */
   constructor(server: Server, hasher: PasswordHasher, options: ClientImportOptions) {
     this.#server = server;
     this.#hasher = hasher;
@@ -113,7 +113,7 @@ export class ClientImporter {
       const read = readClientRecord(record, clock(), demands, rights);
       const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
-      // This also finds an expired client. Its row keeps the id as long as the row exists.
+      // This also finds a client that has expired, because its row still uses the id.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       await requireSame(existing, accepted, demands, clock());
@@ -178,7 +178,8 @@ function readSecret(
 }
 
 /**
- * Throws unless the existing client matches the record. An import never changes an existing client.
+ * Throws if the existing client differs from the record, because an import never changes an
+ * existing client.
  */
 async function requireSame(
   existing: Client,
@@ -212,14 +213,17 @@ async function requireSame(
   }
 }
 
-/** A client field, by its RFC 7591 name, in the form that is compared. */
+/**
+ * A field of a client that is compared. It consists of the field's name in RFC 7591, and a function
+ * that returns the value to compare.
+ */
 type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
 
 function comparedDemand({ metadata, field }: ClientDemand): Compared {
   return [metadata, (client) => client[field]];
 }
 
-/** The compared fields. Lists without an order are compared as sets. */
+/** The fields that are compared. A list without an order is compared as a set. */
 const COMPARED: readonly Compared[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],

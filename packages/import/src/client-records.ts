@@ -9,24 +9,26 @@ import {
   type ClientDemand,
 } from 'portico/extension';
 
-/** A client that another server described, with the fields that this server supports. */
+/**
+ * A client as another server described it. It contains only the fields that this server supports.
+ */
 export interface ClientRecord {
   readonly clientId: string;
   readonly registration: ClientRegistration;
   readonly secret: string | null;
   readonly secretHash: string | null;
   /**
-   * When the other server registered it, in milliseconds since 1970. Null if the record does not
-   * contain it.
+   * When the other server registered the client, in milliseconds since 1970. It is null if the
+   * record does not contain the time.
    */
   readonly createdAt: number | null;
-  /** What differs from the record or was left out. */
+  /** The differences from the record, including fields that were left out. */
   readonly changes: readonly string[];
 }
 
 /**
- * Fields that only describe the client to people, or that this server does not support and the
- * client does not need. They are left out and reported.
+ * Fields that are left out and reported. They only describe the client to people, or this server
+ * does not support them and the client does not need them.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
@@ -64,10 +66,10 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** Does not allow spaces, so that the end of an id is clear in a line of output. */
+/** An id without spaces, so that you can see in a line of output where the id ends. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
-/** Returns the id in a record, for the report. Returns null if it is not valid. */
+/** Returns the id in a record, for the report. Returns null if the id is not valid. */
 export function readClientId(record: unknown): string | null {
   if (typeof record !== 'object' || record === null) return null;
   const { client_id: id } = record as { readonly client_id?: unknown };
@@ -75,8 +77,8 @@ export function readClientId(record: unknown): string | null {
 }
 
 /**
- * Reads a client's record. `rights` are the grants that clients may have. Throws a
- * RegistrationError for a field that is malformed or not supported.
+ * Reads the record of a client. `rights` are the grants that clients may have. Throws a
+ * RegistrationError if a field is malformed or not supported.
  */
 export function readClientRecord(
   record: unknown,
@@ -137,7 +139,7 @@ export function readClientRecord(
 }
 
 /**
- * Reads the fields. Empty values are treated as missing, because other servers write every field
+ * Reads the fields. An empty value is treated as missing, because other servers write every field
  * that they know.
  */
 function readFields(record: unknown): Fields {
@@ -193,7 +195,7 @@ function readMethod(fields: Fields): string {
   );
 }
 
-/** Returns the record's grants that this server offers. */
+/** Returns the grants in the record that this server offers. */
 function readGrants(
   fields: Fields,
   rights: readonly string[],
@@ -245,7 +247,7 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
     ...(jwks === undefined ? {} : { jwks }),
     ...(jwksUri === null ? {} : { jwksUri }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
-    // Without keys, the registration reports what is missing.
+    // If there are no keys, pass none. The registration then reports that they are missing.
     ...(jwks === undefined && jwksUri === null
       ? { jwks: undefined, tokenEndpointAuthSigningAlg: algorithm ?? 'ES256' }
       : {}),
@@ -253,8 +255,8 @@ function readKeys(fields: Fields): Partial<ClientRegistration> {
 }
 
 /**
- * Ignores RS256, because other servers write it for every client, even for clients that do not get
- * ID tokens.
+ * Reads the algorithm for ID tokens. Ignores RS256, because other servers write it for every
+ * client, even for a client that gets no ID tokens.
  */
 function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<ClientRegistration> {
   const algorithm = text(fields, 'id_token_signed_response_alg');

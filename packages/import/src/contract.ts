@@ -1,62 +1,66 @@
 import type { Acting } from 'portico';
 
 /**
- * Imports data from another server. Both methods check every record before they write anything. You
+ * Imports data from another server. Both methods check all records before they write anything. You
  * can run them again.
  */
 export interface Importing {
   /**
-   * Registers clients under their existing ids. Each record uses the field names in RFC 7591
-   * section 2, and `client_secret_hash`. If one record is rejected, nothing is written. Otherwise
-   * all clients are registered in one transaction. An identical existing client is left unchanged.
-   * Throws a RegistrationError for too many records, and if one of the ids is registered meanwhile.
+   * Registers clients under the ids that they already have. Each record uses the field names of RFC
+   * 7591 section 2, and `client_secret_hash`. If one record is rejected, nothing is written.
+   * Otherwise all clients are registered in one transaction. If an identical client exists, it
+   * stays unchanged. Throws a RegistrationError if there are too many records, or if one of the ids
+   * is registered in the meantime.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Imports the identifiers by which applications know people (`sub`), from records `{ provider,
-   * id, sub }`. A person who already has a subject keeps it. A subject is never given to a second
-   * person. If a record is rejected, nothing is written. Throws a RegistrationError for too many
-   * records.
+   * Imports the identifiers by which applications know people (`sub`). Each record has the form `{
+   * provider, id, sub }`. A person who already has a subject keeps it. A subject is never given to
+   * a second person. If a record is rejected, nothing is written. Throws a RegistrationError if
+   * there are too many records.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }
 
-/** Options for an import. */
+/** Options of an import. */
 export interface ImportOptions extends Acting {
-  /** Whether to only report, without writing. Defaults to false. */
+  /** Whether to write nothing and only report what would happen. Default: false. */
   readonly dryRun?: boolean;
-  /** Called with the number of records that are checked so far. */
+  /** Called with the number of records that have been checked so far. */
   readonly report?: (records: number) => void;
 }
 
-/** Options for importing clients. */
+/** Options of an import of clients. */
 export interface ClientImportOptions extends ImportOptions {
   /**
-   * Whether to create a new secret for a client that needs one but has neither `client_secret` nor
-   * `client_secret_hash`. Defaults to false.
+   * Whether to create a secret for a client that needs one if its record has neither
+   * `client_secret` nor `client_secret_hash`. Default: false.
    */
   readonly newSecrets?: boolean;
 }
 
-/** The result for a record. In a dry run, what would happen. */
+/** The result for one record. In a dry run, it is what would happen. */
 export interface ImportedRecord {
-  /** Its position, counted from 1. */
+  /** The position of the record. The first one is 1. */
   readonly record: number;
-  /** `unchanged`: an identical entry already exists. */
+  /** What happened to the record. `unchanged` means that an identical entry already exists. */
   readonly outcome: 'imported' | 'unchanged' | 'refused';
-  /** Why it was rejected, otherwise null. */
+  /** Why the record was rejected, or null if it was not. */
   readonly problem: string | null;
 }
 
-/** The result for a client. */
+/** The result for one client. */
 export interface ImportedClient extends ImportedRecord {
-  /** Null if the record does not contain a valid id. */
+  /** The client's id. It is null if the record does not contain a valid id. */
   readonly clientId: string | null;
-  /** What differs from the record or was left out, with a sentence for each change. */
+  /**
+   * The differences from the record, including fields that were left out. There is one sentence for
+   * each.
+   */
   readonly changes: readonly string[];
   /**
-   * The new secret. It is shown once, and only its hash is stored. Null for a client that keeps its
-   * secret or does not have one.
+   * The new secret. It is shown once, and only its hash is stored. It is null if the client keeps
+   * its secret or has none.
    */
   readonly secret: string | null;
 }
@@ -65,7 +69,7 @@ export interface ImportedClient extends ImportedRecord {
 export interface ClientImport {
   /** Whether anything was written. */
   readonly written: boolean;
-  /** The results in the order of the records. */
+  /** The results, in the order of the records. */
   readonly clients: readonly ImportedClient[];
 }
 
@@ -73,6 +77,6 @@ export interface ClientImport {
 export interface SubjectImport {
   /** Whether anything was written. */
   readonly written: boolean;
-  /** The results in the order of the records. */
+  /** The results, in the order of the records. */
   readonly subjects: readonly ImportedRecord[];
 }

@@ -2,12 +2,12 @@ import type { AuthorizationServer, Client, ExaminedApplication, Finding } from '
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
-/** The most secrets that are checked, because each check takes a slow hash. */
+/** The most secrets that are checked. There is a limit because each check computes a slow hash. */
 const MOST_TRIED = 500;
 
 /**
  * Finds imported secrets that can never work, because they need too many iterations or are empty.
- * Returns an empty list if none are found.
+ * Returns an empty list if there are none.
  */
 export async function examineImportedSecrets(
   application: ExaminedApplication,
@@ -51,8 +51,9 @@ async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
 }
 
 /**
- * Returns the clients that were probably imported. First come clients whose hash or id is from
- * another server. Then, up to the limit, come clients that an operator registered with a secret.
+ * Returns the clients that were probably imported. Clients whose hash or id comes from another
+ * server are first. They are followed by clients that an operator registered with a secret, up to
+ * the limit.
  */
 async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];

@@ -5,12 +5,12 @@ import { createImportedSecrets } from './imported-secrets.ts';
 
 declare module 'portico' {
   interface FeatureMembers {
-    /** Imports another server's clients, and its identifiers for people. */
+    /** Imports the clients of another server, and its identifiers for people. */
     readonly importing: Importing;
   }
 }
 
-/** Takes about one second of CPU time. */
+/** The highest value of the setting. So many iterations take about one second of CPU time. */
 const MOST_ITERATIONS = 4_000_000;
 
 const iterationsSchema = z
@@ -21,7 +21,7 @@ const iterationsSchema = z
   );
 
 /**
- * Imports clients, secrets and subjects from another server. A running server only loads the code
+ * Imports clients, secrets and subjects from another server. A running server loads only the code
  * that verifies secrets.
  *
  * @example

@@ -17,14 +17,14 @@ const derived = (iterations: number): ForeignHash => ({
   salt: SALT,
 });
 
-/** Quick, and it counts. */
+/** Creates a hasher and a derivation that are fast and count their calls. */
 function createCounting() {
   const counted = { verified: 0, pieces: 0, iterations: 0 };
   const passwordHasher: PasswordHasher = {
     hash: async (password) => `$plain$${password}`,
     async verify(password, hash) {
       counted.verified += 1;
-      // What it is asked about is its own.
+      // The hasher must be asked only about its own hashes.
       expect([password, hash]).toEqual([expect.any(String), expect.stringMatching(/^\$plain\$/)]);
       return hash === `$plain$${password}`;
     },
@@ -152,7 +152,7 @@ describe('a hash of another server', () => {
       ),
     );
     expect(matches).toEqual(foreign.map((_, one) => foreign.map((__, other) => one === other)));
-    // Of this server's own hashes it is never one, though their value is the same.
+    // No hash of this server itself counts as wrapped, even if its value is the same.
     const own = await passwordHasher.hash(sha256('right'));
     expect(await Promise.all(foreign.map((each) => isWrapped(each, own, passwordHasher)))).toEqual(
       foreign.map(() => false),

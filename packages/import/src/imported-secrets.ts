@@ -4,9 +4,9 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Stores client secrets from another server that kept only their hashes. The host's password hasher
- * hashes the other server's hash again. The secret itself is never known. Decision 59 explains why.
- * These forms are stored:
+ * Stores client secrets of another server that kept only their hashes. The host's password hasher
+ * hashes the other server's hash again. So the secret itself is never known. Decision 59 explains
+ * why. A stored hash has one of these forms:
  *
  * - `imported$sha256$<hash>`: the host's hash of the secret's SHA-256, in hexadecimal digits
  * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: the host's hash of the result
@@ -16,7 +16,7 @@ const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
 const PBKDF2 = /^imported\$pbkdf2_sha256\$(\d{1,8})\$([\w-]+)\$(.*)$/s;
 
-/** A hash from the other server: its kind, and its value in hexadecimal digits. */
+/** A hash from the other server, with its kind. Its value is in hexadecimal digits. */
 export type ForeignHash =
   | { readonly kind: 'sha256'; readonly digest: string }
   | {
@@ -27,14 +27,14 @@ export type ForeignHash =
       readonly salt: Buffer;
     };
 
-/** Hashes a foreign hash. Returns the stored form. */
+/** Hashes the hash of another server. Returns the form to store. */
 export async function wrapHash(foreign: ForeignHash, hasher: PasswordHasher): Promise<string> {
   const inner = await hasher.hash(foreign.digest);
   if (foreign.kind === 'sha256') return `${SHA256}${inner}`;
   return `${IMPORTED}pbkdf2_sha256$${foreign.iterations}$${foreign.salt.toString('base64url')}$${inner}`;
 }
 
-/** Whether the stored hash was created from this foreign hash. */
+/** Whether the stored hash was created from this hash of another server. */
 export async function isWrapped(
   foreign: ForeignHash,
   kept: string,
@@ -55,21 +55,25 @@ export async function isOfNothing(foreign: ForeignHash): Promise<boolean> {
   return foreign.digest === derived.toString('hex');
 }
 
-/** Returns 32 bytes, derived with PBKDF2-HMAC-SHA256. */
+/** Returns 32 bytes that PBKDF2-HMAC-SHA256 derives from the secret. */
 export type Derive = (secret: string, salt: Buffer, iterations: number) => Promise<Buffer>;
 
-/** The same limits as for password hashes, because PBKDF2 also uses a thread from Node's pool. */
+/**
+ * The limits for waiting checks. They are the same as for password hashes, because PBKDF2 also uses
+ * a thread of Node's pool.
+ */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
  * Extends the host's hasher, so that it also verifies imported hashes. The work is the same for
- * every hash: the same number of iterations, and one host hash. So the time does not reveal
- * anything about the client, or whether it exists. A hash that needs more iterations is always
- * wrong.
+ * every hash: the same number of iterations, and one hash by the host. So the time does not reveal
+ * anything about the client, or whether the client exists. A hash that needs more iterations than
+ * the limit never matches.
  *
- * `iterations` is the most PBKDF2 iterations that an imported hash may have
- * (`oauth_server:imported_pbkdf2_iterations`). Every secret that is not known yet takes this many.
- * 0 if no imported hash uses PBKDF2. Tests replace `derive` to count calls.
+ * `iterations` is the most PBKDF2 iterations that an imported hash may need
+ * (`oauth_server:imported_pbkdf2_iterations`). Each check of a secret that is not known yet takes
+ * this many iterations. Use 0 if no imported hash uses PBKDF2. Tests replace `derive` to count its
+ * calls.
  */
 export function createImportedSecrets(
   passwordHasher: PasswordHasher,
@@ -79,9 +83,10 @@ export function createImportedSecrets(
   const line = new FairQueue(LINE);
 
   /**
-   * Derives the secret with this salt and number of iterations. Then does the rest of the work, so
-   * that every secret takes the same time. There are always two calls, because switching to another
-   * thread also takes time. In total, they do one iteration more than the limit.
+   * Derives the secret with this salt and this number of iterations. Then does the remaining
+   * iterations up to the limit, so that every secret takes the same time. It always calls `derive`
+   * twice, because switching to another thread also takes time. The two calls together do one
+   * iteration more than the limit.
    */
   async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
     const derived = await derive(secret, salt, own);
@@ -89,7 +94,7 @@ export function createImportedSecrets(
     return derived;
   }
 
-  /** Returns the value to pass to the host's hasher, and the hash with which to compare it. */
+  /** Returns the value to pass to the host's hasher, and the hash to compare it with. */
   async function prepare(
     secret: string,
     hash: string,
@@ -98,16 +103,16 @@ export function createImportedSecrets(
     const own =
       found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // Queue only once for all of the work, so that every client waits equally long.
+    // Wait in the queue only once for all of the work, so that every client waits equally long.
     const derived =
       iterations === 0
         ? null
         : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
-    // Computed for every hash, because it costs almost nothing.
+    // Compute this for every hash, because it takes almost no time.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // If the hash needs too many iterations, it must not match. Never accept the hash's text
+    // A hash that needs too many iterations must not match. Never accept the text of the hash
     // itself, because an attacker may have read it on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
@@ -127,7 +132,8 @@ export function isImported(kept: string): boolean {
 }
 
 /**
- * Returns how many PBKDF2 iterations this stored hash needs. Returns 0 for any other kind of hash.
+ * Returns the number of PBKDF2 iterations that this stored hash needs. Returns 0 for other kinds of
+ * hashes.
  */
 export function readIterations(kept: string): number {
   return readPbkdf2(kept)?.iterations ?? 0;

@@ -76,7 +76,7 @@ function serverWith(section: OAuthServerConfigInput = {}): AuthorizationServer {
   });
 }
 
-/** What the token endpoint answers a client with this secret. */
+/** Returns the status that the token endpoint sends to a client with this secret. */
 async function statusOf(
   { endpoints }: AuthorizationServer,
   id: string,

@@ -1,9 +1,9 @@
 import { RegistrationError } from 'portico';
 
-/** A record's fields by name. */
+/** The fields of a record, by name. */
 export type Fields = ReadonlyMap<string, unknown>;
 
-/** Reads a text. Returns null if it is missing. */
+/** Reads a text. Returns null if the field is missing. */
 export function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;
@@ -12,7 +12,8 @@ export function text(fields: Fields, name: string): string | null {
 }
 
 /**
- * Reads a list. A table may store it as a text: JSON, or words separated by spaces or line breaks.
+ * Reads a list. A database table may store a list as a text. The text is then JSON, or words
+ * separated by spaces or line breaks.
  */
 export function list(fields: Fields, name: string): readonly string[] | null {
   const value = fields.get(name);
@@ -28,7 +29,7 @@ function getWords(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Returns null for invalid JSON. */
+/** Returns the parsed value, or null if the text is not valid JSON. */
 export function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;
@@ -37,7 +38,7 @@ export function parsed(json: string): unknown {
   }
 }
 
-/** Reads a boolean. Also accepts 1, because not every database has booleans. */
+/** Reads a boolean. Also accepts 1, because some databases have no booleans. */
 export function flag(fields: Fields, name: string): boolean {
   const value = fields.get(name);
   if (value === undefined) return false;

@@ -2,28 +2,28 @@ import { RegistrationError, type PasswordHasher } from 'portico';
 import { randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
-/** A record's secret. Returns the form to store, and whether it is already stored. */
+/** The secret of a record. */
 export interface ImportedSecret {
-  /** Returns the hash to store. This is slow. */
+  /** Returns the hash to store. It takes long to compute. */
   readonly hash: () => Promise<string>;
   readonly isKept: (kept: string) => Promise<boolean>;
   /** Whether this is the hash of an empty secret, which everyone can guess. */
   readonly isOfNothing: () => Promise<boolean>;
 }
 
-/** The shortest secret, in characters. Shorter secrets can be guessed. */
+/** The shortest secret, in characters. A shorter secret can be guessed. */
 const SHORTEST = 16;
 /**
- * Matches texts that look like hashes. A hash must not be used as the secret, because everyone who
- * has read it could authenticate with it.
+ * Matches a text that looks like a hash. A hash must not be used as the secret, because everyone
+ * who has read the hash could authenticate with it.
  */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
 const SECRET = /^[\x20-\x7E]{0,1024}$/;
 
 /**
- * Reads a plain secret. Throws a RegistrationError if it cannot be stored. The message does not
- * repeat the secret.
+ * Reads a secret in plain text. Throws a RegistrationError if the secret cannot be stored. The
+ * message does not repeat the secret.
  */
 export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
   if (!SECRET.test(secret)) {
@@ -50,7 +50,7 @@ export interface HashReader {
   (text: string): ImportedSecret;
 }
 
-/** Creates a function that reads hashes. Hashes in the host's own form are stored unchanged. */
+/** Creates a function that reads hashes. A hash in the host's own form is stored unchanged. */
 export async function createHashReader(
   hasher: PasswordHasher,
   iterations: number,
@@ -111,9 +111,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * Returns the part that is the same in all hashes from one hasher with the same cost. This is
- * everything except the salt and the value, plus their lengths. Accepts the PHC string format and
- * bcrypt (`$2b$12$…`). Returns null for any other format.
+ * Returns the part that is the same in all hashes from one hasher with the same cost. It contains
+ * everything except the salt and the value, and also the lengths of these two. It accepts the PHC
+ * string format and bcrypt (`$2b$12$…`). Returns null for other formats.
  */
 export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

@@ -2,7 +2,10 @@ import { authorizationServerOf, type AddCommands } from 'portico';
 import { orFail } from 'portico/extension';
 import { readRecords } from './import-file.ts';
 
-/** The most rejected records that are printed: enough to see what is wrong in a large file. */
+/**
+ * The most rejected records that are printed. So many are enough to see what is wrong with a large
+ * file.
+ */
 const MOST_SHOWN = 20;
 
 export const addSubjectImport: AddCommands = (program, context) => {

@@ -6,7 +6,7 @@ const MOST = 100_000;
 
 /**
  * At most 255 ASCII characters (OpenID Connect Core section 2). Only visible characters are
- * allowed, so that two subjects never look the same.
+ * allowed, so that two different subjects never look the same.
  */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 
@@ -53,8 +53,8 @@ export async function importSubjects(
 }
 
 /**
- * Writes the subjects one by one, because people may sign in during the import. They keep the
- * subject that they got, and the next import reports it.
+ * Writes each subject separately, because people may sign in during the import. These people keep
+ * the subject that they got. The next import reports it.
  */
 async function write(
   { store }: Server,

@@ -15,7 +15,7 @@ import { auth, clientAddress, session } from './accounts/request-context.ts';
 import { listen } from './http/server.ts';
 
 const ORIGIN = 'https://app.example';
-/** The kit's hasher with very little memory. */
+/** The kit's password hasher, with very little memory so that tests are fast. */
 const HASHER = argon2idHasher({ memory: 64 });
 let folder: string;
 const started: Application[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** No slowed attempt is let through. */
+/** A random number that never lets a slowed attempt through. */
 const NEVER_AHEAD = () => 0.999;
 
 interface Options {
@@ -36,10 +36,10 @@ interface Options {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly routes?: readonly Route[];
   readonly accounts?: boolean;
-  /** Instead of that of the database's accounts. */
+  /** Replaces the `authenticate` of the accounts in the database. */
   readonly authenticate?: AccountProvider['authenticate'];
   readonly register?: (application: Application) => void;
-  /** Milliseconds since 1970; the system's clock unless given. */
+  /** Returns milliseconds since 1970. Default: the system's clock. */
   readonly clock?: () => number;
 }
 
@@ -102,7 +102,7 @@ const ROUTES: readonly Route[] = [
 
 const SESSION_COOKIE = '__Host-portico_session';
 
-/** A browser that keeps cookies, with this session to begin with. */
+/** A browser that keeps cookies. It begins with this session. */
 function browser(application: Application, session: string | null = null) {
   const kept = new Map(session === null ? [] : [[SESSION_COOKIE, session]]);
   const send = async (
@@ -307,7 +307,8 @@ describe('the session', () => {
     await accounts.setActive(ada.id, false);
     const cookie = visitor.session();
     expect(await visitor.text('/who')).toBe('null');
-    // The session ended; the next person to sign in with this browser gets a new one.
+    // The inactive person's session ended. So the person is not signed in after becoming active
+    // again.
     await accounts.setActive(ada.id, true);
     expect(await browser(application, cookie).text('/who')).toBe('null');
     await visitor.signIn('ada@example.com');
@@ -368,10 +369,10 @@ describe('the session', () => {
   });
 });
 
-/** In seconds. */
+/** Two times in seconds. */
 const [HOUR, DAY] = [3600, 86_400];
 
-/** Stands still until the test moves it. */
+/** Returns a clock that stands still until the test moves it. */
 function createClock() {
   let now = Date.now();
   return { now: () => now, advance: (seconds: number) => void (now += seconds * 1000) };
@@ -491,7 +492,7 @@ describe('how long a session lives', () => {
 });
 
 describe('a session that was replaced', () => {
-  /** Signs in as each of them in turn. Returns the session of each. */
+  /** Signs in as each of these people, one after the other. Returns the session of each. */
   async function inTurn(application: Application, ...emails: readonly string[]) {
     const visitor = browser(application);
     const sessions: (string | null)[] = [];
@@ -877,7 +878,10 @@ describe('a browser in which a person has signed in', () => {
   const clock = createClock();
   const from = { address: '192.0.2.7' };
 
-  /** Whether it is known for the account: others on its network are slowed down. */
+  /**
+   * Whether the browser is known for the account. First slows down all other attempts on its
+   * network.
+   */
   async function isKnown(
     application: Application,
     known: string | null,

@@ -31,8 +31,8 @@ import { Kit } from './kit.ts';
 import { KIT_VIEWS } from './views.ts';
 
 /**
- * Describes an application without starting it. The compiler rejects configuration keys that are
- * not declared by the kit, a plugin or `configuration`.
+ * Describes an application without starting it. The compiler rejects configuration keys that
+ * neither the kit, nor a plugin, nor `configuration` declares.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -42,16 +42,16 @@ export function defineApplication<
   return withKit(definition as ApplicationDefinition);
 }
 
-/** An application definition for the kit. `defineApplication` returns it. */
+/** An application definition for the kit, as `defineApplication` returns it. */
 export interface KitDefinition extends ApplicationDefinition {
-  /** The kit. */
+  /** The framework. It is the kit. */
   readonly framework: Framework;
 }
 
 /**
- * Returns all migrations for the application's schema, in order: the kit's, the plugins' and the
+ * Returns all migrations of the application's schema in order: the kit's, the plugins', and the
  * application's own. `config` is the application's validated configuration, as in
- * `Application.config`. Without it, leaves out the migrations that only some settings need.
+ * `Application.config`. If you leave it out, migrations that only some settings need are missing.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -61,9 +61,9 @@ export function migrationsOf(
 }
 
 /**
- * Starts an application. Reads the environment and the configuration, opens the log and the store,
- * and calls `register` of the plugins and the application. Throws a ConfigurationError that lists
- * every problem. After any failure, nothing stays open.
+ * Starts an application. It reads the environment and the configuration, opens the log and the
+ * store, and calls `register` of the plugins and of the application. If the configuration has
+ * problems, throws a ConfigurationError that lists them all. After a failure, nothing stays open.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -89,7 +89,7 @@ const KIT: Framework = {
   },
 };
 
-/** A kit application. */
+/** An application that uses the kit. */
 class KitApplication extends StartedApplication implements Application {
   readonly accounts: Accounts;
   readonly session: () => Session = session;
@@ -101,8 +101,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Use two queues. Otherwise, many sign-ins at once could keep clients from authenticating with
-    // their secrets.
+    // Use a separate queue for people's passwords. Otherwise, many sign-ins at once could keep
+    // clients from authenticating with their secrets.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;
@@ -115,7 +115,7 @@ class KitApplication extends StartedApplication implements Application {
     super.completeRoutes();
   }
 
-  /** Adds the sign-in page if the application has no sign-in page. */
+  /** Adds the kit's sign-in page. It is not called if the application has its own. */
   #addSignIn(): void {
     const { config, name, csrf, logOverload, removed } = this.#kit;
     if (csrf === null) return;
@@ -135,7 +135,8 @@ class KitApplication extends StartedApplication implements Application {
   }
 
   /**
-   * Asks the plugins in order which application waits for the sign-in. Returns the first answer.
+   * Asks the plugins, in order, which application waits for the sign-in. Returns the first
+   * application that a plugin names, or null.
    */
   async #firstWaiting(request: Request, returnTo: string): Promise<WaitingFor | null> {
     for (const plugin of this.definition.plugins ?? []) {

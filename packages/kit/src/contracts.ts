@@ -17,26 +17,29 @@ import type {
 
 /** A source of accounts. An application has one or more, each with its own name. */
 export interface AccountProvider {
-  /** Unique in the application. It is the `provider` in references to this provider's accounts. */
+  /**
+   * The provider's name. It must be unique in the application. References to this provider's
+   * accounts contain it as `provider`.
+   */
   readonly name: string;
-  /** Returns an account's current state, or null if the id does not exist. Must not use a cache. */
+  /** Returns the current state of an account, or null if no account has the id. Do not cache it. */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * Returns the active account with these credentials, or null. A failed call must take the same
-   * time whatever the reason. If an account has the identifier, call `names` with it before you
-   * check the password. The event about a failed sign-in contains this account.
+   * Returns the active account with these credentials, or null. A failed call must always take the
+   * same time, whatever the reason. If an account has the identifier, call `names` with it before
+   * you check the password. The event about a failed sign-in then contains this account.
    */
   authenticate(
     identifier: string,
     password: string,
     names?: (person: PersonReference) => void,
   ): Promise<UserInterface | null>;
-  /** Whether the account has the permission now. */
+  /** Whether the account has the permission at this moment. */
   holdsPermission(id: string, permission: string): Promise<boolean>;
   /**
-   * Returns at most `limit` accounts that match a text with 1 to 100 characters. The text is the
-   * id, or part of the name or email address in any letter case. Administrators use this search to
-   * find people. It skips providers without this method.
+   * Returns at most `limit` accounts that match a text of 1 to 100 characters. An account matches
+   * if the text is its id, or a part of its name or email address in any letter case.
+   * Administrators use this search to find people. The search skips providers without this method.
    */
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
@@ -44,23 +47,25 @@ export interface AccountProvider {
 /** All account providers in an application. */
 export interface Accounts {
   /**
-   * Returns an account's current state, or null when the provider or the account does not exist.
+   * Returns the current state of an account. Returns null if the provider or the account does not
+   * exist.
    */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Asks the providers in order. Returns null when none accepts the credentials. Slows down
-   * password guessing by account and by client address: after many failures it throws a
-   * SignInSlowedError. The response then has status 429.
+   * Asks the providers in order, and returns the account with these credentials. Returns null if no
+   * provider accepts them. It makes password guessing slow, by account and by client address. After
+   * many failures it throws a SignInSlowedError, and the response has status 429.
    */
   authenticate(
     identifier: string,
     password: string,
     names?: (person: PersonReference) => void,
   ): Promise<UserInterface | null>;
-  /** Whether the account has the permission now. False for an unknown account. */
+  /** Whether the account has the permission at this moment. False for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
   /**
-   * Returns at most `limit` matching accounts from all providers. Null if no provider can search.
+   * Returns at most `limit` matching accounts from all providers. It is null if no provider can
+   * search.
    */
   readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }
@@ -68,53 +73,56 @@ export interface Accounts {
 // --- a browser -----------------------------------------------------------------------------------
 
 /**
- * This browser's session. It is loaded on first use, and stored only after a write. It is empty for
- * a request with an `Authorization: Bearer` header, because such a request must not use a cookie
- * instead.
+ * The session of the browser that sent the request. It is loaded on first use, and stored only
+ * after a write. For a request with an `Authorization: Bearer` header it is empty, because such a
+ * request must not use a cookie instead of its token.
  */
 export interface Session {
-  /** Returns the key's JSON value, or undefined. */
+  /** Returns the JSON value of a key, or undefined if the key is not set. */
   get(key: string): Promise<unknown>;
-  /** Stores a JSON value. `undefined` removes the key. */
+  /** Stores a JSON value under a key. `undefined` removes the key. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * Returns a random secret (at least 128 bits, base64url). It is created on first use and never
-   * sent to the browser. It stays the same when sign-in changes the session id. It ends with the
-   * session, such as at sign-out.
+   * Returns a random secret (at least 128 bits, base64url). It is created on first use, and the
+   * browser never gets it. It stays the same if a sign-in changes the session's id. It ends with
+   * the session, for example at sign-out.
    */
   secret(): Promise<string>;
 }
 
-/** How a person authenticated. */
+/** How a person authenticated, without the time. */
 export type AuthenticationMethod = Omit<Authentication, 'at'>;
 
-/** Who is signed in for the current request. */
+/**
+ * Tells you who is signed in, signs people in, and signs them out. It belongs to the current
+ * request.
+ */
 export interface Auth {
   /**
-   * Returns the signed-in account. Loads it once per request. Returns null when no one is signed
-   * in, and when the account is no longer active.
+   * Returns the account that is signed in. It is loaded once per request. Returns null if no one is
+   * signed in, or if the account is no longer active.
    */
   user(): Promise<UserInterface | null>;
   /**
-   * Returns the signed-in person without loading the account, or null when no one is signed in. The
-   * account may be deleted or inactive. Use this if your code loads the account itself.
+   * Returns the person who is signed in, or null if no one is. It does not load the account, which
+   * may be deleted or inactive. Use it if your code loads the account itself.
    */
   person(): Promise<PersonReference | null>;
   /**
-   * Returns when and how the person last signed in in this browser, or null when no one is signed
-   * in. Using the session does not change it.
+   * Returns when and how the person last signed in in this browser, or null if no one is signed in.
+   * Using the session does not change the result.
    */
   authentication(): Promise<Authentication | null>;
   /**
-   * Signs the person in with a new session id. Keeps the session's data, unless another person was
-   * signed in before. Call it also when a signed-in person has authenticated again.
+   * Signs the person in, and gives the session a new id. Keeps the session's data, unless another
+   * person was signed in before. Call it also if a person who is signed in has authenticated again.
    */
   signIn(person: PersonReference, method?: AuthenticationMethod): Promise<void>;
   /** Ends the session and deletes its data. */
   signOut(): Promise<void>;
   /**
-   * Returns the session-wide CSRF token, for a form's hidden field `_csrf` or the header
-   * `X-CSRF-Token`. While no one is signed in, the token is bound to a cookie and nothing is
+   * Returns the session's CSRF token. Send it in the hidden form field `_csrf` or in the header
+   * `X-CSRF-Token`. While no one is signed in, the token is bound to a cookie, and nothing is
    * stored.
    */
   csrfToken(): Promise<string>;
@@ -124,26 +132,29 @@ export interface Auth {
 
 /** A started kit application with its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {
-  /** All account providers together. Empty when the application has none. */
+  /** All account providers together. It is empty if the application has none. */
   readonly accounts: Accounts;
   /** Returns the current request's session. Throws outside a request. */
   session(): Session;
-  /** Returns the object that tells who is signed in. Throws outside a request. */
+  /** Returns the object that tells you who is signed in. Throws outside a request. */
   auth(): Auth;
 }
 
 /** An application before it starts. It contains only data and functions. */
 export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' | 'framework'> {
   /**
-   * Returns the account providers. With providers, the application also has sessions, the
-   * session-wide CSRF check, and the routes `login` and `logout`.
+   * Returns the account providers. If you set it, the application also has sessions, the CSRF check
+   * of the session, and the routes `login` and `logout`.
    */
   readonly accounts?: (services: {
     database: OpenedDatabase;
     passwordHasher: PasswordHasher;
   }) => readonly AccountProvider[];
-  /** Adds the application's routes and event listeners, after the plugins have registered. */
+  /**
+   * Adds the application's routes and event listeners. It is called after the plugins have
+   * registered.
+   */
   readonly register?: (application: Application) => void | Promise<void>;
-  /** The plugins in order. A later plugin's defaults override those of an earlier plugin. */
+  /** The plugins, in order. The defaults of a later plugin override those of an earlier plugin. */
   readonly plugins?: readonly Plugin[];
 }

@@ -17,27 +17,27 @@ import { ErrorHandler } from './http/error-handler.ts';
 import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
 import type { Kit } from './kit.ts';
 
-/** Passes requests to the application's routes. */
+/** Passes each request to the route that matches it. */
 export class Dispatcher {
   readonly #kit: Kit;
   readonly #routes: Routes;
   readonly #middlewares: readonly Middleware[];
   readonly #inFlight = new InFlight();
 
-  /** `middlewares` wrap the application's own routes, outermost first. */
+  /** `middlewares` wrap the application's own routes. The first one is the outermost. */
   constructor(kit: Kit, routes: Routes, middlewares: readonly Middleware[]) {
     this.#kit = kit;
     this.#routes = routes;
     this.#middlewares = middlewares;
   }
 
-  /** Never rejects. */
+  /** Answers a request. Never rejects. */
   fetch(request: Request, connection: Connection): Promise<Response> {
     const requestId = getRequestId(request);
     return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
   }
 
-  /** Waits at most ten seconds for running requests. */
+  /** Waits until the running requests have ended, at most ten seconds. */
   ended(): Promise<void> {
     return within(LONGEST_WAIT, this.#inFlight.ended());
   }
@@ -57,7 +57,7 @@ export class Dispatcher {
       const passed = this.#kit.events.passResponse(response);
       return finished(passed instanceof Promise ? await passed : passed);
     } catch (exception) {
-      // An error in a hook must not reach the caller either.
+      // The caller must not see an error in a hook either.
       this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
       return finished(errorJson({ request, requestId, status: 500, headers: {} }));
     } finally {
@@ -65,7 +65,9 @@ export class Dispatcher {
     }
   }
 
-  /** Throws or rejects when the response is an error. */
+  /**
+   * Returns the response of the matching route. Throws or rejects if the response must be an error.
+   */
   #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not in the form of any route');
@@ -137,13 +139,16 @@ export class Dispatcher {
   }
 }
 
-/** The data for the request's log line, collected so far. */
+/** The data that has been collected so far for the request's log line. */
 interface Progress {
-  /** The name of the request's route. Null if no route matched. */
+  /** The name of the request's route. It is null if no route matched. */
   route: string | null;
 }
 
-/** Does not use `instanceof`, because `@hono/node-server` has its own `Response` class. */
+/**
+ * Whether a handler returned a response. It does not use `instanceof`, because `@hono/node-server`
+ * has its own `Response` class.
+ */
 function isResponse(answered: unknown): answered is Response {
   return (
     typeof answered === 'object' &&
@@ -193,7 +198,7 @@ class InFlight {
   }
 }
 
-/** In milliseconds. */
+/** How long to wait for running requests, in milliseconds. */
 const LONGEST_WAIT = 10_000;
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {

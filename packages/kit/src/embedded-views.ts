@@ -1,5 +1,6 @@
 /**
- * The built-in views by name. The build fills this in, so that the published package reads no
- * folder and a bundler can move it. In the sources it is empty, and the kit reads the folders.
+ * The built-in views by name. The build fills this object in the published package. So the package
+ * reads no folder, and a bundler can move it. In the sources the object is empty, and the kit reads
+ * the folders instead.
  */
 export const EMBEDDED_VIEWS: Readonly<Record<string, string>> = {};

@@ -3,8 +3,8 @@ import { isYes, withReturn } from 'portico/extension';
 import type { Application, Auth } from './contracts.ts';
 
 /**
- * Connects the server to the kit's accounts and sessions. `signIn` is the sign-in page's path or
- * route name.
+ * Connects the server to the accounts and sessions of the kit. `signIn` is the path of the sign-in
+ * page, or the name of its route.
  */
 export function kitHost(application: Application, signIn: string): FrameworkHost {
   function loginUrl(returnTo: string, acrValues: readonly string[] = []): string {
@@ -12,8 +12,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     return withReturn(login, returnTo, acrValues);
   }
   /**
-   * The session from which each person was read. After `signedIn` returns a person, the server
-   * loads that account once.
+   * The session from which each person was read. `loadAccount` uses it: the server calls that
+   * function once after `signedIn` returned a person.
    */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
@@ -25,8 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // Do the same as `auth().user()`: an inactive person must not keep this session, and the next
-      // person must not inherit it.
+      // End the session of an inactive person, as `auth().user()` does. The person must not keep
+      // it, and the next person must not get it.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },

@@ -11,13 +11,15 @@ import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
 
-/** The parts that the kit adds to an application before registration. */
+/**
+ * The parts that the kit creates for an application before its plugins and routes are registered.
+ */
 export class Kit {
-  /** The kit's own configuration keys. */
+  /** The kit's own settings. */
   readonly config: KitConfig;
-  /** The path prefix that a proxy removes before requests arrive. Browsers see it. */
+  /** The path prefix that a proxy removes before requests arrive. Browsers see this prefix. */
   readonly removed: string;
-  /** The application's display name. */
+  /** The application's name for people. */
   readonly name: string;
   readonly log: Log;
   readonly database: OpenedDatabase;
@@ -27,8 +29,8 @@ export class Kit {
   readonly views: Views;
   readonly accounts: Accounts;
   /**
-   * Null in an application without accounts. `csrf` is then also null, because there is no session
-   * that a forged request could use.
+   * The parts for people, or null if the application has no accounts. Then `csrf` is null, too,
+   * because there is no session that a forged request could use.
    */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;

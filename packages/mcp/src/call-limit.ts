@@ -1,7 +1,7 @@
 import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
-/** The most messages that are counted at once: the largest batch. */
+/** The most messages that count at once. No batch is larger. */
 const MOST_AT_ONCE = 100;
 /** The most callers that are remembered. The caller with the oldest call is forgotten first. */
 const MOST_CALLERS = 10_000;
@@ -10,12 +10,14 @@ const MOST_CALLERS = 10_000;
 export class CallLimit {
   readonly #perMinute: number;
   readonly #clock: () => number;
-  /** The time at which each caller's full quota will be restored. */
+  /**
+   * For each caller, the time at which the caller may send all `perMinute` messages at once again.
+   */
   readonly #usedUntil = new RecentMap<string, number>(MOST_CALLERS);
 
   /**
-   * A caller that sent nothing for a minute may send `perMinute` messages at once. `clock`: returns
-   * milliseconds since 1970.
+   * A caller that sent nothing for a minute may send `perMinute` messages at once. `clock` returns
+   * the time in milliseconds since 1970.
    */
   constructor(perMinute: number, clock: () => number) {
     this.#perMinute = perMinute;
@@ -23,17 +25,17 @@ export class CallLimit {
   }
 
   /**
-   * Counts all messages or none. Returns the milliseconds to wait until they are allowed, or 0 if
-   * they are allowed now.
+   * Counts all of these messages, or none of them. Returns 0 if they are allowed now, or the
+   * milliseconds to wait until they are allowed.
    */
   take(caller: string, messages: number): number {
     const each = MINUTE / this.#perMinute;
     const now = this.#clock();
     const known = this.#usedUntil.get(caller) ?? now;
-    // If the time is too far ahead, the clock was set back after it was written.
+    // If the stored time is too far in the future, the clock was set back. Ignore that time.
     const from = known < now || known > now + MINUTE + MOST_AT_ONCE * each ? now : known;
-    // A batch larger than the limit would never be allowed. So allow it after a minute without
-    // messages. The caller must then wait for the whole batch.
+    // A batch larger than the limit could never be sent. So a caller may send it after a minute
+    // without messages, and must then wait for the whole batch.
     const wait = Math.max(0, from + Math.min(messages, this.#perMinute) * each - now - MINUTE);
     if (wait > 0) return wait;
     this.#usedUntil.put(caller, from + Math.min(messages, MOST_AT_ONCE) * each);

@@ -16,18 +16,18 @@ interface Challenged {
 
 /**
  * Builds the challenge headers for 401 and 403 (RFC 6750 section 3, RFC 9728 section 5.1). A
- * challenge tells where to get a token, and which scope the call needs. It does not list scopes
- * that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
- * `mcp:oauth:challenge`, only requests with a bound token get a challenge, because their clients
- * need it (RFC 9449 section 7.1).
+ * challenge tells the client where to get a token, and which scope the call needs. It does not list
+ * scopes that the token already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without
+ * `mcp:oauth:challenge`, the endpoint sends a challenge only if the request contains a bound token,
+ * because the client then needs one (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
   readonly #api: ProtectedApi;
-  /** The resource metadata's URL. Null without `mcp:oauth:challenge`. */
+  /** The resource metadata's URL. It is null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
-  /** The scopes in a challenge for the whole resource. */
+  /** The scopes that a challenge for the whole resource lists. */
   readonly listed: readonly string[];
 
   constructor({ server, api, config: { oauth } }: Challenged, metadataUrl: string) {
@@ -39,8 +39,9 @@ export class Challenges {
   }
 
   /**
-   * Returns the headers for a request that may use nothing on this endpoint. Without a token, a
-   * client does not learn which tools exist. `binding` is the refusal's part about bound tokens.
+   * Returns the headers for a request that may not use anything on this endpoint. They do not show
+   * a client without a token which tools exist. `binding` is the part of the refusal about bound
+   * tokens.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
@@ -54,8 +55,8 @@ export class Challenges {
   }
 
   /**
-   * Returns the text of the same challenge, with a description. Returns null without
-   * `mcp:oauth:challenge`.
+   * Returns the challenge of `ofUses` as text, with the refusal's message as its description.
+   * Returns null without `mcp:oauth:challenge`.
    */
   described(
     refused: CallRefusal,
@@ -80,9 +81,10 @@ export class Challenges {
   }
 
   /**
-   * Whether the person lacks the permission for one of these uses. With null, whether the person
-   * lacks it for the whole resource. In this case no other token helps. Clients that follow a
-   * challenge would ask the person again and again, so none is sent.
+   * Whether the person lacks the permission for one of these uses. If `used` is null: whether the
+   * person lacks every permission for the resource. No other token would help this person, and a
+   * client that follows challenges would ask them again and again. So the endpoint sends no
+   * challenge then.
    */
   async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -106,7 +108,7 @@ export class Challenges {
     description: string | null = null,
   ): Fields {
     const fields = {
-      // RFC 6750 section 3.1: without a token, the challenge has no error.
+      // Without a token, the challenge has no error (RFC 6750 section 3.1).
       error: error === 'missing_token' ? null : error,
       error_description: description,
       resource_metadata: this.#metadataUrl,
@@ -116,8 +118,8 @@ export class Challenges {
   }
 
   /**
-   * Returns all scopes that a use needs: its own scope, and one that reaches the resource. One
-   * challenge then lists both.
+   * Returns all scopes that a use needs: its own scope, and a scope that reaches the resource. So
+   * one challenge lists both.
    */
   scopesFor(used: Guarded): readonly string[] {
     const scope = getScope(used, this.#api, this.#supported);

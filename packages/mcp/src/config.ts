@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { KNOWN_VERSIONS, type ProtocolVersion } from './protocol/versions.ts';
 
-/** A day, in seconds. */
+/** One day, in seconds. */
 const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
 
-/** The settings in the section `mcp` that no feature adds. */
+/** The settings in the section `mcp`, except those that features add. */
 export const coreShape = {
-  /** The server's name for assistants. Defaults to the authorization server's name. */
+  /** The server's name for assistants. Default: the authorization server's name. */
   name: z
     .string({ error: 'must be a string: the name that clients show for the MCP server' })
     .min(1, 'is empty')
@@ -78,7 +78,7 @@ function isOrigin(value: string): boolean {
 export interface McpConfig extends z.output<typeof core> {}
 
 /**
- * The settings in an application's section `mcp`. Missing and undefined values get their defaults.
+ * The settings in an application's section `mcp`. A missing or undefined setting gets its default.
  */
 export interface McpConfigInput {
   /** The server's name for assistants. Default: `oauth_server:name`. */
@@ -88,12 +88,13 @@ export interface McpConfigInput {
   /** Instructions for the model. */
   readonly instructions?: string | undefined;
   /**
-   * The canonical resource. Must be `public_url` plus `/mcp`, the same as `oauth_server:audience`.
+   * The canonical resource. It must be `public_url` plus `/mcp`, the same as
+   * `oauth_server:audience`.
    */
   readonly resource?: string | undefined;
   /**
-   * The MCP versions that the server accepts: any of `2026-07-28`, `2025-11-25`, `2025-06-18` and
-   * `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
+   * The MCP versions that the server accepts. Possible are `2026-07-28`, `2025-11-25`, `2025-06-18`
+   * and `2025-03-26`. Default: `['2025-11-25', '2025-03-26']`.
    */
   readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
   /** How responses are sent. */
@@ -101,44 +102,46 @@ export interface McpConfigInput {
   /** How long a tool may take, in seconds. Default: 120. */
   readonly tool_timeout?: number | undefined;
   /**
-   * Whether each tool call emits the audit event `tool_called`, and each read resource emits
-   * `resource_read`. Default: false.
+   * Whether to emit the audit event `tool_called` for each tool call, and `resource_read` for each
+   * resource that is read. Default: false.
    */
   readonly audit?: boolean | undefined;
   /**
-   * How many messages per minute a client may send to each process for one person, to all MCP
-   * endpoints together. Default: no limit.
+   * The number of messages that one client may send per minute for one person. The limit counts the
+   * messages to all MCP endpoints of a process together. Each process counts separately. Default:
+   * no limit.
    */
   readonly calls_per_minute?: number | undefined;
   /** Settings for the resource metadata (RFC 9728), challenges and services. */
   readonly oauth?: McpOAuthInput | undefined;
-  /** Origins whose pages may call tools. Default: none. */
+  /** The origins whose web pages may call tools. Default: none. */
   readonly allowed_origins?: readonly string[] | undefined;
 }
 
 /** The section `mcp:transport`. */
 export interface McpTransportInput {
   /**
-   * Whether the response to a POST is a stream of Server-Sent Events with progress and results.
-   * Otherwise it is JSON. Default: false.
+   * Whether to answer a POST with a stream of Server-Sent Events that contains progress and
+   * results. If false, the answer is JSON. Default: false.
    */
   readonly streaming?: boolean | undefined;
 }
 
 /** The section `mcp:oauth`. */
 export interface McpOAuthInput {
-  /** The scopes in the resource metadata. Default: `['mcp:tools']`. */
+  /** The scopes that the resource metadata lists. Default: `['mcp:tools']`. */
   readonly scopes_supported?: readonly string[] | undefined;
   /**
    * Whether 401 and 403 responses have a `WWW-Authenticate` header with the metadata URL and the
-   * needed scope. This includes 401 for GET and HEAD. A client that then asks for more scopes keeps
-   * the scopes that the person allowed before. Default: false.
+   * needed scope. This includes 401 for GET and HEAD. If a client then asks for more scopes, it
+   * keeps the scopes that the person allowed before. Default: false.
    */
   readonly challenge?: boolean | undefined;
   /**
-   * Applies to services, which are clients registered for `mcp:service`. They may ask for offered
-   * scopes that they are not registered for, such as the scopes in the metadata. If true, they get
-   * `mcp:service` instead. Otherwise they get `invalid_scope`. Default: false.
+   * What to do if a service asks for an offered scope that it is not registered for, such as a
+   * scope from the metadata. A service is a client that is registered for `mcp:service`. If true,
+   * the service gets `mcp:service` instead. If false, it gets the error `invalid_scope`. Default:
+   * false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -8,7 +8,7 @@ import { routeEnding, siblingsAt, type Siblings } from './siblings.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
-/** The path of an application's first endpoint, below the issuer. */
+/** The path of an application's first MCP endpoint, below the issuer. */
 export const MCP_PATH = '/mcp';
 
 /** Options of `createMcpServer`. */
@@ -19,11 +19,11 @@ export interface McpServerOptions {
   readonly config: McpConfig;
   /** The tools to serve. You can register more tools later. */
   readonly tools: ToolRegistry;
-  /** The log. Tool exceptions are also written to it. */
+  /** The log for the endpoint. It also gets the exceptions of tools. */
   readonly log: Log;
   /**
-   * The endpoint's path, below the issuer. Its resource must be in `oauth_server:resources`, if you
-   * set that. Default: `/mcp`.
+   * The endpoint's path, below the issuer. If you set `oauth_server:resources`, it must contain
+   * this endpoint's resource. Default: `/mcp`.
    */
   readonly path?: string;
 }
@@ -31,7 +31,7 @@ export interface McpServerOptions {
 const NEEDED = 'A bearer token for this resource is needed.';
 const ENDED = 'The bearer token is not valid here: unknown, expired or revoked.';
 
-/** The objects that the endpoint's parts share. */
+/** The objects that the parts of an endpoint share. */
 export class McpContext {
   readonly server: AuthorizationServer;
   /** Checks the tokens for this endpoint. */
@@ -49,7 +49,7 @@ export class McpContext {
   readonly metadataPath: string;
   readonly versions: OfferedVersions;
   readonly challenges: Challenges;
-  /** The server's MCP endpoints, and what they share. */
+  /** All MCP endpoints of this server, and the objects that they share. */
   readonly siblings: Siblings;
 
   constructor({ server, config, tools, log, path = MCP_PATH }: McpServerOptions) {
@@ -68,27 +68,28 @@ export class McpContext {
   }
 
   /**
-   * Returns the name of one of the endpoint's routes. Routes of further endpoints end in the path.
+   * Returns the name of one of the endpoint's routes. For a further endpoint, the name ends in the
+   * endpoint's path.
    */
   routeName(name: string): string {
     return this.path === MCP_PATH ? name : `${name}${routeEnding(this.path)}`;
   }
 
-  /** The `_meta` in each result for 2026-07-28. */
+  /** The `_meta` of each result in version 2026-07-28. */
   get meta(): Readonly<Record<string, unknown>> {
     return {
       'io.modelcontextprotocol/serverInfo': { name: this.name, version: this.config.version },
     };
   }
 
-  /** The server's instructions, for clients of every version. */
+  /** The server's instructions. Clients of all versions get them. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };
   }
 
   /**
-   * Returns a 401 response if the request has no usable token, otherwise null. `requireUsable` logs
+   * Returns a 401 response if the request has no usable token, or else null. `requireUsable` logs
    * the reason.
    */
   tokenRefusal(): Response | null {
@@ -103,8 +104,8 @@ export class McpContext {
   }
 
   /**
-   * Calls `answer` with the request's token available through `token()`. Responds with 500 when
-   * that fails.
+   * Calls `answer`, which can get the request's token from `token()`. Responds with 500 if `answer`
+   * fails.
    */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
@@ -118,11 +119,11 @@ export class McpContext {
     }
   }
 
-  /** Logs an endpoint's error response in one line, in the authorization server's format. */
+  /** Logs an endpoint's error response as one line, in the authorization server's format. */
   logRefusal(route: string, request: Request, response: Response, clientId: string | null): void {
     const endpoint = this.routeName(route);
     const refused = getRefusal(response);
-    // 499 means that the caller hung up and gets no response.
+    // Status 499 means that the caller hung up. It gets no response, so do not log one.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
@@ -136,8 +137,8 @@ export class McpContext {
   }
 
   /**
-   * Returns the client's address for the log, or null. A host failure must not replace the response
-   * with an error.
+   * Returns the client's address for the log. Returns null if the host fails to find it, because a
+   * failure must not replace the response with an error.
    */
   #clientAddress(request: Request): string | null {
     try {
@@ -149,8 +150,8 @@ export class McpContext {
 }
 
 /**
- * Returns what checks the tokens for this resource. Throws a ConfigurationError if the server has
- * several resources, and this is not one of them.
+ * Returns the API that checks the tokens for this resource. Throws a ConfigurationError if the
+ * server does not have the resource.
  */
 function findApi(server: AuthorizationServer, resource: string, path: string): ProtectedApi {
   if (server.resources.length === 0 && path === MCP_PATH) return server;
@@ -161,7 +162,9 @@ function findApi(server: AuthorizationServer, resource: string, path: string): P
   throw new ConfigurationError([{ key: 'oauth_server:resources', message }]);
 }
 
-/** Returns the settings. The endpoint of a resource that challenges does so, too. */
+/**
+ * Returns the endpoint's settings. If its resource sets `challenge`, the endpoint challenges, too.
+ */
 function challengingAs(
   config: McpConfig,
   { resources }: AuthorizationServer,

@@ -14,7 +14,7 @@ import { callRefusal } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** Combines what the features add to one endpoint. */
+/** Combines everything that the features add to one endpoint. */
 export class Contributions {
   readonly #config: McpConfig;
   readonly #contributions: ReadonlyMap<string, McpContribution>;
@@ -32,26 +32,26 @@ export class Contributions {
     return new Map(found);
   }
 
-  /** The endpoint's capabilities, for clients. */
+  /** The capabilities that the endpoint declares to clients. */
   get capabilities(): Readonly<Record<string, object>> {
     const added = this.#offered().flatMap(({ capabilities = {} }) => Object.entries(capabilities));
     return { tools: {}, ...Object.fromEntries(added) };
   }
 
-  /** Returns everything guarded except tools. */
+  /** Returns everything that the features guard. Tools are not included. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
   }
 
-  /** Returns the members that features add to a tool in `tools/list`. */
+  /** Returns the members that the features add to a tool in `tools/list`. */
   toolMembers(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
     const added = this.#offered().map((each) => each.toolMembers?.(tool, version) ?? {});
     return Object.assign({}, ...added) as Readonly<Record<string, unknown>>;
   }
 
   /**
-   * Returns `_meta` for the tool error that is sent for a refused call. Returns null if the
-   * response must be 401 or 403 instead.
+   * Returns the `_meta` of the tool error for a refused call. Returns null if the response must be
+   * 401 or 403 instead.
    */
   refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
     const added = this.#offered().flatMap((each) => each.refusedCallMeta?.(challenge) ?? []);
@@ -60,7 +60,7 @@ export class Contributions {
       : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
-  /** Returns the guarded things that these requests use, except tools. */
+  /** Returns the guarded things that these requests use. Tools are not included. */
   usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
     return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
   }
@@ -72,7 +72,7 @@ export class Contributions {
 
   /**
    * Answers a request, or returns null if no feature has its method. The endpoint has already
-   * checked the token. This checks it again, so that no method ever runs unchecked.
+   * checked the token. This method checks the token again, so that nothing runs unchecked.
    */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
     const method = this.#method(request.method);

@@ -14,15 +14,14 @@ export interface McpServer {
   readonly path: string;
   /** The validated section `mcp`, with defaults. */
   readonly config: McpConfig;
-  /** The registry that the endpoint serves. */
+  /** The registry of the tools that the endpoint serves. */
   readonly tools: ToolRegistry;
   /** The features' registries, by name. */
   readonly registries: ReadonlyMap<string, object>;
   /**
-   * Returns all tools and other things that only some tokens may use, with their names for
-   * messages.
+   * Returns all tools and other things that only some tokens may use. Each has a name for messages.
    */
   guarded(): readonly Named[];
-  /** The endpoints to mount, each by its path and method. */
+  /** The endpoints to mount, each with its path and method. */
   readonly endpoints: readonly Endpoint[];
 }

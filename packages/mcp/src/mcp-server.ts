@@ -13,7 +13,10 @@ import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
 import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';
 
-/** Creates the endpoint without listening. Its resource is the issuer plus its path. */
+/**
+ * Creates an MCP endpoint. It does not listen: mount its `endpoints`. Its resource is the issuer
+ * plus its path.
+ */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
   const contributions = new Contributions(context, FEATURES);
@@ -31,7 +34,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...protocolEndpoints(context, contributions),
     ...metadataEndpoints(context, document),
   ];
-  // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
+  // With `oauth_server:challenge`, the authorization server itself publishes one of the metadata
+  // documents (AS-6.24). Leave that document out.
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
   return {
     resource,
@@ -61,7 +65,7 @@ function named({ name, personal, scope }: RegisteredTool): Named {
   return { called: `the tool ${name}`, personal, scope };
 }
 
-/** Protected resource metadata (RFC 9728 section 2). */
+/** Builds the protected resource metadata (RFC 9728 section 2). */
 function buildMetadata({
   server,
   config,
@@ -103,8 +107,9 @@ function protocolEndpoints(context: McpContext, contributions: Contributions): r
 
 /**
  * RFC 9728 section 3.1 puts the well-known part before the resource's path. Some clients leave out
- * the resource's path. For `/mcp`, the server therefore also answers at that shorter address, but
- * not for other base paths, which may belong to another installation.
+ * the resource's path. For `/mcp`, the server therefore also answers at that shorter address. It
+ * does not do so for other base paths, because the shorter address may belong to another
+ * installation.
  */
 function metadataEndpoints(context: McpContext, document: object): readonly Endpoint[] {
   const { server, metadataPath, path } = context;
@@ -126,7 +131,10 @@ function metadataEndpoints(context: McpContext, document: object): readonly Endp
   ];
 }
 
-/** Adds a request id to each response, and measures the endpoint like the server's endpoints. */
+/**
+ * Adds a request id to each response, and measures the endpoint like the endpoints of the
+ * authorization server.
+ */
 function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
   const { name, path: route } = endpoint;
   const task = { kind: 'endpoint', name, route } as const;

@@ -1,9 +1,9 @@
 import { allowedFields } from 'portico/extension';
 
 /**
- * Whether the request comes from a page that may not call tools. Pages on this origin and on
- * `mcp:allowed_origins` are allowed. A request without an `Origin` header does not come from a page
- * (MCP, Security Warning for the transport: DNS rebinding).
+ * Whether the request comes from a page that may not call tools. Pages of this origin and of
+ * `mcp:allowed_origins` may call them. A request without an `Origin` header does not come from a
+ * page. This check prevents DNS rebinding (MCP, Security Warning of the transport).
  */
 export function isForeign(
   request: Request,
@@ -14,7 +14,7 @@ export function isForeign(
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
-/** Lets pages on an allowed origin read the response, even an error. */
+/** Lets pages on an allowed origin read the response, even if it is an error. */
 export function withCors(
   response: Response,
   request: Request,
@@ -49,13 +49,16 @@ function corsHeaders(
   ];
 }
 
-/** The last two are sent by clients that try a newer protocol version first and then fall back. */
+/**
+ * `Mcp-Method` and `Mcp-Name` are here because some clients first try a newer protocol version and
+ * then fall back.
+ */
 const ALLOWED_FIELDS =
   'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
 /**
- * `fields`: request headers to allow, in addition to those that every client sends and those that
- * the page asks for.
+ * Returns the preflight response. It allows the headers that every client sends, the headers that
+ * the page asks for, and those in `fields`.
  */
 export function preflightResponse(
   request: Request,
@@ -64,7 +67,8 @@ export function preflightResponse(
 ): Response {
   const cors = corsHeaders(request, allowed);
   const headers = new Headers([
-    // GET and DELETE get 405, but pages must be able to send them to find that out.
+    // GET and DELETE get 405. They are allowed here so that pages can send them and see that
+    // status.
     ['Access-Control-Allow-Methods', 'POST, GET, DELETE'],
     ...Object.entries(allowedFields(request, [ALLOWED_FIELDS, ...fields].join(', '))),
     ['Access-Control-Max-Age', '7200'],
@@ -74,8 +78,8 @@ export function preflightResponse(
 }
 
 /**
- * Returns the preflight response for the public documents. Any page may read them. Clients send the
- * protocol version with these requests.
+ * Returns the preflight response for the public documents, which any page may read. It allows the
+ * protocol version's header, because clients send it with these requests.
  */
 export function documentPreflight(request: Request): Response {
   const headers = {

@@ -2,14 +2,14 @@ import type { McpContext } from './context.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
 import { refusal } from './refusal.ts';
 
-/** The name of the endpoint that refuses methods other than POST. */
+/** The name of the endpoint that rejects all methods except POST. */
 export const STREAM = 'mcp_server_stream';
-/** The name of the endpoints that tell where the MCP endpoint is. */
+/** The name of the endpoints that tell a client where the MCP endpoint is. */
 export const MISPLACED = 'mcp_server_misplaced';
 
 /**
- * Responds with 405. With `mcp:oauth:challenge`, a GET without a usable token gets 401 with the
- * challenge. Clients send such a GET to learn where to get a token.
+ * Responds with 405. But with `mcp:oauth:challenge`, a GET without a usable token gets 401 with the
+ * challenge, because clients send such a GET to learn where to get a token.
  */
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
@@ -29,8 +29,9 @@ export async function answerStream(context: McpContext, request: Request): Promi
 }
 
 /**
- * Responds with 404 to the endpoint's path with a trailing slash. The response tells where the
- * endpoint is. It does not redirect, because most clients would lose a POST's body.
+ * Responds with 404 to requests for the endpoint's path with a trailing slash. The response
+ * contains the correct address. It is not a redirect, because most clients would lose the body of a
+ * POST.
  */
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed } = context.config;

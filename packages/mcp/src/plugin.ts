@@ -17,7 +17,7 @@ import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
 
-/** These routes do not use a session, so they do not need a CSRF check. */
+/** These routes do not use a session, so they need no CSRF check. */
 const EXEMPT = {
   mcp_server_rpc: true,
   mcp_server_stream: true,
@@ -30,16 +30,16 @@ const MCP = 'mcp';
 
 /**
  * Returns the tool registry of the application that is starting. Call `tool().register(…)` in the
- * application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws anywhere else,
- * and if no endpoint has the path.
+ * application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws if you call it
+ * anywhere else, or if no endpoint has the path.
  */
 export function tool(path?: string): ToolRegistry {
   return getEndpoint('tool', 'tools', path).tools;
 }
 
 /**
- * Returns a started application's MCP endpoint. `path` is the endpoint's path; `/mcp` by default.
- * Throws when the application does not have the plugin, and when no endpoint has the path.
+ * Returns the MCP endpoint of a started application. `path` is the endpoint's path; `/mcp` by
+ * default. Throws if the application does not have the plugin, or if no endpoint has the path.
  */
 export function mcpServerOf(application: Application, path = MCP_PATH): McpServer {
   const { services } = application;
@@ -97,20 +97,21 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   };
 }
 
-/** Returns the settings of each endpoint by its path, `/mcp` first. */
+/** Returns the settings of each endpoint by its path. `/mcp` comes first. */
 function configuredEndpoints(application: Application): ReadonlyMap<string, McpConfig> {
   const config = application.config['mcp'] as McpConfig;
   return new Map([[MCP_PATH, config], ...endpointsIn(config)]);
 }
 
-/** Returns the settings of each further endpoint by its path. */
+/** Returns the settings of each additional endpoint by its path. */
 function endpointsIn(config: McpConfig): ReadonlyMap<string, McpConfig> {
   return new Map(FEATURES.flatMap((feature) => Object.entries(feature.endpoints?.(config) ?? {})));
 }
 
 /**
- * Checks that three settings contain the same URL, because the resource is also its tokens'
- * audience.
+ * Checks that three settings contain the same URL: `mcp:resource`, `oauth_server:audience`, and
+ * `public_url` plus `/mcp`. They must be equal because the resource is also the audience of its
+ * tokens.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const section = config['mcp'] as McpConfig;
@@ -138,8 +139,8 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}, ${canonical}` }]),
-    // When both have the same wrong value, report it once.
-    // With several resources, the audience can be another one of them.
+    // If both settings have the same wrong value, report the value once. With several resources,
+    // the audience can be one of the other resources.
     ...(audience === canonical ||
     (resource !== undefined && audience === resource) ||
     Object.hasOwn(resources, canonical)
@@ -167,8 +168,8 @@ function requireOfferedScopes(application: Application, endpoint: McpServer): vo
 }
 
 /**
- * Throws if a tool marks arguments that cannot be repeated in headers. 2026-07-28 clients do not
- * offer such a tool.
+ * Throws if a tool marks an argument that headers cannot repeat, because 2026-07-28 clients would
+ * not offer that tool.
  */
 function requireRepeatable(tools: ToolRegistry): void {
   for (const { name, inputSchema } of tools.all()) {

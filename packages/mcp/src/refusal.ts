@@ -2,8 +2,8 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
 /**
- * The part of an error response that is logged. It is kept separately, because a Response's body
- * can be read only once.
+ * The details of an error response that are logged. They are kept separately, because the body of a
+ * Response can be read only once.
  */
 export interface NotedRefusal {
   readonly status: number;
@@ -13,8 +13,8 @@ export interface NotedRefusal {
 const refusals = new Note<NotedRefusal>('refusal');
 
 /**
- * Creates an error response from the endpoint, before the protocol runs. It has the same form as in
- * the SDK's transport.
+ * Creates an error response of the endpoint, before the protocol runs. It has the same form as the
+ * errors of the SDK's transport.
  */
 export function refusal(
   status: number,
@@ -31,7 +31,7 @@ export function refusal(
 }
 
 /**
- * Creates an error response from the protocol, for a request that the endpoint accepted. It is not
+ * Creates an error response of the protocol, for a request that the endpoint accepted. It is not
  * logged.
  */
 export function protocolRefusal(message: string, code: number): Response {
@@ -39,8 +39,8 @@ export function protocolRefusal(message: string, code: number): Response {
 }
 
 /**
- * Creates an error response for a request that could be read. The error contains the request's id
- * (MCP 2026-07-28, Error Responses).
+ * Creates the error response for a request that was read. The error contains the request's id (MCP
+ * 2026-07-28, Error Responses).
  */
 export function requestRefusal(
   status: number,
@@ -74,8 +74,8 @@ function getId(message: unknown): string | number | null {
 }
 
 /**
- * Creates a tool error for a refused call, so that the model sees it. The response has status 200,
- * but the log shows the status in `refused`.
+ * Creates a tool error for a refused call, so that the model sees the error. The response has
+ * status 200. The log shows the status in `refused` instead.
  */
 export function refusedCall(
   call: JSONRPCRequest,
@@ -89,7 +89,7 @@ export function refusedCall(
   return response;
 }
 
-/** Returns the noted details of an error response. Returns null for any other response. */
+/** Returns the logged details of an error response. Returns null for other responses. */
 export function getRefusal(response: Response): NotedRefusal | null {
   return refusals.of(response) ?? null;
 }

@@ -7,15 +7,15 @@ type Endpoints = ReadonlyMap<string, McpServer>;
 
 const registering = new AsyncLocalStorage<Endpoints>();
 
-/** Runs the application's `register` for its endpoints. */
+/** Runs the application's `register`. Meanwhile, `getEndpoint` returns these endpoints. */
 export function registerAt<Value>(endpoints: Endpoints, register: () => Value): Value {
   return registering.run(endpoints, register);
 }
 
 /**
- * Returns an endpoint of the application that is starting. Throws at any other time, and if no
- * endpoint has the path. `call` and `things` are for the message: the called function, and what it
- * registers.
+ * Returns an endpoint of the application that is starting. Throws at any other time, or if no
+ * endpoint has the path. The error message contains `call`, the name of the called function, and
+ * `things`, which names what that function registers.
  */
 export function getEndpoint(call: string, things: string, path = MCP_PATH): McpServer {
   const endpoints = registering.getStore();

@@ -21,7 +21,10 @@ import type { JsonSchema } from './tools/tool-description.ts';
 /** The endpoint's name. */
 export const RPC = 'mcp_server_rpc';
 
-/** The guarded thing that a message uses. Without `refusals`, the messages for tools are used. */
+/**
+ * The guarded thing that a message uses. `refusals` are the error messages. If it is missing, the
+ * error messages for tools are used.
+ */
 interface Use {
   readonly used: Guarded;
   readonly refusals?: RefusalMessages;
@@ -31,9 +34,9 @@ const OUT_OF_REACH =
   'The account has no permission for this, and no other token would change that.';
 
 /**
- * Handles POST /mcp. Checks the origin, the token, the messages and what they use, in this order.
- * Then the protocol answers. RFC 6750 section 3 requires a challenge with 401 and 403, but it is
- * sent only with `mcp:oauth:challenge` (MCP-8.4).
+ * Handles POST /mcp. It checks the origin, the token, the messages, and then everything that the
+ * messages use. After that, the protocol answers. RFC 6750 section 3 requires a challenge with 401
+ * and 403. The endpoint sends challenges only with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -49,7 +52,7 @@ export class RpcEndpoint {
     this.#limit = perMinute === undefined ? null : context.siblings.limit(perMinute);
   }
 
-  /** Never rejects. */
+  /** Answers a request. Never rejects. */
   async answer(request: Request): Promise<Response> {
     const { server, config } = this.#context;
     const allowed = config.allowed_origins;
@@ -91,7 +94,9 @@ export class RpcEndpoint {
     );
   }
 
-  /** Rejects messages that use a tool or another guarded thing that the token does not allow. */
+  /**
+   * Rejects the messages if they use a tool or another guarded thing that the token does not allow.
+   */
   async #useRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
     const uses: readonly Use[] = [
@@ -119,8 +124,8 @@ export class RpcEndpoint {
   }
 
   /**
-   * Returns the tool error for a refused call. Returns null if no feature wants one. The response
-   * is then 401 or 403.
+   * Returns the tool error for a refused call. Returns null if no feature asks for a tool error,
+   * and the response is then 401 or 403.
    */
   #refusedCall(
     { count, requests, metadata }: Messages,
@@ -137,7 +142,7 @@ export class RpcEndpoint {
   }
 
   /**
-   * Rejects a 2026-07-28 call if it does not repeat an argument in a header as its tool requires.
+   * Rejects a 2026-07-28 tool call if a header that the tool requires does not repeat its argument.
    */
   #headerRefusal({ headers }: Request, { metadata, requests: [call] }: Messages): Response | null {
     if (metadata === null || call?.method !== 'tools/call') return null;
@@ -147,7 +152,7 @@ export class RpcEndpoint {
     return differing === null ? null : mismatchRefusal(call, differing);
   }
 
-  /** Returns the refusal's part about bound tokens, for a request with a usable token. */
+  /** Returns the part of a refusal about bound tokens, for a request with a usable token. */
   #presented(request: Request): BindingRefusal | null {
     const { binding } = this.#context.server;
     if (binding === null) return null;
@@ -155,7 +160,7 @@ export class RpcEndpoint {
     return bindingRefusal(binding, isBound ? { answer: null } : undefined);
   }
 
-  /** Returns the request headers to allow, in addition to those that every client sends. */
+  /** Returns the request headers to allow, in addition to the headers that every client sends. */
   #extraFields(): readonly string[] {
     const { server, tools, versions } = this.#context;
     return [
@@ -168,7 +173,7 @@ export class RpcEndpoint {
 }
 
 /**
- * Creates the error response. In 2026-07-28 an error contains the request's id, and does not use
+ * Creates the error response. In 2026-07-28, an error contains the request's id, and does not use
  * the error codes that earlier versions left to implementations.
  */
 function refuse(
@@ -181,13 +186,13 @@ function refuse(
   return requestRefusal(status, requests[0], { code: status, message }, headers);
 }
 
-/** Returns the headers in which tools require repeated arguments (MCP 2026-07-28). */
+/** Returns the headers in which tools require clients to repeat arguments (MCP 2026-07-28). */
 function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
   const fields = schemas.flatMap((schema) => {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // The tool was registered after the start. Its calls fail.
+      // This tool was registered after the start, and its calls fail. Skip it.
       return [];
     }
   });
@@ -195,8 +200,8 @@ function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
 }
 
 /**
- * Returns a key for the client and the person, so that other people who use the same client are not
- * slowed down.
+ * Returns a key made of the client and the person. So one person cannot use up the limit of another
+ * person with the same client.
  */
 function caller(): string {
   const person = token().user()?.reference;

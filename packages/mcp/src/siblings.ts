@@ -2,10 +2,10 @@ import { ConfigurationError } from '@portico/sql';
 import type { AuthorizationServer } from 'portico';
 import { CallLimit } from './call-limit.ts';
 
-/** The MCP endpoints of one authorization server, and what they share. */
+/** The MCP endpoints of one authorization server, and the objects that they share. */
 export class Siblings {
   readonly #server: AuthorizationServer;
-  /** The endpoints' paths, by what their route names end in. */
+  /** The path of each endpoint, by the ending of its route names. */
   readonly #paths = new Map<string, string>();
   readonly #limits = new Map<number, CallLimit>();
 
@@ -14,8 +14,8 @@ export class Siblings {
   }
 
   /**
-   * Adds an endpoint. Throws a ConfigurationError if another endpoint has its path, or route names
-   * that cannot be told apart from its own.
+   * Adds an endpoint. Throws a ConfigurationError if another endpoint has the same path, or if its
+   * route names would be equal to those of this endpoint.
    */
   add(path: string): void {
     const { endpoints, mountPath } = this.#server;
@@ -30,7 +30,7 @@ export class Siblings {
     this.#paths.set(ending, path);
   }
 
-  /** Returns the limit of messages per minute that all endpoints count together. */
+  /** Returns the limit of messages per minute. All endpoints share it. */
   limit(perMinute: number): CallLimit {
     const limit = this.#limits.get(perMinute) ?? new CallLimit(perMinute, this.#server.clock);
     this.#limits.set(perMinute, limit);
@@ -40,14 +40,14 @@ export class Siblings {
 
 const known = new WeakMap<AuthorizationServer, Siblings>();
 
-/** Returns what the MCP endpoints of this server share. */
+/** Returns the shared objects of this server's MCP endpoints. */
 export function siblingsAt(server: AuthorizationServer): Siblings {
   const siblings = known.get(server) ?? new Siblings(server);
   known.set(server, siblings);
   return siblings;
 }
 
-/** Returns what the names of a further endpoint's routes end in. */
+/** Returns the ending of the route names of an additional endpoint. */
 export function routeEnding(path: string): string {
   return path.replaceAll(/[^A-Za-z0-9]+/g, '_');
 }

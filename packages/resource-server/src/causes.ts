@@ -2,8 +2,8 @@
 const CODE = /^[A-Z0-9_]{1,64}$/;
 
 /**
- * Returns the first error code in the error and its causes, or null. Returns nothing else, because
- * an error's message and causes may contain parts of the request or response.
+ * Returns the first error code in the error and its causes, or null. Only codes are safe to report:
+ * the message of an error may contain parts of the request or response.
  */
 export function codeWithin(error: unknown): string | null {
   let each = error;
@@ -14,7 +14,10 @@ export function codeWithin(error: unknown): string | null {
   return null;
 }
 
-/** Returns an error's code, or else its class name, such as `TypeError`. Null if it has neither. */
+/**
+ * Returns an error's code. If it has none, returns its class name, such as `TypeError`. Returns
+ * null if it has neither.
+ */
 export function getName(error: unknown): string | null {
   const code = codeWithin(error);
   if (code !== null || !(error instanceof Error)) return code;

@@ -1,40 +1,43 @@
-// The types that an API uses. They do not import Portico, because this package does not depend on
-// it.
+// The types for an API that uses this package. This package does not depend on Portico, so these
+// types do not import it.
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
-/** Settings for DPoP-bound tokens (RFC 9449) at an API in another process. */
+/**
+ * Settings for DPoP-bound tokens (RFC 9449) at an API in another process than the authorization
+ * server.
+ */
 export interface DpopOptions {
   /**
    * The API's public URL, such as `https://api.example.com`. A proof must be for this URL plus the
-   * request's path, whatever the `Host` header says. Include the path prefix that a proxy removes
-   * before a request arrives.
+   * request's path. The `Host` header does not matter. If a proxy removes a path prefix from
+   * requests, include the prefix here.
    */
   readonly publicUrl: string;
   /**
-   * Whether tokens must be bound. Defaults to false: unbound tokens are accepted with the scheme
-   * Bearer.
+   * Whether all tokens must be bound. Default: false. Unbound tokens are then accepted with the
+   * scheme Bearer.
    */
   readonly required?: boolean;
   /**
-   * Records that a proof was used. Returns whether this is its first use in all of the API's
-   * processes. Keep the hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each
-   * process knows only the proofs that it has received itself, so a stolen proof works once in each
+   * Records that a proof was used. Returns true if no process of the API has recorded the proof
+   * before. Keep the hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each
+   * process knows only the proofs that it received itself. A stolen proof then works once in each
    * process.
    */
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
-   * The most proofs that a process remembers without `claim`. Default: 100,000, which takes about
-   * 15 MB. Each proof is remembered for two to three minutes. At the limit, further requests get
-   * 503.
+   * The most proofs that a process remembers if there is no `claim`. Default: 100,000, which take
+   * about 15 MB. Each proof is remembered for two to three minutes. When the limit is reached,
+   * requests with further proofs get 503.
    */
   readonly remembered?: number;
 }
 
-/** What an API asks of the person's authentication (RFC 9470). Give at least one member. */
+/** What an API requires of the person's authentication (RFC 9470). Set at least one member. */
 export interface AuthenticationRequirement {
-  /** How old the authentication may be, in seconds; at least 1. */
+  /** The greatest age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;
-  /** The levels of assurance that would do, the preferred one first. */
+  /** The accepted levels of assurance. The preferred level comes first. */
   readonly acr?: string | readonly string[];
 }
 
@@ -42,13 +45,13 @@ export interface AuthenticationRequirement {
 export interface SentRequest {
   /** The request method, such as `GET`. */
   readonly method: string;
-  /** Path and query as received, before the framework changes them. */
+  /** The path and query as received, before the framework changes them. */
   readonly target: string;
-  /** The `DPoP` header, or null. Join several headers with commas. */
+  /** The `DPoP` header, or null. If there are several, join them with commas. */
   readonly dpop: string | null;
 }
 
-/** Why a request with the scheme DPoP is rejected because of its proof. */
+/** Why the proof of a request is not accepted. The request uses the scheme DPoP. */
 export type ProofReason =
   | 'proof_missing'
   | 'proof_target'
@@ -74,7 +77,9 @@ export type ProofReason =
   | 'proofs_too_many'
   | 'claim_failed';
 
-/** Why a request is rejected. `docs/why-an-api-refuses.md` says what to do about each reason. */
+/**
+ * Why a request is rejected. `docs/why-an-api-refuses.md` explains what to do about each reason.
+ */
 export type RefusalReason =
   | 'no_token'
   | 'other_scheme'
@@ -96,10 +101,10 @@ export type RefusalReason =
  * From the authorization server's response, it contains only the status and the client id.
  */
 export interface Refusal {
-  /** The response's status. */
+  /** The status of the response. */
   readonly status: 401 | 403 | 503;
   /**
-   * The error code in the response. Null when the request had no usable token (RFC 6750 section
+   * The error code in the response. It is null if the request had no usable token (RFC 6750 section
    * 3.1).
    */
   readonly error:
@@ -109,19 +114,19 @@ export interface Refusal {
     | 'insufficient_user_authentication'
     | 'temporarily_unavailable'
     | null;
-  /** The reason. The response does not include it. */
+  /** Why the request is rejected. The response does not contain the reason. */
   readonly reason: RefusalReason;
   /**
-   * More about the reason, or null. For a proof: a text such as `its iat is too long ago`.
-   * Otherwise an error's code, such as `ECONNREFUSED`, or its class name.
+   * More about the reason, or null. For a proof, it is a text such as `its iat is too long ago`.
+   * For an error, it is the error's code, such as `ECONNREFUSED`, or its class name.
    */
   readonly detail: string | null;
   /**
-   * The HTTP status of the authorization server's introspection response. Null unless the reason is
-   * `introspection_refused`.
+   * The HTTP status of the authorization server's introspection response. It is null unless the
+   * reason is `introspection_refused`.
    */
   readonly answered: number | null;
-  /** The client to which the token was issued, or null if unknown. */
+  /** The id of the client that got the token, or null if it is unknown. */
   readonly clientId: string | null;
   /** The scope that the request needed. */
   readonly scope: string;

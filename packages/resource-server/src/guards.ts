@@ -9,12 +9,11 @@ import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
 
-/** The accepted tokens, by the framework's request object. */
+/** The accepted token of each request, by the framework's request object. */
 const tokens = new WeakMap<object, IntrospectedToken>();
 
 /**
- * Returns the token for a request that one of the guards below accepted. Throws for any other
- * request.
+ * Returns the token of a request that one of the guards below accepted. Throws for other requests.
  */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
@@ -23,8 +22,8 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
-// These types describe only the framework parts that the guards use. So you do not need to install
-// frameworks that you do not use.
+// The types below describe only the parts of a framework that the guards use. So you need to
+// install only the framework that you use.
 
 /** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
@@ -35,11 +34,14 @@ export interface GuardedRequest {
   };
   /** The request method, such as `GET`. */
   readonly method?: string;
-  /** Path and query as received. */
+  /** The path and query as received. */
   readonly originalUrl?: string;
-  /** Header names and values as received, alternating. With Fastify, they are in `raw`. */
+  /**
+   * The names and values of the headers as received. Each name is followed by its value. With
+   * Fastify, `raw` contains them.
+   */
   readonly rawHeaders?: readonly string[];
-  /** Fastify's underlying Node request. */
+  /** The Node request inside Fastify's request. */
   readonly raw?: { readonly rawHeaders?: readonly string[] };
 }
 
@@ -76,13 +78,13 @@ export interface GuardedContext {
     /** The Request itself. Pass it to `tokenOf`. */
     readonly raw: Request;
   };
-  /** The response so far. Hono prefers its headers to the headers in the guard's response. */
+  /** The response so far. If a header is here and in the guard's response, Hono uses this one. */
   readonly res?: { readonly headers: Headers };
 }
 
 /**
- * Returns the headers for a rejected request. Exposes the challenge to pages, in addition to the
- * headers that the application's CORS already exposes.
+ * Returns the headers for a rejected request. They let pages read the challenge, in addition to the
+ * headers that the application's CORS settings already let them read.
  */
 function readFields(
   { headers }: Response,
@@ -94,7 +96,10 @@ function readFields(
   return { ...fields, [EXPOSED_HEADERS]: [exposed, ours].flat().join(', ') };
 }
 
-/** Returns the request parts that a proof must match. Returns undefined if no proof is needed. */
+/**
+ * Returns the parts of a request that a proof must match. Returns undefined if the request needs no
+ * proof.
+ */
 function sentRequest(
   authorization: string | null,
   { method = '', originalUrl: target = '', headers }: GuardedRequest,
@@ -104,7 +109,10 @@ function sentRequest(
   return { method, target, dpop: Array.isArray(dpop) ? dpop.join(', ') : dpop };
 }
 
-/** Express: `app.get('/orders', expressGuard(resource, 'orders:read'), handler)`. */
+/**
+ * Protects a route in Express: `app.get('/orders', expressGuard(resource, 'orders:read'),
+ * handler)`.
+ */
 export function expressGuard(resource: ResourceServer, scope: string) {
   return async (req: GuardedRequest, res: ExpressAnswer, next: () => void): Promise<void> => {
     const authorization = readAuthorization(req);
@@ -122,7 +130,8 @@ export function expressGuard(resource: ResourceServer, scope: string) {
 }
 
 /**
- * Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, handler)`.
+ * Protects a route in Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource,
+ * 'orders:read') }, handler)`.
  */
 export function fastifyGuard(resource: ResourceServer, scope: string) {
   return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
@@ -143,8 +152,8 @@ export function fastifyGuard(resource: ResourceServer, scope: string) {
 }
 
 /**
- * Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`;
- * `tokenOf(context.req.raw)`.
+ * Protects a route in Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`. Get
+ * the token with `tokenOf(context.req.raw)`.
  */
 export function honoGuard(resource: ResourceServer, scope: string) {
   return async (

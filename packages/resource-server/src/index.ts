@@ -1,6 +1,6 @@
 /**
- * Protects an API in another process. It checks each token with a request to the authorization
- * server's introspection endpoint (RFC 7662).
+ * Protects an API that runs in another process than the authorization server. For each token, it
+ * sends a request to the authorization server's introspection endpoint (RFC 7662).
  */
 export {
   expressGuard,

@@ -3,22 +3,28 @@ import { RecentMap } from 'portico/extension';
 import * as oauth from 'oauth4webapi';
 import { codeWithin } from './causes.ts';
 
-/** What a token allows, according to the authorization server's latest response. */
+/** A token and what it allows, according to the authorization server's latest response. */
 export interface IntrospectedToken {
-  /** Milliseconds since 1970, or null if the authorization server does not report it. */
+  /**
+   * When the token expires, in milliseconds since 1970. It is null if the authorization server does
+   * not report it.
+   */
   readonly expiresAt: number | null;
-  /** The client to which the token was issued. */
+  /** The id of the client that got the token. */
   readonly clientId: string;
   /** The token's current scopes. */
   readonly scopes: readonly string[];
-  /** The person's public identifier. Null for a client-credentials token. */
+  /** The person's public identifier. It is null for a client-credentials token. */
   readonly subject: string | null;
   /**
-   * When the person authenticated (`auth_time`), in milliseconds since 1970. Missing if the
+   * When the person authenticated (`auth_time`), in milliseconds since 1970. It is missing if the
    * authorization server does not report it.
    */
   readonly authenticatedAt?: number;
-  /** The level of assurance of that authentication. Missing if it is not reported. */
+  /**
+   * The level of assurance of that authentication. It is missing if the authorization server does
+   * not report it.
+   */
   readonly acr?: string;
 }
 
@@ -26,12 +32,14 @@ export interface IntrospectedToken {
 const TIMEOUT = 5000;
 
 /**
- * A token that may be used here. Each request also needs a proof if the token is bound, even if the
- * response is cached.
+ * A token that may be used here. If it is bound, each request also needs a proof, even if the
+ * introspection response comes from the cache.
  */
 export interface UsableToken {
   readonly token: IntrospectedToken;
-  /** The key to which the token is bound, or null. */
+  /**
+   * The thumbprint of the key to which the token is bound. It is null if the token is not bound.
+   */
   readonly boundTo: string | null;
 }
 
@@ -44,7 +52,7 @@ export interface UnusableToken {
   readonly clientId: unknown;
 }
 
-/** Why the authorization server could not be asked about a token. */
+/** Why the authorization server gave no usable answer about a token. */
 export type IntrospectionProblem =
   | 'introspection_timed_out'
   | 'introspection_unreachable'
@@ -52,15 +60,15 @@ export type IntrospectionProblem =
   | 'introspection_malformed';
 
 /**
- * Thrown when the authorization server could not be asked. The error has no cause, because a cause
- * could contain parts of the request or response.
+ * Thrown if the authorization server gives no usable answer. The error has no cause, because a
+ * cause could contain parts of the request or response.
  */
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError';
   readonly reason: IntrospectionProblem;
-  /** The underlying error's code, or null. */
+  /** The code of the underlying error, or null. */
   readonly detail: string | null;
-  /** The HTTP status of an unusable response, or null. */
+  /** The HTTP status of a response that could not be used, or null. */
   readonly answered: number | null;
 
   constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {
@@ -76,12 +84,12 @@ interface CachedAnswer {
   readonly until: number;
 }
 
-/** The authorization server, and the credentials for it. */
+/** The authorization server, and the client's credentials there. */
 export interface Asking {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The audience that tokens must have, or null for tokens without one. */
+  /** The audience that tokens must have. If null, tokens must have no audience. */
   readonly audience: string | null;
   readonly cache: { readonly seconds: number; readonly entries: number };
   readonly allowsInsecureRequests: boolean;
@@ -94,8 +102,8 @@ export class Introspection {
   readonly #client: oauth.Client;
   readonly #authenticate: oauth.ClientAuth;
   /**
-   * Cached responses by the token's SHA-256. Tokens themselves are not stored (RFC 9700 section
-   * 4.9.3).
+   * Cached responses by the SHA-256 hash of the token. The tokens themselves are not stored (RFC
+   * 9700 section 4.9.3).
    */
   readonly #cached: RecentMap<string, CachedAnswer>;
 
@@ -109,23 +117,23 @@ export class Introspection {
   }
 
   /**
-   * Returns the token, or why it cannot be used. Rejects with an IntrospectionError when the
-   * authorization server cannot be asked.
+   * Returns the token, or why it cannot be used. Rejects with an IntrospectionError if the
+   * authorization server gives no usable answer.
    */
   async of(token: string): Promise<UsableToken | UnusableToken> {
     const { seconds } = this.#asking.cache;
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#cached.get(key);
-    // A response is never used after the token expires. The cache's own time limit uses a clock
-    // that is never set back.
+    // Check the token's expiry as well as the cache's time limit. The limit uses a clock that is
+    // never set back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now())
       return found.answer;
-    // The time starts before the request, because the token's state may change before the response
+    // Start the time limit before the request, because the token may change before the response
     // arrives.
     const until = performance.now() + seconds * 1000;
     const answer = await this.#ask(token);
-    // Meanwhile, a later request may have stored a newer response.
+    // A later request may already have stored a newer response. Keep that response.
     if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
     return this.#cached.put(key, { answer, until }).answer;
   }
@@ -140,7 +148,7 @@ export class Introspection {
     }
   }
 
-  /** Sends the request and reads the whole response. If the connection ends early, this fails. */
+  /** Sends the request and reads the whole response. Fails if the connection ends early. */
   async #exchange(token: string): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT);
     try {
@@ -191,7 +199,7 @@ function judged(
   };
 }
 
-/** Returns what is told about the person's authentication (RFC 9470 section 6.2). */
+/** Returns what the response contains about the person's authentication (RFC 9470 section 6.2). */
 function getAuthentication({
   auth_time: time,
   acr,
@@ -203,8 +211,9 @@ function getAuthentication({
 }
 
 /**
- * Returns the key to which the token is bound (RFC 9449 section 6.2), or null for none. Returns
- * undefined if it is bound in another or unknown way. Such a token cannot be used here.
+ * Returns the key to which the token is bound (RFC 9449 section 6.2). Returns null if the token is
+ * not bound. Returns undefined if it is bound in another or unknown way, because such a token
+ * cannot be used here.
  */
 function getBinding({
   cnf,
@@ -215,7 +224,7 @@ function getBinding({
   return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;
 }
 
-/** Returns the endpoint's URL below the issuer. The issuer may have a path. */
+/** Returns the URL of the introspection endpoint below the issuer. The issuer may have a path. */
 function introspectionEndpoint(issuer: string): string {
   return new URL('oauth/introspect', issuer.endsWith('/') ? issuer : `${issuer}/`).href;
 }

@@ -31,7 +31,10 @@ function proof(htu: string, more: object = {}): string {
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** An API at https://api.example, unless given, and a fixed clock. */
+/**
+ * Checks proofs for an API with the given options, or else at https://api.example. The clock is
+ * fixed.
+ */
 function api(options: Partial<DpopOptions> = {}) {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   onTestFinished(() => void vi.useRealTimers());

@@ -14,7 +14,7 @@ import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /**
- * Thrown when the limit for remembered proofs is reached, so it is unknown whether a proof was used
+ * Thrown if the process cannot remember more proofs. It then cannot tell whether a proof was used
  * before.
  */
 class RememberedError extends Error {
@@ -23,20 +23,22 @@ class RememberedError extends Error {
 
 export interface ProofRefusal {
   readonly reason: ProofReason;
-  /** What is wrong with the proof, or an error's code. Never contains parts of the proof. */
+  /**
+   * What is wrong with the proof, or the code of an error. It never contains parts of the proof.
+   */
   readonly detail: string | null;
 }
 
 const MOST_REMEMBERED = 100_000;
 
-/** Checks proofs at an API in another process. */
+/** Checks proofs for an API in another process than the authorization server. */
 export class Proofs {
   readonly offer: BindingOffer;
   /** The API's origin, and the path prefix that a proxy removes. */
   readonly #base: string;
   readonly #claim: NonNullable<DpopOptions['claim']>;
 
-  /** Throws a TypeError for an invalid public URL. */
+  /** Throws a TypeError if the public URL is invalid. */
   constructor({ publicUrl, required = false, remembered = MOST_REMEMBERED, claim }: DpopOptions) {
     const { origin, pathname, search, hash } = new URL(publicUrl);
     if (search !== '' || hash !== '')
@@ -48,7 +50,7 @@ export class Proofs {
 
   /**
    * Returns null if the request has a valid proof for this key that was not used before. Otherwise
-   * returns why it is rejected.
+   * returns why the request is rejected.
    */
   async refusal(
     token: string,
@@ -78,15 +80,15 @@ export class Proofs {
     return path.startsWith('/') && isLiteralTarget(path) ? `${this.#base}${path}` : null;
   }
 
-  /** Returns null if the proof was not used before. */
+  /** Records that the proof was used. Returns null if it was not used before. */
   async #use({ thumbprint, jti, expiresAt }: DpopProof): Promise<ProofRefusal | null> {
     const used = createHash('sha256')
       .update(JSON.stringify([thumbprint, jti]))
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt);
-      // Also accepts 1, which some database engines return. Rejects any other JavaScript value,
-      // such as rows.
+      // Also accept 1, because some database engines return it. Reject all other values, such as
+      // rows.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');
@@ -100,8 +102,8 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
 }
 
 /**
- * Remembers proofs in memory. Removes expired proofs each time their number has doubled. So the
- * average cost does not depend on how many there are.
+ * Remembers proofs in memory. It removes the expired proofs each time the number of proofs has
+ * doubled. So the average cost of a proof does not depend on their number.
  */
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();
@@ -120,7 +122,7 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
   };
 }
 
-/** Returns the refusal's part about DPoP. Returns null when DPoP is off. */
+/** Returns the part of the refusal about DPoP. Returns null if DPoP is off. */
 export function getRefusal(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
   return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

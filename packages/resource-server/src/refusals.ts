@@ -7,12 +7,12 @@ import {
 import { getName } from './causes.ts';
 import type { Refusal, RefusalReason } from './contract.ts';
 
-/** Why a request is rejected, and what is known about it at that time. */
+/** Why a request is rejected, and what is known about the request by then. */
 export interface Grounds {
   readonly reason: RefusalReason;
   readonly detail?: string | null;
   readonly answered?: number | null;
-  /** Copied from the authorization server's response, so it may have any type. */
+  /** The client id, copied from the authorization server's response. So it may have any type. */
   readonly clientId?: unknown;
 }
 
@@ -21,7 +21,7 @@ const INVALID_TOKEN = { status: 401, error: 'invalid_token' } as const;
 const INVALID_PROOF = { status: 401, error: 'invalid_dpop_proof' } as const;
 const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable' } as const;
 
-/** The response for each reason. */
+/** The status and error code for each reason. */
 export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'error'>>> = {
   no_token: WITHOUT_TOKEN,
   other_scheme: WITHOUT_TOKEN,
@@ -67,8 +67,8 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
 };
 
 /**
- * Describes a rejected request. `secrets` are values that the authorization server's response could
- * repeat.
+ * Describes a rejected request. `secrets` are values that must not appear in the description. The
+ * authorization server's response could repeat them.
  */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;
@@ -83,7 +83,8 @@ export function refusalFor(grounds: Grounds, scope: string, secrets: readonly st
 }
 
 /**
- * RFC 6749 appendix A.1, with a maximum length, so that no client id can break or flood a log line.
+ * A client id (RFC 6749 appendix A.1) of limited length. So it cannot break a log line or make it
+ * too long.
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,2048}$/;
 
@@ -92,26 +93,27 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
   return secrets.some((secret) => answered.includes(secret)) ? null : answered;
 }
 
-/** Calls the listener. An exception or a returned promise does not change or delay the response. */
+/**
+ * Calls the listener. If it throws or returns a promise, the response does not change and does not
+ * wait.
+ */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
   telling().catch(() => undefined);
 }
 
-/** Further details for a challenge in a response. */
+/** More details for the challenge of a response. */
 export interface Challenge {
-  /**
-   * The metadata URL. If null, a challenge names the scope only when the token does not have it.
-   */
+  /** The metadata URL. If it is null, a challenge names the scope only if the token lacks it. */
   readonly metadata: string | null;
-  /** What a person must do whose authentication is not sufficient. */
+  /** The authentication that is required, if the person's authentication is not sufficient. */
   readonly demand: AuthenticationDemand | null;
   readonly dpop: BindingRefusal | null;
 }
 
 /**
- * Returns the response and the refusal to report. If a header cannot contain a value, such as a
- * scope with a line break, the response is 503.
+ * Returns the response, and the refusal to report. The status is 503 if a header cannot contain a
+ * value, such as a scope with a line break.
  */
 export function refuse(
   refusal: Refusal,
@@ -138,7 +140,7 @@ function responseTo({ status, error, scope }: Refusal, challenge: Challenge): Re
   const isAgain = error === 'insufficient_user_authentication' && demand !== null;
   const parameters = {
     realm: 'oauth',
-    // RFC 6750 section 3: without a token there is no error code.
+    // Without a token, there is no error code (RFC 6750 section 3).
     error,
     ...(isAgain ? { error_description: AGAIN, ...demandParameters(demand) } : {}),
     scope: status === 403 || metadata !== null ? scope : null,

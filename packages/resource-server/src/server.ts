@@ -11,50 +11,54 @@ import type { AuthenticationRequirement, DpopOptions, Refusal, SentRequest } fro
 import { Proofs, getRefusal } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
 
-/** The authorization server to ask, and the credentials for it. */
+/** The authorization server to ask, and the client's credentials there. */
 export interface ResourceServerOptions {
   /** The authorization server's `public_url`, plus its `base_path` if it has one. */
   readonly issuer: string;
-  /** A client that was registered with `--grant=introspection`. */
+  /** The id of a client that was registered with `--grant=introspection`. */
   readonly clientId: string;
   /** The client's secret. It is sent only to the authorization server. */
   readonly clientSecret: string;
-  /** The audience that tokens must have, or null for tokens without an audience. */
+  /** The audience that tokens must have. If null, only tokens without an audience are accepted. */
   readonly audience: string | null;
   /**
-   * Caches responses: for how many seconds, and how many of them. Off by default. Without a cache,
-   * a revocation, a suspension or a lost permission takes effect on the next call. With a cache, it
-   * takes effect after at most `seconds`.
+   * Caches introspection responses: at most `entries` responses, each for `seconds`. Off by
+   * default. Without a cache, a revocation, a suspension or a lost permission takes effect on the
+   * next call. With a cache, it takes effect after at most `seconds`.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /**
-   * The URL of the API's metadata (RFC 9728). If set, `WWW-Authenticate` headers from `authorize`
-   * contain the metadata URL and the needed scope, even for a request without a token. Pages that
+   * The URL of the API's metadata (RFC 9728). If set, the `WWW-Authenticate` headers from
+   * `authorize` contain this URL and the needed scope, even if the request has no token. Pages that
    * may read the API's responses may also read this header. Off by default.
    */
   readonly resourceMetadata?: string;
   /**
-   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default: such tokens are then
-   * rejected.
+   * Accepts DPoP-bound tokens with the scheme DPoP (RFC 9449). Off by default: bound tokens are
+   * then rejected.
    */
   readonly dpop?: DpopOptions;
   /**
-   * Called once for each request that `authorize` or a guard rejects, before the response. It
-   * receives no secrets. It cannot change the response: exceptions are ignored, and a returned
-   * promise is not awaited. Only its synchronous work delays the response.
+   * A function that is called once for each request that `authorize` or a guard rejects, before the
+   * response is sent. It receives no secrets and cannot change the response. Exceptions are
+   * ignored, and a returned promise is not awaited. Only the function's synchronous work delays the
+   * response.
    */
   readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
-  /** Allows plain http. For development, tests and private networks. */
+  /** Allows plain http. Use it for development, tests and private networks. */
   readonly allowInsecureRequests?: boolean;
 }
 
-/** Checks the tokens in requests. */
+/** Checks the tokens of requests. */
 export type ResourceServer = Readonly<IntrospectingServer>;
 
 /**
- * Creates a resource server. Sends no request before the first token. Throws a TypeError if the
- * issuer has user information or uses http without `allowInsecureRequests`. Also throws one if
- * `resourceMetadata` is not a URL or `onRefusal` is not a function.
+ * Creates a resource server. It sends no request until it gets a token. Throws a TypeError in these
+ * cases:
+ * - The issuer contains a user name or password.
+ * - The issuer uses http, and `allowInsecureRequests` is not set.
+ * - `resourceMetadata` is not a URL.
+ * - `onRefusal` is not a function.
  */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
   return new IntrospectingServer(options);
@@ -67,10 +71,13 @@ class IntrospectingServer {
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
-  /** The secret in each form in which it is sent, because answers could repeat any of them. */
+  /** The secret in each form in which it is sent, because a response could repeat any of them. */
   readonly #credentials: readonly string[];
 
-  /** With `shared`, asks and remembers together with another server that has the same options. */
+  /**
+   * `shared` is another server with the same options. Both then use the same introspection and
+   * cache, and the same record of used proofs.
+   */
   constructor(
     options: ResourceServerOptions,
     requirement: AuthenticationRequirement | null = null,
@@ -96,10 +103,10 @@ class IntrospectingServer {
   }
 
   /**
-   * Returns the token from an `Authorization` header if it has the scope. Otherwise returns the
-   * response to send: 401, 403, or 503 if the authorization server cannot be asked. A bound token
-   * also needs `request`, because its proof must match it. Without `request`, a bound token is
-   * rejected.
+   * Returns the token from an `Authorization` header if the token has the scope. Otherwise returns
+   * the response to send. Its status is 401 or 403, or 503 if the authorization server gives no
+   * usable answer. For a bound token, you must also pass `request`, because the proof must match
+   * it. Without `request`, a bound token is rejected.
    */
   readonly authorize = async (
     authorization: string | null | undefined,
@@ -122,10 +129,11 @@ class IntrospectingServer {
   };
 
   /**
-   * Returns a resource server that also requires that the person of a token authenticated recently
-   * enough, or well enough. Otherwise it answers 401, which tells the client what to ask for (RFC
-   * 9470 section 3). The authorization server must report the authentication: a Portico server does
-   * with `oauth_server:reauthentication`. Throws for a requirement that is not valid.
+   * Returns a resource server that also checks the person's authentication: it must be recent
+   * enough, or have a high enough level of assurance. If not, the response is 401 and tells the
+   * client what to ask for (RFC 9470 section 3). The authorization server must report the
+   * authentication. A Portico server does so with `oauth_server:reauthentication`. Throws if the
+   * requirement is not valid.
    *
    * @example
    * const recent = resource.requireAuthentication({ maxAge: 300 });
@@ -159,7 +167,7 @@ class IntrospectingServer {
     if ('reason' in answer) return answer;
     const { token, boundTo } = answer;
     const { clientId } = token;
-    // A bound token is invalid with the scheme Bearer. An unbound token is invalid with the scheme
+    // A bound token with the scheme Bearer is invalid, and so is an unbound token with the scheme
     // DPoP (RFC 9449 section 7.2).
     if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
     if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
@@ -180,8 +188,8 @@ class IntrospectingServer {
 }
 
 /**
- * Throws if the issuer is not usable. The message must not contain a password, and neither must the
- * error's extra properties.
+ * Throws if the issuer cannot be used. Neither the message nor the extra properties of the error
+ * may contain a password.
  */
 function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   const url = URL.parse(issuer);
@@ -200,8 +208,8 @@ function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
 }
 
 /**
- * Returns why the person's authentication is not sufficient. Null if it is. Does not repeat what
- * the authorization server answered.
+ * Returns why the person's authentication is not sufficient, or null if it is. The text does not
+ * repeat anything from the authorization server's response.
  */
 function findProblem(
   { authenticatedAt, acr }: IntrospectedToken,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Borrowing } from './borrowing.ts';
 import { isUnavailable } from './failures.ts';
 
-/** A pool that gives out a connection when a test says so. */
+/** A pool that returns a connection only when the test tells it to. */
 function createPool() {
   const asked: PromiseWithResolvers<string>[] = [];
   const back: string[] = [];

@@ -4,14 +4,14 @@ import { noConnection } from './failures.ts';
 /** How long a request waits for a connection from the application's pool, in milliseconds. */
 const LONGEST_WAIT = 5000;
 /**
- * The most requests that may wait for a connection. Later requests are rejected, because a request
- * cannot leave such a pool's queue.
+ * The most requests that may wait for a connection. Later requests are rejected. There is a limit
+ * because a request cannot leave the queue of such a pool.
  */
 const MOST_WAITING = 1000;
 
 /**
- * Takes connections from the application's pool, counts those in use, and reports when all are
- * returned.
+ * Takes connections from the application's pool. It counts the connections in use, and reports when
+ * all of them are returned.
  */
 export class Borrowing<Client> {
   readonly #timer: Timer;
@@ -29,8 +29,8 @@ export class Borrowing<Client> {
   }
 
   /**
-   * Rejects as unavailable when the pool does not provide a connection in time. If it provides one
-   * later, that connection is returned at once.
+   * Takes a connection. Rejects as unavailable if the pool does not provide one in time. If the
+   * pool provides it later, the connection is returned at once.
    */
   take(): Promise<Client> {
     if (this.#waiting >= MOST_WAITING)
@@ -58,7 +58,7 @@ export class Borrowing<Client> {
     });
   }
 
-  /** Call this once for each connection, after it was returned to the pool. */
+  /** Records that a connection was returned to the pool. Call it once for each connection. */
   isBack(): void {
     this.#out -= 1;
     if (this.#out > 0) return;

@@ -11,25 +11,25 @@ import { runTogether, type Together } from './together.ts';
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
   /**
-   * PostgreSQL: the schema that contains the tables. With null, the connection's `search_path` is
-   * used.
+   * The schema that contains the tables, on PostgreSQL. If it is null, the connection's
+   * `search_path` is used.
    */
   readonly schema: string | null;
   readonly engine: Engine;
   /**
-   * Identifies the store. Inside its transactions, only the transaction's connection may use the
-   * store.
+   * Identifies the store. While one of its transactions runs, its work may use the store only
+   * through the transaction's connection.
    */
   readonly store: object;
   readonly limits: TransactionLimits;
   readonly withoutTimeout: (itself: OpenedDatabase) => OpenedDatabase;
-  /** Closes everything else that belongs to the database. */
+  /** Closes everything that belongs to the database, except the engine. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Creates a store on an engine. The store rejects misuse of transactions, retries after conflicts,
- * and finds out whether a commit succeeded when its answer was lost.
+ * Creates a store on an engine. The store rejects wrong uses of transactions, and retries after
+ * conflicts. If the answer to a commit was lost, the store finds out whether the commit succeeded.
  */
 export function createDatabase({
   dialect,
@@ -46,8 +46,8 @@ export function createDatabase({
     ? engine
     : retryingStatements(engine, () => (retries.statements += 1));
   const endReads = (together: Together) => engine.endReads(together);
-  // Do not wait on an embedded engine, because there is no server that could come back. A disk
-  // error stays, and every write would wait.
+  // Do not wait on an embedded engine, because there is no server that could come back. After a
+  // lasting disk error, every write would wait.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const commits = new Commits({ engine, statements, store, limits, within });
   const database: OpenedDatabase = {
@@ -157,8 +157,8 @@ function sqlConnection(on: EngineConnection): SqlConnection {
 }
 
 /**
- * Rejects statements on the store while one of its transactions runs. On SQLite they would wait
- * forever. On a server they would wait as soon as the last connection is taken.
+ * Rejects statements on the store while one of its transactions runs. Such a statement would wait
+ * forever on SQLite. On a server, it would wait as soon as all connections are in use.
  */
 function refusingInside(engine: Engine, store: object): Engine {
   return {
@@ -178,7 +178,7 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
 }
 
-/** Runs a statement outside transactions again after a conflict. */
+/** Runs statements that are not in a transaction. Runs such a statement again after a conflict. */
 function retryingStatements(engine: Engine, onRetry: () => void): { execute: Engine['execute'] } {
   return {
     execute: (sql, parameters, onUnknown) =>

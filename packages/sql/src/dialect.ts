@@ -4,134 +4,138 @@ import type { MeaningsOf } from './meaning.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
- * The differences between the engines' SQL. Each engine's folder contains one such object. All
- * other SQL is the same for every engine and uses this object.
+ * The differences between the SQL of the engines. Each engine's folder contains one such object.
+ * All other SQL is the same on all engines, and uses this object.
  */
 export interface Dialect extends StatementDialect, SchemaDialect {
   /** The engine. */
   readonly name: SqlDialect;
-  /** Whether the engine runs in this process on a file, without a server. */
+  /** Whether the engine runs in this process and uses a file. It then needs no server. */
   readonly isEmbedded: boolean;
-  /** Returns the meanings of the engine's errors. */
+  /** Returns what the engine's errors mean. */
   readonly failures: MeaningsOf;
-  /** Returns what the doctor can examine. Loaded on demand. */
+  /** Returns the examinations that the doctor can run. They are loaded on demand. */
   examinations(): Promise<Examinations>;
   /**
-   * How to copy a running database: a statement to which a file name is added, or advice for the
-   * operator.
+   * How to copy a running database. It is either a statement to which you add a file name, or
+   * advice for the operator.
    */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
 
-/** The parts that statements about rows need. */
+/** The parts of a dialect for statements about rows. */
 export interface StatementDialect {
   /**
-   * Returns an INSERT for `row`, such as `t (k, v) VALUES (?, ?)`, that does nothing if a row with
-   * the same `key`, such as `(k)`, exists.
+   * Returns an INSERT for `row`, such as `t (k, v) VALUES (?, ?)`. The INSERT does nothing if a row
+   * with the same `key`, such as `(k)`, exists.
    */
   insertIfNone(row: string, key: string): string;
-  /** The end of an INSERT. If a row with this id exists, the INSERT writes it again, unchanged. */
+  /**
+   * The end of an INSERT. If a row with this id exists, the INSERT writes that row again, without
+   * changes.
+   */
   readonly unlessThere: string;
   /**
-   * A statement for use in a transaction. It makes the next statements wait only briefly for a
-   * lock. Null if statements never wait long on this engine.
+   * A statement for use inside a transaction. After it, the transaction's statements wait only
+   * briefly for a lock. It is null if statements never wait long on this engine.
    */
   readonly waitBriefly: string | null;
   /**
-   * Returns a condition: whether a space-separated list contains the word `?`. Pass the word with a
-   * space on each side. Compares byte by byte, because LIKE does not do so on every engine.
+   * Returns a condition that tests whether a space-separated list contains the word `?`. Pass the
+   * word with a space on each side. The condition compares bytes. It does not use LIKE, because
+   * LIKE does not compare bytes on every engine.
    */
   hasWord(list: string): string;
   /**
-   * Returns one statement that runs the UPDATE `claim`, and then inserts a row with these columns
-   * if the UPDATE matched a row. Returns null if the engine needs a transaction for this. Time
-   * columns must have names that end in `_at` or `_after`.
+   * Returns one statement that runs the UPDATE `claim`, and inserts a row with these columns if the
+   * UPDATE matched a row. Returns null if the engine needs a transaction to do both. The names of
+   * time columns must end in `_at` or `_after`.
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
   /**
-   * Whether every row that is read is durable. After a restart, a PostgreSQL primary also returns
-   * rows that no standby has yet. These rows are lost if a standby takes over. Only a write waits
-   * for the standbys.
+   * Whether every row that you read is durable. This is not so on PostgreSQL: after a restart, a
+   * primary also returns rows that no standby has yet. If a standby takes over, these rows are
+   * lost. Only a write waits for the standbys.
    */
   readonly readsAreForGood: boolean;
   /**
-   * Whether the engine plans statements without knowing the parameters. In this case, PostgreSQL
-   * assumes an average client and reads a table by its key until it has found enough rows. To make
-   * it use the index, begin the order with the client and write the condition with `isValue`.
+   * Whether the engine plans statements without knowing their parameters. PostgreSQL then assumes
+   * an average client, and reads a table by its key until it has found enough rows. To make it use
+   * the index, begin the order with the client, and write the condition with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**
-   * Returns a condition that compares a column with `?`. It hides from the planner that the column
-   * has only one value.
+   * Returns a condition that compares a column with `?`. The planner then does not know that the
+   * column has only one value.
    */
   isValue(column: string): string;
   /**
-   * Returns the range of index entries that have this value and a smaller key, greatest key first.
-   * The index must contain both columns.
+   * Returns the range of index entries with this value and a smaller key. The greatest key comes
+   * first. The index must contain both columns.
    */
   belowInIndex(column: string, key: string): IndexRange;
 }
 
-/** A part of an index. */
+/** A range of entries in an index. */
 export interface IndexRange {
   readonly sql: string;
   readonly order: string;
   parameters(value: SqlParameter, below: SqlParameter): readonly SqlParameter[];
 }
 
-/** The parts that migrations need. */
+/** The parts of a dialect for migrations. */
 export interface SchemaDialect {
   /**
-   * Returns the engine's column types. Identifiers are compared byte by byte, including trailing
+   * Returns the engine's column types. Identifiers are compared as bytes, including trailing
    * spaces.
    */
   columnTypes(connection: SqlConnection): Promise<ColumnTypes>;
-  /** Whether each index entry ends with the row's key. */
+  /** Whether each entry of an index ends with the row's key. */
   readonly indexesEndWithKey: boolean;
   /**
-   * Returns the WHERE clause that limits a CREATE INDEX to rows that meet `condition`. Returns an
-   * empty string if the engine has no partial indexes.
+   * Returns the WHERE clause of a CREATE INDEX that contains only the rows that meet `condition`.
+   * Returns an empty string if the engine has no partial indexes.
    */
   partialIndex(condition: string): string;
   /**
-   * Returns statements that reserve space on each table page for a row's next version. Updates then
-   * do not need to write to an index.
+   * Returns statements that reserve space in each page of a table for the next version of a row.
+   * Updates then do not need to write to an index.
    */
   roomForUpdates(table: string): readonly string[];
   /**
-   * A statement that looks for the table `?` in the schema where it would be created. On
-   * PostgreSQL, a SELECT from a missing table would make the transaction fail.
+   * A statement that looks for the table `?` in the schema in which it would be created. It is used
+   * because on PostgreSQL, a SELECT from a missing table would make the whole transaction fail.
    */
   readonly findTable: string;
   /**
-   * Takes the migration lock for the transaction or the session. Waits at most `seconds`, if the
-   * engine supports it.
+   * Takes the migration lock for the transaction or the session. If the engine supports it, waits
+   * at most `seconds`.
    */
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
-  /** Releases the lock if it does not end with the transaction. */
+  /** Releases the lock, on an engine where the lock does not end with the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a schema change failed because an interrupted step had already made it. */
+  /** Whether a schema change failed because an interrupted step already made that change. */
   isDoneBefore(error: unknown): boolean;
-  /** How to use schemas. Null if the engine does not have schemas. */
+  /** How to use schemas. It is null if the engine has no schemas. */
   readonly schemas: Schemas | null;
-  /** Returns a text as a literal for a printed statement. */
+  /** Returns a text as an SQL literal, for statements that are printed. */
   quoted(text: string): string;
-  /** The SQL for the current time in milliseconds, for printed statements. */
+  /** The SQL for the current time in milliseconds, for statements that are printed. */
   readonly now: string;
 }
 
-/** A database's schemas. */
+/** How to use the schemas of a database. */
 export interface Schemas {
-  /** Returns what is wrong with the name, or null. */
+  /** Returns what is wrong with a schema name, or null if it is valid. */
   problem(name: string): string | null;
   /** Creates the schema if it is missing. */
   create(connection: SqlConnection, name: string): Promise<void>;
   /**
-   * Returns the statements to print before and after other printed statements. They select the
-   * schema and then restore the session.
+   * Returns the statements to print before and after other printed statements. The first ones
+   * select the schema, and the last ones restore the session.
    */
   around(name: string): readonly [before: readonly string[], after: readonly string[]];
 }
 
-/** Any object with a dialect, such as a `Database`, even one that the application implements. */
+/** An object with a dialect, such as a `Database`. The application may have implemented it. */
 export type OfDialect = { readonly dialect: Database['dialect'] };

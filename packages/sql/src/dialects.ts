@@ -5,9 +5,10 @@ import { POSTGRES } from './postgres/dialect.ts';
 import { SQLITE } from './sqlite/dialect.ts';
 
 /**
- * The engines by name. To add an engine, create its folder and add its name to `SqlDialect`. Then
- * add a line here and in `open-database.ts`. Also add its URL to the error text in
- * `open-database.ts`.
+ * The engines by name. To add an engine:
+ * 1. Create its folder, and add its name to `SqlDialect`.
+ * 2. Add a line here and in `open-database.ts`.
+ * 3. Add its URL to the error text in `open-database.ts`.
  */
 export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   sqlite: SQLITE,
@@ -15,7 +16,7 @@ export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   mysql: MYSQL,
 };
 
-/** Returns the SQL dialect for a database's engine. */
+/** Returns the SQL dialect of a database's engine. */
 export function getDialect({ dialect }: OfDialect): Dialect {
   return DIALECTS[dialect];
 }

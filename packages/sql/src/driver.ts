@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from './errors.ts';
 
-/** The package with which Portico connects to a server. */
+/** The package through which Portico connects to a server. */
 export interface Driver {
   readonly name: string;
-  /** The oldest version that works. */
+  /** The oldest version that Portico can use. */
   readonly least: string;
 }
 
-/** Returns the requirement for a message, such as `pg 8.11 or later`. */
+/** Returns the driver's name and oldest version for a message, such as `pg 8.11 or later`. */
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /**
- * Loads a driver. An application installs it only if it uses that engine. A missing driver is
- * reported as a problem with `database_url`.
+ * Loads a driver. An application installs a driver only if it uses that engine. So a missing driver
+ * is reported as a problem with `database_url`.
  */
 export async function loadDriver<Module>(
   { name }: Driver,
@@ -30,7 +30,8 @@ export async function loadDriver<Module>(
 }
 
 /**
- * Throws if the installed driver is too old. A missing driver is noticed later, when it is needed.
+ * Throws if the installed driver is too old. Does nothing if the driver is missing, because that is
+ * reported when the driver is needed.
  */
 export function refuseOldDriver(driver: Driver): void {
   const version = tooOld(driver);
@@ -43,9 +44,9 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Returns why a pool is rejected because its driver is too old, or null. A pool does not report its
- * version. If the driver installed here created the pool, the driver's version is checked. For any
- * other pool, its features are checked.
+ * Returns why a pool is rejected if its driver is too old, or null. A pool does not report its
+ * version. If the driver that is installed here created the pool, this function checks the driver's
+ * version. Otherwise it returns null, and other code checks the features of the pool.
  */
 export async function refusalOfOld(
   driver: Driver,
@@ -62,8 +63,8 @@ export async function refusalOfOld(
 }
 
 /**
- * Returns the installed version if it is too old. Also returns null if the version is unknown, for
- * example in a bundle.
+ * Returns the installed version if it is too old, or null. Also returns null if the version is
+ * unknown, for example in a bundle.
  */
 function tooOld({ name, least }: Driver): string | null {
   try {
@@ -81,5 +82,5 @@ function isBefore(version: string, least: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** The part about passwords in messages about a server's URL. */
+/** The advice about passwords, for messages about the URL of a server. */
 export const ESCAPES = 'in a password, write / ? # @ and % as %2F %3F %23 %40 %25';

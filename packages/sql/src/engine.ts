@@ -5,14 +5,15 @@ import type { Together } from './together.ts';
 export type StatementResult = SqlResult<Readonly<Record<string, unknown>>>;
 
 export interface EngineConnection {
-  /** Runs one statement in the engine's own dialect. Write parameters as `?`. */
+  /** Runs one statement in the engine's dialect. Write parameters as `?`. */
   execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult>;
 }
 
-/** A database engine. Connects at the first statement. */
+/** A database engine. It connects at its first statement. */
 export interface Engine extends EngineConnection {
   /**
-   * Runs one statement by itself. If the outcome is unknown, calls `onUnknown` before it rejects.
+   * Runs one statement outside a transaction. If the connection breaks so that the outcome is
+   * unknown, calls `onUnknown` before it rejects.
    */
   execute(
     sql: string,
@@ -21,14 +22,14 @@ export interface Engine extends EngineConnection {
   ): Promise<StatementResult>;
   /**
    * Runs the work in one transaction. Commits if the work returns, and rolls back if it throws. If
-   * the commit's outcome is unknown, calls `onUnknown` before it rejects.
+   * the outcome of the commit is unknown, calls `onUnknown` before it rejects.
    */
   transaction<T>(
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T>;
   /**
-   * Ends the read transaction that these reads opened. Reads that directly follow each other may
+   * Ends the read transaction that these reads opened. Reads that follow each other directly may
    * see the same snapshot.
    */
   endReads(together: Together): void;

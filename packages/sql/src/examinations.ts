@@ -5,8 +5,8 @@ import type { Finding } from './findings.ts';
 export interface ExaminedDatabase {
   readonly database: SqlConnection;
   /**
-   * The connection pool's maximum size, and for how many seconds a connection is used. Null if
-   * unknown.
+   * The maximum size of the connection pool, and for how many seconds a connection is used. Null if
+   * it is unknown.
    */
   readonly pool?: Pool | null;
 }
@@ -19,11 +19,14 @@ export interface Pool {
 export type Examination = (examined: ExaminedDatabase) => Promise<readonly Finding[]>;
 
 /**
- * What the doctor can examine on an engine. docs/running-on-several-machines.md explains the
- * findings.
+ * The examinations that the doctor can run on an engine. docs/running-on-several-machines.md
+ * explains their findings.
  */
 export interface Examinations {
   readonly parts: readonly (readonly [part: string, Examination])[];
-  /** Returns why a database answers only questions about itself, or null if unknown. */
+  /**
+   * Returns why a database answers only questions about its state. Returns null if the reason is
+   * unknown.
+   */
   findUnready(database: SqlConnection): Promise<Finding | null>;
 }

@@ -1,7 +1,7 @@
 import { DIALECTS } from './dialects.ts';
 import { getErrorCodes, type Meaning } from './meaning.ts';
 
-/** Each engine recognizes its own errors. */
+/** Returns what all engines say about an error. Each engine recognizes only its own errors. */
 const meanings = (error: Error) =>
   Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
@@ -9,31 +9,31 @@ const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
 
 /**
- * Whether the store cannot be reached, is too busy, or is read-only. The same call may succeed
- * later or on another server.
+ * Whether the error means that the store cannot be reached, is too busy, or is read-only. The same
+ * call may succeed later or on another server.
  */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
 }
 
-/** Whether a conflict rolled back the statement or transaction, so that it can run again. */
+/** Whether a conflict rolled back the statement or transaction. It can then run again. */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether the error means that the outcome is unknown. */
+/** Whether the error leaves open whether the statement or commit took effect. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
 
-/** Whether the server is read-only. */
+/** Whether the error means that the server is read-only. */
 export function isReadOnly(error: unknown): boolean {
   return means(error, 'read-only');
 }
 
 /**
- * PostgreSQL: whether a prepared statement's name was wrong, so that nothing was done. The next run
- * uses another name, or none.
+ * Whether the name of a prepared statement was wrong, on PostgreSQL. The statement then did
+ * nothing. The next try uses another name, or no name.
  */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
@@ -44,7 +44,10 @@ const NO_CONNECTION = 'PORTICO_NO_CONNECTION';
 const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
 const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
-/** Creates the error for a transaction that failed because others kept changing the same rows. */
+/**
+ * Creates the error for a transaction that failed because other transactions kept changing the same
+ * rows.
+ */
 export function tooManyConflicts(cause: unknown): Error {
   const message =
     'Other transactions kept changing the same ' +
@@ -59,7 +62,7 @@ export function noConnection(message: string): Error {
 
 /**
  * Creates the error for statements that ran inside a transaction that the application left open.
- * They are never committed, because the connection is dropped.
+ * They are never committed, because Portico drops the connection.
  */
 export function foreignTransaction(): Error {
   const message = 'The application left a transaction open on this connection';
@@ -67,8 +70,8 @@ export function foreignTransaction(): Error {
 }
 
 /**
- * Creates the error for a rollback instead of a commit. PostgreSQL reports this when a statement
- * failed and the work ignored the error.
+ * Creates the error for a commit that became a rollback. PostgreSQL reports this if a statement
+ * failed and the work ignored its error.
  */
 export function rolledBack(): Error {
   const message = 'The transaction was rolled back: a statement had failed';
@@ -81,7 +84,7 @@ export function isFoundUndone(error: unknown): boolean {
 }
 const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
-/** Portico's and Node's error codes for an unreachable store. */
+/** The error codes of Portico and Node for a store that cannot be reached. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   CONFLICTS,
   NO_CONNECTION,
@@ -114,8 +117,8 @@ function saysUnavailable(error: Error): boolean {
 }
 
 /**
- * Returns the error and all of its nested causes. A failed connection to several addresses is an
- * AggregateError.
+ * Returns the error and all of its nested causes. If the connection to several addresses failed,
+ * the error is an AggregateError.
  */
 function causes(error: unknown, depth = 0): readonly Error[] {
   if (!(error instanceof Error) || depth > 5) return [];

@@ -1,13 +1,15 @@
 /**
  * The doctor's finding about one part. Only `failing` means that something is wrong. `skipped`
- * means that the part could not be examined.
+ * means that the doctor could not examine the part.
  */
 export interface Finding {
-  /** `warning` needs attention, but everything still works. */
+  /**
+   * The outcome. `warning` means that something needs attention, although everything still works.
+   */
   readonly outcome: 'ok' | 'warning' | 'failing' | 'skipped';
   /** What the doctor found, in one sentence. */
   readonly detail: string;
-  /** What to do about it, or null if there is nothing to do. */
+  /** What you can do about it, or null if there is nothing to do. */
   readonly remedy: string | null;
 }
 
@@ -15,13 +17,13 @@ export interface Finding {
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
 /** Creates a finding for a part that could not be examined. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
-/** Creates a finding for a problem, with what to do about it. */
+/** Creates a finding for a problem. `remedy` says what to do about it. */
 export const failing = (detail: string, remedy: string): Finding => ({
   outcome: 'failing',
   detail,
   remedy,
 });
-/** Creates a finding for something that needs attention but still works. */
+/** Creates a finding for something that works but needs attention. */
 export const warning = (detail: string, remedy: string): Finding => ({
   outcome: 'warning',
   detail,

@@ -1,5 +1,5 @@
 /**
- * One interface to relational databases, with transactions and migrations. Supports SQLite,
+ * One interface to relational databases, with transactions and migrations. It supports SQLite,
  * PostgreSQL, MySQL and MariaDB.
  */
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contract.ts';

@@ -3,7 +3,7 @@ import { getDialect } from './dialects.ts';
 
 /**
  * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, such as `(k)`,
- * exists. Returns whether it inserted the row. Throws if the answer was lost.
+ * exists. Returns whether it inserted the row. Throws if the database's answer was lost.
  */
 export async function insertIfNone(
   database: Database,

@@ -1,12 +1,12 @@
 import type { Pool } from './examinations.ts';
 import { ok, warning, type Finding } from './findings.ts';
 
-/** A server's settings by name. */
+/** The settings of a database server, by name. */
 export interface Settings {
-  /** Returns a setting. Throws if the server did not return it. */
+  /** Returns the value of a setting. Throws if the server did not return the setting. */
   text(name: string): string;
   number(name: string): number;
-  /** Returns a setting, or null if the server does not have it. */
+  /** Returns the value of a setting, or null if the server does not have the setting. */
   find(name: string): string | null;
 }
 
@@ -20,13 +20,16 @@ export function toSettings(rows: readonly (readonly [name: string, value: unknow
   return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };
 }
 
-/** Returns the findings without nulls, or one `ok` if there are none. */
+/**
+ * Returns the findings that are not null. If there are none, returns one finding `ok` with this
+ * detail.
+ */
 export function orOk(findings: readonly (Finding | null)[], detail: string): readonly Finding[] {
   const found = findings.filter((each) => each !== null);
   return found.length > 0 ? found : [ok(detail)];
 }
 
-/** Reports for how many processes the server has enough connections. */
+/** Reports how many processes can connect before the server runs out of connections. */
 export function judgeRoom(connections: number, pool: Pool | null): Finding {
   if (pool === null) return ok(`the server has ${connections} connections for this account`);
   const processes = Math.floor(connections / pool.size);
@@ -44,8 +47,8 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
 }
 
 /**
- * Warns if normal load would exceed a server's time limit. Limits are in milliseconds. 0 means no
- * limit.
+ * Returns a warning if a normal load would exceed a time limit of the server, or null. Limits are
+ * in milliseconds. 0 means that there is no limit.
  */
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;

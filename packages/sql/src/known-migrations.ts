@@ -2,15 +2,15 @@ import type { SqlConnection } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
-/** The table that lists applied steps. */
+/** The table with the steps that were applied. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
-/** The value of `applied_at` for a step that began and did not finish. */
+/** The value of `applied_at` for a step that began but did not finish. */
 export const BEGUN = 0;
 
 /**
  * Returns the steps that began or were applied, with their times. Empty before the first migration.
- * Changes nothing.
+ * It changes nothing.
  */
 export async function knownMigrations(
   dialect: Dialect,
@@ -32,7 +32,7 @@ export function createTable({ identifier, time }: ColumnTypes): string {
   );
 }
 
-/** Returns the steps that are not applied, including a step that began and did not finish. */
+/** Returns the steps that are not applied. They include a step that began but did not finish. */
 export function findMissing(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,

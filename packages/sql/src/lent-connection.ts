@@ -5,24 +5,24 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Begins a READ COMMITTED transaction, whatever the server's default. */
+  /** Begins a READ COMMITTED transaction. The server's default does not matter. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**
-   * Returns false when a transaction is open on the connection, such as one that the application
-   * began before. Null if unknown.
+   * Returns whether the connection is outside a transaction. The application may have begun one
+   * before. Null if it is unknown.
    */
   isIdle(): boolean | null;
-  /** Returns the connection to the pool, or drops it if it is broken. */
+  /** Returns the connection to the pool. If it is broken, drops it. */
   release(broken: boolean): void;
 }
 
-/** Replaces a driver error's stack, so that it shows the caller instead of the socket. */
+/** Replaces the stack of a driver's error, so that it shows the caller instead of the socket. */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
-/** A connection for one transaction. */
+/** A connection that one transaction uses. */
 export class LentConnection implements EngineConnection {
   readonly #connection: PooledConnection;
   readonly #breaks: (error: unknown) => boolean;
@@ -30,12 +30,12 @@ export class LentConnection implements EngineConnection {
   #broken = false;
   #inTransaction = false;
   /**
-   * The error that rolled back the open transaction. Kept because, on MySQL, every statement after
-   * a deadlock would commit by itself.
+   * The error that rolled back the open transaction. It is kept to reject further statements,
+   * because on MySQL, each statement after a deadlock would commit separately.
    */
   #undone: { readonly error: unknown } | null = null;
 
-  /** `breaks` says whether an error means that the connection must not be used again. */
+  /** `breaks` returns whether the connection must not be used again after an error. */
   constructor(
     connection: PooledConnection,
     breaks: (error: unknown) => boolean,
@@ -57,7 +57,10 @@ export class LentConnection implements EngineConnection {
     this.#inTransaction = true;
   }
 
-  /** Calls `onFailed` only if the commit was sent and failed. Sends no commit after a rollback. */
+  /**
+   * Commits the transaction. Calls `onFailed` only if the commit was sent and failed. Does not send
+   * a commit after a rollback.
+   */
   async commit(onFailed: (error: unknown) => void): Promise<void> {
     this.#refuseWhenUndone();
     try {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Creates a folder and its missing parents. For a missing folder below /proc, Node's own
- * `recursive` option never returns. This function throws instead.
+ * Creates a folder and its missing parents. It is used instead of Node's own `recursive` option,
+ * which never returns if a folder below /proc is missing. This function throws then.
  */
 export function makeFolders(folder: string, mode?: number): void {
   try {

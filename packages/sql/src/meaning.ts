@@ -1,26 +1,29 @@
 /**
  * What an error means for the statement or commit that failed. If no engine recognizes the error,
- * the statement itself is wrong. It did nothing and would fail again.
+ * the statement itself is wrong: it did nothing, and would fail again.
  */
 export type Meaning =
-  /** It did nothing. The same statement may succeed later or on another connection. */
+  /** The statement did nothing. It may succeed later or on another connection. */
   | 'unavailable'
-  /** It did nothing, because the server is read-only. For example, another server took over. */
+  /**
+   * The statement did nothing, because the server is read-only. For example, another server took
+   * over.
+   */
   | 'read-only'
-  /** A conflict rolled back the whole transaction. It can run again. */
+  /** A conflict rolled back the whole transaction. The transaction can run again. */
   | 'conflict'
   /**
-   * It did nothing, because a prepared statement's name was wrong. The next run uses another name,
-   * or none.
+   * The statement did nothing, because the name of a prepared statement was wrong. The next try
+   * uses another name, or no name.
    */
   | 'name'
-  /** The outcome is unknown. */
+  /** It is unknown whether the statement or commit took effect. */
   | 'unknown';
 
-/** Returns an error's meanings. Empty for another engine's error. */
+/** Returns the meanings of an error. Empty for an error of another engine. */
 export type MeaningsOf = (error: Error) => readonly (Meaning | undefined)[];
 
-/** Returns the error's codes from drivers and Node. */
+/** Returns the codes of an error, from the driver and from Node. */
 export function getErrorCodes(error: Error): readonly unknown[] {
   return [...('code' in error ? [error.code] : []), ...('errno' in error ? [error.errno] : [])];
 }

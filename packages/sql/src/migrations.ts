@@ -19,10 +19,11 @@ import type {
 } from './schema.ts';
 
 /**
- * Applies the missing steps in the order of their names. Returns the names of the applied steps. If
- * two processes migrate at once, one of them waits. On SQLite and PostgreSQL, either all steps are
- * applied or none. MySQL commits each schema change separately. There, an interrupted step stays
- * marked as begun and runs again.
+ * Applies the missing steps in the order of their names. Returns the names of the steps that it
+ * applied. If two processes migrate at the same time, one of them waits.
+ *
+ * On SQLite and PostgreSQL, either all steps are applied or none. MySQL commits each schema change
+ * separately. There, an interrupted step stays marked as begun, and runs again.
  *
  * A store from `openDatabase` runs the steps without time limits, because they may take long.
  * `onStep` is called before each step. It must not use the store, because it runs inside the
@@ -68,8 +69,8 @@ const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
 /**
- * Waits until another process's migration ends. On an embedded engine, a statement alone would not
- * wait long enough for the lock.
+ * Waits until the migration of another process ends. This loop is needed on an embedded engine,
+ * because a statement alone does not wait long enough for the lock there.
  */
 async function waitForLock<T>(
   database: Database,
@@ -87,7 +88,7 @@ async function waitForLock<T>(
   }
 }
 
-/** Returns every migration and the time at which it was applied. Changes nothing. */
+/** Returns each migration and the time at which it was applied. It changes nothing. */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
@@ -99,7 +100,9 @@ export async function migrationStatus(
   });
 }
 
-/** Returns the names of the steps that are not applied yet and start with the prefix. */
+/**
+ * Returns the names of the steps that are not applied yet and whose names start with the prefix.
+ */
 export function pendingSteps(steps: readonly MigrationState[], prefix = ''): readonly string[] {
   return steps.flatMap(({ name, appliedAt }) =>
     appliedAt === null && name.startsWith(prefix) ? [name] : [],

@@ -6,7 +6,7 @@ import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
 import { postgresOpener } from './postgres/opening.ts';
 import { sqliteOpener } from './sqlite/opening.ts';
 
-/** Opens databases, for each engine in `dialects.ts`. */
+/** The function that opens a database, for each engine in `dialects.ts`. */
 const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
   sqlite: sqliteOpener,
   postgres: postgresOpener,
@@ -14,10 +14,13 @@ const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
 };
 
 /**
- * Opens the store at a URL. The URL is `sqlite:<file>` (relative to the directory),
- * `sqlite::memory:`, `postgres://…`, `mysql://…` or `mariadb://…`. A PostgreSQL URL may contain
- * several servers: `postgres://…@one:5432,other:5432/…`. Connects at the first statement. Throws a
- * ConfigurationError for any other URL.
+ * Opens the store at a URL. Throws a ConfigurationError for a URL in any other form than these:
+ * - `sqlite:<file>`, where the file is relative to the directory
+ * - `sqlite::memory:`
+ * - `postgres://…`, which may contain several servers: `postgres://…@one:5432,other:5432/…`
+ * - `mysql://…` or `mariadb://…`
+ *
+ * The store connects at its first statement.
  */
 export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];

@@ -4,23 +4,23 @@ import type { Timer } from './opened.ts';
 import type { SqlParameter } from './contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
 
-/** How long a transaction may last, in milliseconds. Null means no limit. */
+/** How long a transaction may last, in milliseconds. Null if there is no limit. */
 export interface TransactionLimits {
   readonly duration: number | null;
   /**
-   * After its first statement: how long it may wait for anything except its statements, in
-   * milliseconds. Null means no limit.
+   * How long a transaction may wait, after its first statement, for anything except its statements.
+   * In milliseconds. Null if there is no limit.
    */
   readonly idle: number | null;
   readonly timer: Timer;
 }
 
-/** The transaction whose work is running. */
+/** The transaction whose work is running now. */
 const current = new AsyncLocalStorage<OpenTransaction>();
 
 /**
- * Returns the innermost transaction that is still open. Skips ended transactions, so that they do
- * not stay in memory.
+ * Returns the innermost transaction that is still open. It skips transactions that have ended, so
+ * that they do not stay in memory.
  */
 function innermostOpen(): OpenTransaction | undefined {
   let found = current.getStore();
@@ -29,8 +29,8 @@ function innermostOpen(): OpenTransaction | undefined {
 }
 
 /**
- * Returns an error if this store must not be used now. Otherwise the statement and the open
- * transaction would wait for each other.
+ * Returns an error if this store must not be used now, because one of its transactions is open. The
+ * statement and the transaction would wait for each other.
  */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
@@ -40,26 +40,27 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection for a transaction's work. At the end, it waits for running statements. It rejects
- * later statements, because the underlying connection may already have another user.
+ * The connection for the work of a transaction. At the end, it waits for the statements that are
+ * running. It rejects later statements, because the underlying connection may already have another
+ * user.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** The enclosing open transaction, on another store. */
+  /** The open transaction that encloses this transaction. It belongs to another store. */
   readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;
   #ended: 'ended' | 'idle' | 'late' | null = null;
-  /** Statements that have not returned yet. */
+  /** The number of statements that have not returned yet. */
   #inFlight = 0;
   /**
-   * When the last statement ended. Null until the first statement ends, because the transaction
-   * does not hold locks before.
+   * When the last statement ended. It is null until the first statement ends, because the
+   * transaction has no locks before.
    */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;
-  /** The error from a statement that the work did not await. */
+  /** The error of a statement that the work did not await. */
   #failed: { readonly error: unknown } | null = null;
   #stopWatching: (() => void) | null = null;
 
@@ -91,7 +92,10 @@ export class OpenTransaction implements EngineConnection {
     }
   }
 
-  /** Runs the work and ends the transaction. When the promise settles, no statement is running. */
+  /**
+   * Runs the work and ends the transaction. When the promise settles, no statement is running
+   * anymore.
+   */
   async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     let result: T;
@@ -105,7 +109,7 @@ export class OpenTransaction implements EngineConnection {
     return result;
   }
 
-  /** Ends the transaction when it has lasted or waited too long, and calls `onLate`. */
+  /** Ends the transaction and calls `onLate` if the transaction has lasted or waited too long. */
   #watch(onLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;
@@ -124,7 +128,7 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
-  /** Rejects new statements and waits for running ones. */
+  /** Rejects new statements, and waits for the statements that are running. */
   async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();

@@ -9,18 +9,18 @@ import { systemTimer } from './timer.ts';
 
 /** Options for `openDatabase`. */
 export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
-  /** The absolute path of the folder to which SQLite file paths are relative. */
+  /** The absolute path of the folder to which the paths of SQLite files are relative. */
   readonly directory: string;
   /** The maximum number of connections to a server. Default: 10. */
   readonly poolSize?: number;
   /**
-   * The longest time that a connection to a server is used, in seconds. Default: 300. Some
-   * connections end up to 10% earlier, so that not all end at once.
+   * How long a connection to a server is used, in seconds. Default: 300. Some connections end up to
+   * 10% earlier, so that not all end at the same time.
    */
   readonly connectionLifetime?: number;
   /**
-   * How long a statement on a server may take, in seconds. Default: 10. Where possible, the server
-   * enforces it too.
+   * How long a statement on a server may take, in seconds. Default: 10. If possible, the server
+   * enforces this limit, too.
    */
   readonly statementTimeout?: number;
 }
@@ -28,7 +28,7 @@ export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
 /** A database URL, split into parts. */
 export interface DatabaseUrl {
   readonly url: string;
-  /** The part after the scheme and its colon. */
+  /** The part of the URL after the scheme and its colon. */
   readonly rest: string;
 }
 
@@ -36,17 +36,23 @@ export interface DatabaseUrl {
 export interface EngineOpener {
   readonly dialect: SqlDialect;
   readonly schemes: readonly string[];
-  /** Returns null for a URL that does not specify a database. */
+  /** Opens the database. Returns null if the URL does not specify a database. */
   open(url: DatabaseUrl, options: DatabaseOptions): EngineOf | null;
 }
 
-/** Creates an engine with these limits. */
+/** Creates an engine that applies these limits. */
 export type EngineOf = (limits: PoolLimits) => Engine;
 
-/** In seconds. If the server hangs, the application must not hang too. */
+/**
+ * The default time limit for a statement, in seconds. With a limit, the application does not hang
+ * if the server hangs.
+ */
 const STATEMENT_TIMEOUT = 10;
 
-/** Creates a store on an engine that is opened here. Closing the store closes the engine. */
+/**
+ * Creates a store on an engine that Portico opens. If you close the store, the engine is closed,
+ * too.
+ */
 export function opened(
   dialect: SqlDialect,
   engine: EngineOf,
@@ -59,7 +65,7 @@ export function opened(
 
 /**
  * Creates a store on the application's own pool or file. Stores with the same `store` object reject
- * statements inside each other's transactions.
+ * each other's statements while one of their transactions runs.
  */
 export function borrowed(
   options: BorrowingOptions,
@@ -74,11 +80,11 @@ interface Opening {
   readonly dialect: SqlDialect;
   readonly engine: EngineOf;
   /**
-   * The object that identifies the store for checks inside transactions. Null for an engine that is
-   * opened here.
+   * The object that identifies the store for checks inside transactions. Null if Portico opens the
+   * engine.
    */
   readonly store: object | null;
-  /** The longest time that a connection is used, in milliseconds. With null, the pool decides. */
+  /** How long a connection is used, in milliseconds. If it is null, the pool decides. */
   readonly lifetime: number | null;
   /** How long a statement may take, in seconds. */
   readonly statementTimeout: number;
@@ -102,7 +108,8 @@ function assemble(
   };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
-    // An embedded engine does not wait for a server, and an in-memory database exists only once.
+    // On an embedded engine, there is no time limit to remove, because it does not wait for a
+    // server. And an in-memory database exists only once.
     getDialect({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });

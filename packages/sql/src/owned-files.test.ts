@@ -18,7 +18,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeFolder, openOwnedFolder, openToAppend } from './owned-files.ts';
 
-/** What a folder's owner does to root, who makes files in it. */
+/** Tests what the owner of a folder can do while root creates files in it. */
 
 const OWNER = 65_534;
 let around: string;

@@ -14,17 +14,17 @@ import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
 /**
- * Thrown when root created a file or folder in another user's folder and could not change its owner
- * to that user. It has been removed again.
+ * Thrown if root created a file or folder in the folder of another user, and could not give it to
+ * that user. The file or folder was removed again.
  */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
   /** The absolute path of the folder. */
   readonly folder: string;
-  /** The owner of the folder. */
+  /** The id of the folder's owner. */
   readonly uid: number;
 
-  /** The message contains both. */
+  /** The message contains the folder and its owner. */
   constructor(folder: string, uid: number, cause?: unknown) {
     super(
       `${folder} belongs to uid ${uid}, but root cannot give new files there to that user; ` +
@@ -38,17 +38,20 @@ export class NotGivenError extends Error {
   }
 }
 
-/** A folder in which new files get the folder's owner. */
+/** A folder whose owner also becomes the owner of new files in it. */
 export interface OwnedFolder {
-  /** The owner. If this process is not root, its own user. */
+  /**
+   * The id of the folder's owner. If this process is not root, it is the id of the process's own
+   * user.
+   */
   readonly uid: number;
   /**
-   * The path of the folder itself, even if its name now refers to another folder. Valid until
+   * The path of this folder, even if its name now refers to another folder. It is valid until
    * `close`.
    */
   readonly path: string;
   /**
-   * Changes the owner of an open file that was created here to the folder's owner. Throws a
+   * Gives an open file to the folder's owner. The file must have been created here. Throws a
    * NotGivenError if that fails.
    */
   give(descriptor: number): void;
@@ -58,14 +61,14 @@ export interface OwnedFolder {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /**
- * Opens a folder. Creates it if it is missing, with access only for its owner. Files that root
- * creates in another user's folder get that user as their owner. Otherwise, a command that root
- * runs could leave files that the server cannot read.
+ * Opens a folder. If it is missing, creates it with access only for its owner. If root creates
+ * files in the folder of another user, that user becomes their owner. Otherwise, a command that
+ * root runs could leave files that the server cannot read.
  *
- * The folder's owner may replace it with another folder or a link at any time. The owner must not
- * be able to get root's files elsewhere in this way. So the owner is read from the opened folder,
- * and files are written through its descriptor. Ownership is changed only through open descriptors
- * of new files, never by name.
+ * The folder's owner may replace the folder at any time with another folder or a link. This must
+ * not give the owner access to files of root elsewhere. So the owner is read from the opened
+ * folder, and files are written through its descriptor. The owner of a new file is changed only
+ * through the file's open descriptor, never by its name.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -89,9 +92,9 @@ export function openOwnedFolder(folder: string): OwnedFolder {
 const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /**
- * Opens a file to append to. Creates the file and its folder if they are missing, with access only
- * for their owner. If root runs this, the file gets the folder's owner if possible. In another
- * user's folder, root opens an existing file only if it is not a link and has no second name.
+ * Opens a file to append to it. If the file or its folder is missing, creates it with access only
+ * for its owner. If root runs this, the file gets the folder's owner if possible. In the folder of
+ * another user, root opens an existing file only if the file is not a link and has no second name.
  * Otherwise that user could make root write to another file.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
@@ -109,8 +112,8 @@ export function openToAppend(file: string, flags = APPENDING): number {
 }
 
 /**
- * Creates a file, or returns null if the name is taken. The exclusive open does not follow links
- * and ensures that only new files change owner.
+ * Creates a file. Returns null if the name is taken. The file is opened exclusively, so the
+ * function does not follow links, and changes the owner only of new files.
  */
 function createOwned(name: string, flags: number, folder: OwnedFolder): number | null {
   let descriptor: number;
@@ -123,7 +126,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // The file still belongs to root.
+    // The file keeps root as its owner.
   }
   return descriptor;
 }
@@ -152,21 +155,21 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
 
 /**
  * Creates a folder if it is missing, with access only for its owner. If root runs this, the folder
- * gets the parent folder's owner if possible.
+ * gets the owner of its parent folder if possible.
  */
 export function makeFolder(folder: string): void {
   madeFolder(folder)?.close();
 }
 
 /**
- * Creates the folder if it is missing. Returns it opened if root runs this and new files can change
- * owner. Otherwise returns null.
+ * Creates the folder if it is missing. If root runs this, and the owner of new files can be
+ * changed, returns the opened folder. Otherwise returns null.
  */
 function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // The next call reports what is wrong.
+    // The call below reports the problem.
   }
   makeFolders(folder, 0o700);
   return null;
@@ -197,8 +200,8 @@ function openOrMake(folder: string): number {
 }
 
 /**
- * Opens the new folder. Does not follow a link that has replaced it. If the folder is not empty, it
- * was not created here.
+ * Opens the new folder. If a link has replaced it, does not follow the link. A folder that is not
+ * empty was not created here.
  */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
@@ -224,8 +227,8 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 }
 
 /**
- * Returns the path of an open folder. Throws except on Linux. On other systems, an open folder has
- * no path, and the owner could replace the folder in the meantime.
+ * Returns the path of an open folder. It works only on Linux and throws on other systems. There, an
+ * open folder has no path, and its owner could replace the folder in the meantime.
  */
 function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);

@@ -7,18 +7,19 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** The connections to a database server. */
 export interface Pool {
-  /** Returns the same object for the same connection each time. */
+  /** Takes a connection. For the same connection, it returns the same object each time. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
   /**
-   * Returns the driver's figures about its connections. Missing if the driver does not report them.
+   * Returns the driver's figures about its connections. It is missing if the driver does not report
+   * them.
    */
   readonly figures?: () => PoolFigures;
 }
 
-/** A pool's figures. Each is null if the driver does not report it. */
+/** The figures of a pool. A figure is null if the driver does not report it. */
 export interface PoolFigures {
-  /** Open connections that are not in use. */
+  /** The number of open connections that are not in use. */
   readonly idle: number | null;
   /** The maximum number of connections. */
   readonly most: number | null;
@@ -28,21 +29,23 @@ export type { PooledConnection };
 
 /** Time limits, in milliseconds. */
 export interface PoolLimits {
-  /** How long a statement may take. Null means no limit. */
+  /** How long a statement may take. Null if there is no limit. */
   readonly statementTimeout: number | null;
-  /** How long a transaction may wait for anything except its statements. Null means no limit. */
+  /**
+   * How long a transaction may wait for anything except its statements. Null if there is no limit.
+   */
   readonly idleTimeout: number | null;
   /**
-   * The longest time that a connection is used. Some connections end up to 10% earlier. With null,
-   * the pool decides.
+   * How long a connection is used. Some connections end up to 10% earlier. If it is null, the pool
+   * decides.
    */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
 }
 
 /**
- * Returns the value if it is a number, otherwise null. For properties that the driver's types do
- * not declare.
+ * Returns the value if it is a number, or else null. Use it for properties that the driver's types
+ * do not declare.
  */
 export function numberOrNull(found: unknown): number | null {
   return typeof found === 'number' ? found : null;
@@ -50,12 +53,12 @@ export function numberOrNull(found: unknown): number | null {
 
 /**
  * How much longer this process waits for a statement than the server does, in milliseconds. It
- * waits longer because, without the server's answer, the outcome is unknown.
+ * waits longer because the outcome is unknown until the server answers.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
 /**
- * An engine that uses connections to a server. Each statement or transaction uses its own
+ * An engine that uses connections to a server. Each statement or transaction uses a separate
  * connection.
  */
 export class PoolEngine implements Engine {
@@ -67,17 +70,21 @@ export class PoolEngine implements Engine {
   #closed = false;
   #used = 0;
   #waiting = 0;
-  /** How often the server was found to be read-only. */
+  /** How many times the server was found to be read-only. */
   #generation = 0;
-  /** For each connection: the time until which it is used, and its generation. */
+  /**
+   * For each connection, the time until which it is used, and the value of `#generation` when it
+   * was opened.
+   */
   readonly #uses = new WeakMap<
     PooledConnection,
     { readonly until: number; readonly generation: number }
   >();
 
   /**
-   * `open` creates the pool at the first statement. `isStatementError` says whether the server
-   * rejected the statement. In this case it did nothing, and the connection can still be used.
+   * `open` creates the pool. It is called at the first statement. `isStatementError` returns
+   * whether the server rejected the statement. If so, the statement did nothing, and the connection
+   * can still be used.
    */
   constructor(
     open: () => Promise<Pool>,
@@ -115,8 +122,8 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // The first statement takes the connection. Work that waits before its first statement does not
-    // need one.
+    // Take the connection at the first statement. Work that waits before its first statement needs
+    // no connection yet.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
       execute: async (sql, parameters) =>
@@ -127,7 +134,7 @@ export class PoolEngine implements Engine {
       if (begun !== null) await this.#commit(await begun, onUnknown);
       return result;
     } catch (error) {
-      // Report only the first error.
+      // Ignore an error of the rollback, because the first error is reported.
       await begun?.then((lent) => lent.rollback()).catch(() => {});
       throw error;
     } finally {
@@ -153,7 +160,7 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // If the driver could not be loaded, it may be installed before the next attempt.
+    // If the driver cannot be loaded, load it again next time. It may be installed by then.
     this.#opening ??= this.#openPool().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -162,8 +169,9 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Takes a connection from the pool. Replaces connections after their lifetime, because the
-   * address may now belong to another server, while a former primary may still answer.
+   * Takes a connection from the pool. A connection is replaced after its lifetime: the address may
+   * belong to another server by then, while a former primary may still answer on the old
+   * connection.
    */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');
@@ -175,8 +183,8 @@ export class PoolEngine implements Engine {
       const now = timer.now();
       const use = this.#uses.get(connection);
       if (use === undefined) {
-        // Connections that were created together, such as after an outage, must not all end
-        // together.
+        // Connections that were created at the same time, for example after an outage, must not all
+        // end at the same time.
         const until = now + connectionLifetime * (0.9 + Math.random() * 0.1);
         this.#uses.set(connection, { until, generation: this.#generation });
         return connection;
@@ -212,8 +220,8 @@ export class PoolEngine implements Engine {
       await connection.begin();
       return connection;
     } catch (error) {
-      // `begin` may consist of several statements, and the first may already have begun the
-      // transaction.
+      // Roll back, because `begin` may consist of several statements, and the first one may have
+      // begun the transaction.
       await connection.rollback().catch(() => {});
       connection.release();
       throw error;
@@ -221,8 +229,8 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Commits the transaction. If an administrator or a shutdown interrupts the commit, it may still
-   * have taken effect.
+   * Commits the transaction. If an administrator or a shutdown interrupts the commit, the commit
+   * may still have taken effect.
    */
   #commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
     return connection.commit((error) => {
@@ -231,17 +239,17 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Whether the connection must not be used again. If anything other than a statement failed, the
-   * connection's state is unknown, and the next BEGIN could commit an open transaction. If the
-   * server is read-only, it may be a primary that was replaced. All older connections use the same
-   * server, so they are replaced too.
+   * Whether the connection must not be used again. If the failure was not an error of a statement,
+   * the state of the connection is unknown, and the next BEGIN could commit an open transaction. If
+   * the server is read-only, it may be a primary that was replaced. All older connections lead to
+   * the same server, so they are replaced, too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#isStatementError(error) || isUnavailable(error);
   }
 
-  /** Whether the outcome is unknown because the error did not come from the server. */
+  /** Whether the outcome is unknown because the error does not come from the server. */
   #tellsNothing(error: unknown): boolean {
     return !this.#isStatementError(error) && !isFoundUndone(error);
   }

@@ -11,9 +11,9 @@ import {
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
- * Returns the SQL for the missing steps, so that another tool can apply it. It includes the rows
- * that mark the steps as applied. Changes nothing. Empty when no step is missing. The text is
- * always the same for the same database in the same state.
+ * Returns the SQL of the missing steps, so that another tool can apply them. It includes the rows
+ * that mark the steps as applied. It is empty if no step is missing. This function changes nothing.
+ * For the same database in the same state, it always returns the same text.
  *
  * Rejects if a step began and did not finish, or if a step reads data to build its next statements.
  */
@@ -54,7 +54,7 @@ const HEAD =
   '-- The tables that Portico needs. Run this once, in one transaction if the database ' +
   'supports that for schema changes.';
 
-/** Returns a step's statements. Runs the step on a connection that only records them. */
+/** Returns the statements of a step. It runs the step on a connection that only records them. */
 async function listStatements(
   migration: Migration,
   dialect: Dialect,

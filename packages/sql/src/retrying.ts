@@ -5,8 +5,8 @@ import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from '.
 const MOST_TRIES = 5;
 
 /**
- * Runs the attempt again after a conflict, and calls `onRetry` before each new try. After five
- * tries it rejects as unavailable.
+ * Runs the attempt, and runs it again after a conflict. Calls `onRetry` before each new try. After
+ * five tries, rejects as unavailable.
  */
 export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -16,25 +16,25 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
       if (!isWorthRetrying(error)) throw error;
       if (tries >= MOST_TRIES) throw isUnavailable(error) ? error : tooManyConflicts(error);
       onRetry();
-      // Wait for a random time, so that the two transactions do not conflict again.
+      // Wait for a random time, so that the same two transactions do not conflict again.
       if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }
   }
 }
 
-/** How long to keep asking a server about a lost commit, in milliseconds. */
+/** How long to keep asking a server whether a commit succeeded, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
 /**
  * The pause between two attempts, in milliseconds. It doubles each time, so that waiting requests
- * do not overload a store that is starting again.
+ * do not overload a store that is just starting.
  */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
- * Whether a commit took effect although the connection was lost. Asks until the store answers, or
- * returns false after `within` milliseconds. With 0 it asks once. Asks again if a standby or a
- * store that is too busy answers.
+ * Whether a commit took effect although the connection was lost. It asks until the store answers.
+ * After `within` milliseconds, it returns false. If `within` is 0, it asks only once. It also asks
+ * again if a standby answers, or a store that is too busy.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

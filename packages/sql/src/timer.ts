@@ -1,6 +1,6 @@
 import type { Timer } from './opened.ts';
 
-/** The clock and timers of this process. */
+/** The clock and the timers of this process. */
 export const systemTimer: Timer = {
   now: () => performance.now(),
   after(milliseconds, call) {

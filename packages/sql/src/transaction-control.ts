@@ -1,6 +1,12 @@
-/** Matches what engines ignore before a statement's first word: spaces, semicolons and comments. */
+/**
+ * Matches the text that engines ignore before the first word of a statement: spaces, semicolons and
+ * comments.
+ */
 export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
-/** Does not match MariaDB's BEGIN NOT ATOMIC, which is a block of statements. */
+/**
+ * Matches statements that begin or end a transaction. It does not match MariaDB's BEGIN NOT ATOMIC,
+ * which begins a block of statements.
+ */
 const ENDS_OR_BEGINS = new RegExp(
   String.raw`${BEFORE}(?:BEGIN(?!\s+NOT\s+ATOMIC\b)|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,
   'i',
@@ -8,16 +14,16 @@ const ENDS_OR_BEGINS = new RegExp(
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
 
 /**
- * Throws for a statement that begins or ends a transaction. After an ended transaction, later
- * statements would commit by themselves. A transaction that a statement begins would stay open, and
- * the connection's next user would be inside it.
+ * Throws for a statement that begins or ends a transaction. If a statement ended the transaction,
+ * each later statement would be committed separately. If a statement began a transaction, it would
+ * stay open, and the next user of the connection would be inside it.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
     throw new Error('Use transaction() instead of statements that begin or end a transaction');
 }
 
-/** Throws for savepoints, on engines where each transaction is itself a savepoint. */
+/** Throws for savepoints. It is used on engines where each transaction is itself a savepoint. */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
     throw new Error('Use transaction() instead of statements that begin or end a savepoint');

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A loopback address that leads to one server at a time, like a proxy in front of several. */
+/**
+ * A loopback address that forwards connections to one server at a time, like a proxy in front of
+ * several servers.
+ */
 export interface Address {
   readonly port: number;
-  /** Holds back the answers of the server; they are lost if the connection ends. */
+  /** Whether to hold back the server's responses. They are lost if the connection ends. */
   isHeld: boolean;
-  /** Ends every connection; new ones go to this port, or fail. */
+  /** Ends all connections. New connections go to this port, or fail if it is null. */
   leadTo(port: number | null): void;
   close(): Promise<void>;
 }

@@ -4,35 +4,40 @@ import path from 'node:path';
 import { createFolder, run, serve } from './server-process.ts';
 import { freePort } from '../free-port.ts';
 
-/** A locally installed database server, started for the tests on a free loopback port. */
+/**
+ * A database server that is installed on this machine. The tests start it on a free loopback port.
+ */
 export interface DatabaseServer {
-  /** An administrator's URL, with the right to create databases. */
+  /** The URL of an administrator who may create databases. */
   readonly url: string;
-  /** Kills the server, as a crash would; its data stays. */
+  /** Kills the server, like a crash. Its data stays. */
   kill(): Promise<void>;
-  /** Ends it with a clean shutdown. */
+  /** Shuts the server down cleanly. */
   end(): Promise<void>;
-  /** Starts it again on the same port and data, with these extra options. */
+  /** Starts the server again on the same port and data, with additional options. */
   restart(...options: readonly string[]): Promise<void>;
-  /** Kills it, and removes its data. */
+  /** Kills the server and removes its data. */
   close(): Promise<void>;
 }
 
-/** An engine that the tests can start. */
+/** A database engine that the tests can start. */
 export interface Engine {
-  /** The name of its test project. */
+  /** The name of the engine's test project. */
   readonly name: 'postgres' | 'mariadb';
-  /** For messages. */
+  /** The name of the engine for messages. */
   readonly label: string;
-  /** Debian's package. */
+  /** The name of the package in Debian. */
   readonly package: string;
-  /** The server's program, or null when it is not installed. */
+  /** Returns the path of the server's program, or null if it is not installed. */
   find(): string | null;
   start(): Promise<DatabaseServer>;
 }
 
 interface EnginePrograms {
-  /** The unprivileged account that Debian's package made; servers refuse to run as root. */
+  /**
+   * The unprivileged account that Debian's package creates. It is needed because the servers refuse
+   * to run as root.
+   */
   readonly account: string;
   readonly initialise: (folder: string) => readonly string[];
   readonly serve: (folder: string, port: number) => readonly string[];
@@ -50,7 +55,7 @@ export const POSTGRES: Engine = {
       account: 'postgres',
       initialise: (folder) =>
         `${bin}/initdb -D ${folder} -U postgres -A trust --no-sync --locale=C -E UTF8`.split(' '),
-      // Without fsync: test data need not survive a power cut.
+      // Run without fsync, because test data does not have to survive a power failure.
       serve: (folder, port) =>
         `${bin}/postgres -D ${folder} -p ${port} -h 127.0.0.1 -c unix_socket_directories= -c fsync=off -c max_connections=300`.split(
           ' ',
@@ -70,12 +75,13 @@ export const MARIADB: Engine = {
     return startServer({
       account: 'mysql',
       initialise: (folder) =>
-        // Servers that start at the same time conflict if they share a folder for temporary files.
+        // Each server needs a separate folder for temporary files. Otherwise servers that start at
+        // the same time conflict.
         (
           `mariadb-install-db --no-defaults --datadir=${folder} --tmpdir=${path.dirname(folder)} ` +
           '--auth-root-authentication-method=normal --skip-test-db'
         ).split(' '),
-      // Debian's default collation, which ignores case.
+      // Use Debian's default collation. It ignores case.
       serve: (folder, port) =>
         (
           `${server} --no-defaults --datadir=${folder} --port=${port} --socket=${folder}/mariadb.sock ` +
@@ -87,7 +93,7 @@ export const MARIADB: Engine = {
   },
 };
 
-/** The server's program; throws when it is not installed. */
+/** Returns the path of the server's program. Throws if it is not installed. */
 export function required(engine: Engine): string {
   const program = engine.find();
   if (program === null)

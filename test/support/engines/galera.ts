@@ -6,28 +6,28 @@ import { MARIADB, required } from './database-server.ts';
 import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
 import { freePort } from '../free-port.ts';
 
-/** One of the three servers of a cluster: each can be written. */
+/** One of the three servers in a cluster. You can write to each of them. */
 export interface GaleraNode {
   readonly port: number;
-  /** An administrator's URL. */
+  /** The URL of an administrator. */
   readonly url: string;
-  /** Statements of the tests themselves. */
+  /** A store for statements of the tests themselves. */
   readonly administrator: OpenedDatabase;
   readonly server: () => ServerProcess;
   /**
-   * Starts it again after it was killed, as Debian's unit does: with the writes of its cluster
-   * meanwhile.
+   * Starts a killed server again, as Debian's unit does. It gets the writes that the cluster made
+   * in the meantime.
    */
   restart(): Promise<void>;
-  /** Cuts it off from the others, which continue without it, and joins it again. */
+  /** Separates the server from the others, which continue without it, or joins it again. */
   isolate(isolated: boolean): Promise<void>;
-  /** The size of its cluster, and whether it accepts queries. */
+  /** Returns the size of the server's cluster, and whether the server accepts queries. */
   state(): Promise<{ readonly size: number; readonly ready: boolean }>;
 }
 
 export interface Galera {
   readonly nodes: readonly [GaleraNode, GaleraNode, GaleraNode];
-  /** Sets a variable on every node. */
+  /** Sets a variable on all servers. */
   configure(variable: string, value: string | number): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,8 +35,8 @@ export interface Galera {
 const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 
 /**
- * MariaDB with Galera 4: three nodes, with the server's defaults except sizes and the time until a
- * dead node is removed.
+ * Starts MariaDB with Galera 4 and three nodes. The settings are the server's defaults, except
+ * sizes and the time after which a dead node is removed.
  */
 export async function startGalera(): Promise<Galera> {
   if (!existsSync(PROVIDER))
@@ -76,9 +76,9 @@ export async function startGalera(): Promise<Galera> {
 
 interface NodePorts {
   readonly sql: number;
-  /** Between the nodes. */
+  /** The port for the traffic between the nodes. */
   readonly group: number;
-  /** Where it receives missed writes, and the full data. */
+  /** The ports on which the node receives missed writes and the complete data. */
   readonly ist: number;
   readonly sst: number;
 }
@@ -91,9 +91,9 @@ interface NodeOptions {
 }
 
 interface Node extends GaleraNode {
-  /** Starts the cluster. */
+  /** Starts the cluster with this node. */
   begin(): Promise<void>;
-  /** Joins it without data. */
+  /** Starts this node without data, and joins it to the cluster. */
   join(): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,5 +2,5 @@ import type { TestProject } from 'vitest/node';
 import { MARIADB } from './database-server.ts';
 import { provideServer } from './provide-server.ts';
 
-/** The server that the tests of the project `mariadb` use. */
+/** Starts the server for the tests of the project `mariadb`. */
 export default (project: TestProject) => provideServer(project, MARIADB);

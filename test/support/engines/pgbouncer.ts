@@ -13,8 +13,8 @@ export interface PgBouncer {
 const PROGRAM = '/usr/sbin/pgbouncer';
 
 /**
- * PgBouncer in transaction mode, in front of the server at this port: fewer connections to it than
- * processes have.
+ * Starts PgBouncer in transaction mode, in front of the server at this port. It has fewer
+ * connections to the server than the processes have to PgBouncer.
  */
 export async function startPgBouncer(target: number): Promise<PgBouncer> {
   if (!existsSync(PROGRAM))

@@ -2,5 +2,5 @@ import type { TestProject } from 'vitest/node';
 import { POSTGRES } from './database-server.ts';
 import { provideServer } from './provide-server.ts';
 
-/** The server that the tests of the project `postgres` use. */
+/** Starts the server for the tests of the project `postgres`. */
 export default (project: TestProject) => provideServer(project, POSTGRES);

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import type { Engine } from './database-server.ts';
 
-/** Starts the engine for a test project; returns a function that stops it. */
+/** Starts the engine for a test project. Returns a function that stops it. */
 export async function provideServer(
   project: TestProject,
   engine: Engine,

@@ -7,40 +7,41 @@ import { POSTGRES, required } from './database-server.ts';
 import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
 import { freePort } from '../free-port.ts';
 
-/** One server of three: the primary, or a standby of it. */
+/** One of three servers. It is the primary, or a standby of the primary. */
 export interface PostgresNode {
   readonly name: string;
   readonly port: number;
-  /** An administrator's URL. */
+  /** The URL of an administrator. */
   readonly url: string;
-  /** Statements of the tests themselves. */
+  /** A store for statements of the tests themselves. */
   readonly administrator: OpenedDatabase;
   readonly server: () => ServerProcess;
 }
 
 /**
- * PostgreSQL with two synchronous standbys, `ANY 1`: a commit is acknowledged once one of them has
- * it. The tests do what Patroni would do: promote the standby that has received most, and move the
- * address.
+ * PostgreSQL with two synchronous standbys and `ANY 1`: a commit succeeds as soon as one standby
+ * has it. The tests do what Patroni would do. They promote the standby that has received most, and
+ * move the address.
  */
 export interface ReplicatedPostgres {
-  /** Leads to the primary until it is moved. */
+  /** The address for clients. It leads to the primary until a test moves it. */
   readonly address: Address;
-  /** Where standbys receive the log of the primary. */
+  /** The address from which standbys receive the primary's log. */
   readonly replication: Address;
-  /** An administrator's URL through the address. */
+  /** The URL of an administrator, through the address. */
   readonly url: string;
   readonly primary: () => PostgresNode;
   readonly standbys: () => readonly PostgresNode[];
-  /** Sets these on every server, as `postgresql.conf` would. */
+  /** Changes these settings on all servers, as `postgresql.conf` would. */
   configure(settings: Readonly<Record<string, string>>): Promise<void>;
   /**
-   * Promotes the standby that has received most; the other follows it. The address does not move.
+   * Promotes the standby that has received most. The other standby follows it. The address does not
+   * move.
    */
   promote(): Promise<PostgresNode>;
-  /** The standby that would be promoted. */
+  /** Returns the standby that would be promoted. */
   successor(): Promise<PostgresNode>;
-  /** Makes killed servers standbys of the primary. */
+  /** Starts killed servers as standbys of the primary. */
   rejoin(): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,7 +54,8 @@ const SETTINGS = {
   shared_buffers: '32MB',
   unix_socket_directories: '',
   synchronous_standby_names: `ANY 1 (${NAMES.join(', ')})`,
-  // A standby that follows late finds the log that a backup's checkpoint would have removed.
+  // Keep the log, so that a standby that follows late still finds it. The checkpoint of a backup
+  // would remove it.
   wal_keep_size: '1GB',
   wal_receiver_status_interval: '1s',
   wal_retrieve_retry_interval: '100ms',
@@ -113,9 +115,9 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
 
 interface Node extends PostgresNode {
   isRunning(): boolean;
-  /** Starts as a primary without data. */
+  /** Starts the server as a primary without data. */
   initialise(): Promise<void>;
-  /** Starts as a standby, with a copy of the primary's data. */
+  /** Starts the server as a standby, with a copy of the primary's data. */
   follow(replication: Address): Promise<void>;
   close(): Promise<void>;
 }
@@ -176,9 +178,9 @@ async function createNode(
 }
 
 /**
- * Those that have received most come first. Log that the primary sent before it ended may still be
- * on its way: a standby that receives more after this check could not follow the promoted one. So
- * it asks until nothing changes, for at most half a second.
+ * Returns the standbys. Those that have received most come first. The log that the primary sent
+ * before it ended may still be arriving. A standby that receives more after this check could not
+ * follow the promoted one. So this asks until nothing changes, for at most half a second.
  */
 async function inOrderOfReceived(standbys: readonly Node[]): Promise<readonly Node[]> {
   let received = await bytesReceived(standbys);

@@ -8,25 +8,28 @@ import path from 'node:path';
 /** A program and its arguments. */
 export type Command = readonly string[];
 
-/** The account of a server: servers refuse to run as root. */
+/** The account that runs a server. It is needed because servers refuse to run as root. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** A server that the tests have started. */
+/** A server that the tests started. */
 export interface ServerProcess {
   isRunning(): boolean;
-  /** Ends it with a clean shutdown. */
+  /** Shuts the server down cleanly. */
   end(): Promise<void>;
-  /** Ends it and its children, as a crash of its machine would. */
+  /** Kills the server and its children, as if its machine crashed. */
   kill(): Promise<void>;
-  /** Stops it without ending its connections. */
+  /** Stops the server. Its connections stay open. */
   pause(): void;
   goOn(): void;
 }
 
-/** A folder that belongs to the account of a Debian package when the tests run as root. */
+/**
+ * Creates a folder. If the tests run as root, the folder belongs to the account of a Debian
+ * package.
+ */
 export async function createFolder(
   account: string,
 ): Promise<{ readonly folder: string; readonly owner: Owner }> {
@@ -42,7 +45,7 @@ export async function createFolder(
   return { folder, owner: { uid, gid } };
 }
 
-/** Runs a program to its end; returns its output. */
+/** Runs a program until it ends. Returns its output. */
 export async function run([program = '', ...args]: Command, owner: Owner): Promise<string> {
   const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
@@ -54,12 +57,12 @@ export async function run([program = '', ...args]: Command, owner: Owner): Promi
   return output.join('');
 }
 
-/** How long a server may take to answer its first statement, in milliseconds. */
+/** How long a server may take until it answers its first statement, in milliseconds. */
 const PATIENCE = 60_000;
 
 /**
- * Starts a server, and waits until it answers at this URL. It ends with the tests, however they
- * end.
+ * Starts a server, and waits until it answers at this URL. The server ends when the tests end, even
+ * if they crash.
  */
 export async function serve(
   [program = '', ...args]: Command,
@@ -74,7 +77,7 @@ export async function serve(
   const last = () => child.kill('SIGKILL');
   process.once('exit', last);
   child.once('exit', () => process.off('exit', last));
-  // Imported late: vitest.config.ts loads this file before `dist` is built.
+  // Import this only here, because vitest.config.ts loads this file before `dist` is built.
   const { openDatabase } = await import('@portico/sql');
   const until = Date.now() + PATIENCE;
   for (;;) {
@@ -107,7 +110,7 @@ function toServerProcess(child: ChildProcess, said: () => string): ServerProcess
       );
   });
   const signalAll = (signal: NodeJS.Signals) => {
-    // The parent before its children, so that it starts no more of them.
+    // Signal the parent before its children, so that it does not start more of them.
     child.kill(signal);
     for (const id of childrenOf(child)) signalOne(id, signal);
   };
@@ -134,7 +137,10 @@ function toServerProcess(child: ChildProcess, said: () => string): ServerProcess
   };
 }
 
-/** PostgreSQL has a process for each connection, each in its own group. */
+/**
+ * Returns the ids of the child processes. PostgreSQL has a process for each connection, and each is
+ * in its own group.
+ */
 function childrenOf({ pid = 0 }: ChildProcess): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -142,7 +148,7 @@ function childrenOf({ pid = 0 }: ChildProcess): readonly number[] {
       .filter(Boolean)
       .map(Number);
   } catch {
-    // It has ended, or this system does not say.
+    // The process has ended, or this system does not report its children.
     return [];
   }
 }
@@ -151,6 +157,6 @@ function signalOne(id: number, signal: NodeJS.Signals): void {
   try {
     process.kill(id, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }

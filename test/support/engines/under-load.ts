@@ -10,8 +10,8 @@ interface Processes extends Pick<WorkloadOptions, 'asksAgain'> {
 export const CLIENTS = 6;
 
 /**
- * Clients use the processes while something happens to their database; prints the counts, and
- * returns the broken promises.
+ * Lets clients use the processes while `meanwhile` does something to their database. Prints the
+ * counts, and returns the promises that were broken.
  */
 export async function underLoad(
   title: string,
@@ -25,7 +25,7 @@ export async function underLoad(
   return texts;
 }
 
-/** The fault in the middle of the load, this many times. */
+/** Repeats this many times: a fault while clients use the processes. */
 export function timesUnderLoad(
   times: number,
   title: string,

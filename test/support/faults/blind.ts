@@ -1,7 +1,7 @@
 /**
- * For practice: starts an installation under a little load and breaks it in one of the ways of
- * `faults.ts`, without naming it. `node test/support/faults/blind.ts [sqlite|postgres] [seed]`,
- * after `npm run build`; Ctrl+C ends it and prints the fault.
+ * `node test/support/faults/blind.ts [sqlite|postgres] [seed]` is for practice. Run it after `npm
+ * run build`. It starts an installation under a small load, and breaks it in one of the ways of
+ * `faults.ts` without naming it. Ctrl+C ends it and prints the fault.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -40,11 +40,11 @@ It works as it should for ten seconds from now; then something breaks. Begin wit
 
 const asked = { toEnd: false };
 void stopped.then(() => (asked.toEnd = true));
-/** Two rounds a second. */
+/** Runs two rounds per second. */
 async function rounds(count: number, also?: Fault['round']): Promise<void> {
   for (let done = 0; done < count && !asked.toEnd; done += 1) {
     await Promise.all([load.round().then(() => also?.(load)), setTimeout(500)]);
-    // There is always a visitor.
+    // Guess sometimes, because a public server always has such visitors.
     if (done % 10 === 0) await load.guess();
   }
 }

@@ -5,35 +5,35 @@ import { openDatabase } from 'portico';
 import { PROXY_ADDRESS, type OperatedInstallation } from './installation.ts';
 import { FROM, type Load } from './load.ts';
 
-/** What breaks, what happens in each later round of load, and how it is seen. */
+/** A fault: what breaks, what happens in each later round of load, and how you can see it. */
 export interface Fault {
-  /** The section of docs/troubleshooting.md that names it. */
+  /** The section of docs/troubleshooting.md that describes it. */
   readonly section: string;
-  /** The store that it needs. */
+  /** The store that the fault needs. */
   readonly store: 'SQLite' | 'PostgreSQL' | 'any';
   inject(installation: OperatedInstallation, load: Load): Promise<void>;
-  /** What else happens in each round from then on. */
+  /** What happens in addition in each round after the fault. */
   round?(load: Load): Promise<void>;
   /** The doctor's parts that are no longer ok. */
   readonly doctor: readonly string[];
   /**
-   * The answers of each later round: the refresh of the phone, the sign-in to the shop, the API
-   * call.
+   * The statuses in each later round: for the refresh of the phone, for the sign-in to the shop,
+   * and for the API call.
    */
   readonly statuses: readonly [number, number, number];
-  /** The failing check of /health/ready; null if the process is ready. */
+  /** The check of /health/ready that fails, or null if the process is ready. */
   readonly ready: 'store' | 'key' | null;
-  /** Audit events that only this fault causes. */
+  /** The audit events that only this fault causes. */
   readonly audited: readonly string[];
   /** The alerts that fire. */
   readonly alerts: readonly string[];
-  /** The context of the log line, besides its message. */
+  /** Returns the context of the log line, in addition to its message. */
   line(installation: OperatedInstallation): Readonly<Record<string, unknown>>;
 }
 
 /**
- * How often an attacker guesses in each round, or a client that does not understand `invalid_grant`
- * retries.
+ * How many times per round an attacker guesses, or a client retries that does not understand
+ * `invalid_grant`.
  */
 const TRIES = 20;
 
@@ -52,10 +52,10 @@ export const FAULTS = {
   'full disk': {
     section: 'the-disk-is-full',
     store: 'SQLite',
-    // No file of the process can grow beyond a byte, as with a full disk.
+    // Limits every file of the process to one byte, which has the same effect as a full disk.
     inject: async ({ process: { process: serving } }) =>
       void (await promisify(execFile)('prlimit', ['--pid', String(serving.pid), '--fsize=1'])),
-    // It runs in its own process, whose files may grow.
+    // The doctor runs in a separate process, whose files are not limited.
     doctor: ['readiness'],
     statuses: [503, 503, 200],
     ready: 'store',

@@ -5,28 +5,28 @@ import { porticoHere, ROOT, start, type RunningProcess } from '../console.ts';
 import { startProxy, type ProxyOptions } from '../reverse-proxy.ts';
 import { freePort } from '../free-port.ts';
 
-/** A portal in its own process behind a proxy, as a person on call finds it. */
+/** A portal in a separate process behind a proxy, as a person on call finds it. */
 export interface OperatedInstallation {
-  /** The public address: the proxy's. */
+  /** The public address. It is the address of the proxy. */
   readonly url: string;
-  /** The address that Prometheus reads. */
+  /** The address from which Prometheus reads metrics. */
   readonly metricsUrl: string;
   readonly databaseUrl: string;
   readonly keyDirectory: string;
-  /** The process that serves. */
+  /** The process of the portal. */
   readonly process: RunningProcess;
-  /** The behaviour of the proxy; a fault changes it. */
+  /** The behaviour of the proxy. A fault can change it. */
   readonly proxy: { -readonly [Name in keyof ProxyOptions]: ProxyOptions[Name] };
   readonly clients: OperatedClients;
-  /** Its log, line by line. */
+  /** Returns the lines of its log. */
   lines(): readonly LogLine[];
-  /** The types of the audit events that it has written. */
+  /** Returns the types of the audit events that it has written. */
   audited(): readonly string[];
-  /** The failing checks of /health/ready: none in a ready process. */
+  /** Returns the checks of /health/ready that fail. Empty if the process is ready. */
   failingChecks(): Promise<readonly string[]>;
-  /** The findings of the doctor with `--online`. */
+  /** Returns what the doctor finds with `--online`. */
   doctor(): Promise<readonly DoctorCheck[]>;
-  /** The environment in which console commands run, in the folder of `operated-portal`. */
+  /** The environment for console commands. They run in the folder of `operated-portal`. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -45,9 +45,9 @@ export interface DoctorCheck {
 }
 
 export interface OperatedClients {
-  /** Confidential, and signs people in. */
+  /** A confidential client that signs people in. */
   readonly shop: { readonly id: string; readonly secret: string };
-  /** Public, and signs people in. */
+  /** A public client that signs people in. */
   readonly phone: { readonly id: string };
 }
 
@@ -55,10 +55,10 @@ export const FOLDER = path.join(ROOT, 'test', 'fixtures', 'operated-portal');
 export const SHOP = 'https://shop.example/callback';
 export const PHONE = 'https://phone.example/callback';
 export const ADA = { email: 'ada@example.com', password: 'a password of Ada' };
-/** The proxy connects from here, so that its address differs from that of its callers. */
+/** The address from which the proxy connects. It differs from the addresses of the callers. */
 export const PROXY_ADDRESS = '127.0.0.2';
 
-/** Sets it up with console commands; without a database it has a file of SQLite. */
+/** Sets up an installation with console commands. Without a database URL, it uses a SQLite file. */
 export async function startOperated(databaseUrl?: string): Promise<OperatedInstallation> {
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-operated-'));
   const options: OperatedInstallation['proxy'] = { appends: true, from: PROXY_ADDRESS };
@@ -96,7 +96,7 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
   });
   await serving.says('Listening on');
   proxy.leadTo(port);
-  /** Only whole lines: the last one may be incomplete. */
+  /** Return only complete lines. The last line may be incomplete. */
   const said = () =>
     serving
       .stdout()

@@ -4,20 +4,20 @@ import { request, type IncomingMessage } from 'node:http';
 import { createVisitor, locationOf, type Visitor } from '../visitor.ts';
 import { ADA, PHONE, SHOP, type OperatedInstallation } from './installation.ts';
 
-/** What people and programs do to an installation, a little of everything in every round. */
+/** The load on an installation. In each round, people and programs do a little of everything. */
 export interface Load {
   /**
-   * Ada's phone refreshes, she signs in to the shop, and the phone calls the API; returns the three
-   * statuses.
+   * Does one round: Ada's phone refreshes, Ada signs in to the shop, and the phone calls the API.
+   * Returns the three statuses.
    */
   round(): Promise<readonly number[]>;
-  /** The refresh tokens of the phone, the newest last: all except that one are spent. */
+  /** The phone's refresh tokens, with the newest last. All tokens except the newest are used up. */
   readonly spent: readonly string[];
-  /** A refresh token of the phone whose authorization was revoked. */
+  /** A refresh token of the phone from an authorization that was revoked. */
   readonly deadToken: string;
-  /** Refreshes as the phone does. */
+  /** Refreshes with this token, as the phone does. */
   refresh(token: string): Promise<Answer>;
-  /** An attacker guesses the secret of a client; returns the status. */
+  /** Guesses a client's secret, as an attacker does. Returns the status. */
   guess(): Promise<number>;
 }
 
@@ -26,7 +26,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Each comes from its own address, as a proxy sees them. */
+/** The addresses of the callers. Each has a different one, as a proxy sees them. */
 export const FROM = { phone: '127.0.0.11', shop: '127.0.0.12', stranger: '127.0.0.66' } as const;
 
 export async function startLoad(installation: OperatedInstallation): Promise<Load> {
@@ -62,7 +62,10 @@ export async function startLoad(installation: OperatedInstallation): Promise<Loa
     return status;
   }
 
-  /** Up to the exchange, with its secret; returns the status that prevents a code. */
+  /**
+   * Signs in to the shop, up to the exchange of the code. If there is no code, returns the status
+   * that prevented it.
+   */
   async function shopSignsIn(): Promise<number> {
     const asked = { clientId: clients.shop.id, redirectUri: SHOP };
     const code = await authorize(visitor, url, asked).catch((error: unknown) => {
@@ -162,7 +165,7 @@ function post(
   return send(url, from, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
 }
 
-/** With `fetch` the address of the caller cannot be chosen. */
+/** Sends a request from a chosen address, which `fetch` does not support. */
 async function send(
   url: string,
   from: string,

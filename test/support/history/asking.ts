@@ -10,14 +10,14 @@ import {
 import { formOf, type Visitor } from '../visitor.ts';
 import type { Asked, Ending, Operation, Recorder } from './recorder.ts';
 
-/** An authorization, and what its client holds of it. */
+/** An authorization, and the tokens that its client has. */
 export interface Family {
   readonly name: string;
   readonly client: TestClient;
   readonly code: string;
-  /** All answers, the newest last. */
+  /** The tokens of all responses, with the newest last. */
   readonly tokens: Held[];
-  /** Whether something was done that ends it, or may have ended it. */
+  /** Whether a request ended the authorization, or may have ended it. */
   over: boolean;
 }
 
@@ -28,35 +28,35 @@ export interface Held {
 }
 
 /**
- * Where to ask again after a 503. Only the same process may have kept the answer to a long-doubtful
- * use.
+ * Which process to ask again after a 503. If the result of a use was unknown for long, only the
+ * same process may still have the response.
  */
 export type AsksAgain = 'any process' | 'the same process';
 
-/** Requests to the processes of a server, each recorded with its answer. */
+/** Sends requests to the processes of a server, and records each with its response. */
 export interface Asking {
-  /** The person answers the client; null if there was no code. */
+  /** Lets the person allow or deny the client's request. Returns null if there was no code. */
   authorize(
     visitor: Visitor,
     client: TestClient,
     decision: 'allow' | 'deny',
   ): Promise<Family | null>;
-  /** Uses the code (null) or a refresh token, and keeps the answer. */
+  /** Uses the code (null) or a refresh token, and keeps the tokens of the response. */
   use(family: Family, given: Held | null): Promise<void>;
   /**
-   * Asks whether an access token is valid: by introspection, UserInfo, or an API of the
+   * Asks whether an access token is valid: through introspection, UserInfo, or an API of the
    * application.
    */
   look(family: Family, token: Held, url?: string): Promise<void>;
-  /** RFC 7009, with a refresh token. */
+  /** Revokes a refresh token (RFC 7009). */
   revoke(family: Family, token: Held): Promise<void>;
-  /** RFC 7009, with an access token. */
+  /** Revokes an access token (RFC 7009). */
   revokeAccess(family: Family, token: Held): Promise<void>;
-  /** The person revokes what the client was allowed, which are these. */
+  /** Lets the person remove the client's access. These are the authorizations that end. */
   remove(visitor: Visitor, client: TestClient, families: readonly Family[]): Promise<void>;
-  /** As the console does. */
+  /** Revokes the client, as the console does. */
   revokeClient(client: TestClient, families: readonly Family[]): Promise<void>;
-  /** How often an answer was unexpected, such as `500 of /oauth/token`. */
+  /** How often a response was unexpected, such as `500 of /oauth/token`. */
   readonly faults: Readonly<Record<string, number>>;
 }
 
@@ -67,24 +67,26 @@ export interface AskingOptions {
   readonly inspector: TestClient;
   readonly recorder: Recorder;
   readonly random: () => number;
-  /** Receives each answer; null if no connection was made. */
+  /** Called with each response, or with null if there was no connection. */
   readonly heard: (ending: Ending | null) => void;
 }
 
-/** The outcome of one request; `ending` is null if no connection was made. */
+/** The outcome of a request. `ending` is null if there was no connection. */
 interface Answered {
   readonly ending: Ending | null;
   readonly body?: string;
   readonly location?: string | null;
-  /** The name of its tokens, if they were answered before. */
+  /** The name of its tokens, if an earlier response already contained them. */
   readonly known?: string;
 }
 
 type Endings = Readonly<Record<number, Ending>>;
 
-/** How long a client waits before it asks again, in milliseconds; up to twice as long. */
+/**
+ * How long a client waits before it asks again, in milliseconds. It may wait up to twice as long.
+ */
 const PAUSE = 150;
-/** How long it waits for an answer. */
+/** How long a client waits for a response, in milliseconds. */
 const PATIENCE = 60_000;
 
 export function createAsking(options: AskingOptions): Asking {
@@ -100,7 +102,7 @@ export function createAsking(options: AskingOptions): Asking {
     return 'lost';
   }
 
-  /** Sends a request, and accepts these statuses as answers. */
+  /** Sends a request. Only these statuses are expected responses. */
   async function send(url: string, init: RequestInit, endings: Endings): Promise<Answered> {
     const signal = AbortSignal.timeout(PATIENCE);
     return answerOf(url, endings, () => fetch(url, { ...init, signal }));
@@ -152,7 +154,7 @@ export function createAsking(options: AskingOptions): Asking {
     );
   }
 
-  /** Does it once, and records it. */
+  /** Sends the request once, and records it. */
   async function recorded(
     operation: Pick<Operation, 'request' | 'families' | 'by'> & { readonly url: string | null },
     ask: () => Promise<Answered>,
@@ -168,7 +170,10 @@ export function createAsking(options: AskingOptions): Asking {
     return answer;
   }
 
-  /** Asks again while the answer is 503, and elsewhere if no process listens. */
+  /**
+   * Repeats the request while the response is 503. If no process listens there, asks another
+   * process.
+   */
   async function insist(
     ask: (url: string) => Promise<Answered>,
     first = anyProcess(),
@@ -210,7 +215,7 @@ export function createAsking(options: AskingOptions): Asking {
     );
   }
 
-  /** Keeps the answer, unless it is known. */
+  /** Keeps the tokens of a response, unless they are known already. */
   function hold(family: Family, name: string, { body = '' }: Answered): Pick<Answered, 'known'> {
     const { access_token: access, refresh_token: refresh } = JSON.parse(body) as Tokens;
     const known = family.tokens.find((each) => each.access === access && each.refresh === refresh);

@@ -1,17 +1,19 @@
 /**
- * Checks a history against the model of grants: is there an order of its operations in which each
- * takes effect between its begin and its end, and the model gives every recorded answer?
- * (Linearizability: Herlihy and Wing 1990. The search is that of Wing and Gong 1993, with Lowe's
- * memory of failures, 2017; authorizations are independent, so each is searched separately, as Horn
- * and Kroening 2015 do.)
+ * Checks a history against the model of grants. The history is correct if its operations have an
+ * order with these two properties: each operation takes effect between its begin and its end, and
+ * the model gives every recorded response. (This is linearizability: Herlihy and Wing 1990. The
+ * search is that of Wing and Gong 1993, with Lowe's memory of failures, 2017. Authorizations are
+ * independent, so each is searched separately, as Horn and Kroening 2015 do.)
  *
- * It finds, without knowing what to look for: two answers for one use; anything valid after a
- * detected replay or an answered revocation; anything invalid that no request ended; answered
- * tokens, codes and consents that are gone.
+ * So the check finds errors of which no one has thought, such as these:
+ * - Two responses contain tokens for one use.
+ * - A token is valid after a detected replay or after a confirmed revocation.
+ * - A token is invalid although no request ended it.
+ * - Tokens, codes or consents from a response are lost.
  *
- * An operation without an answer may take effect at any time after its begin, or never. A use that
- * got 503 has one more promise (docs/specification.md, AS-18.9): it was not spent, unless the
- * identical request was answered later.
+ * An operation without a response may take effect at any time after its begin, or never. For a use
+ * that got 503, there is one more promise (docs/specification.md, AS-18.9): it was not used up,
+ * unless the identical request succeeded later.
  */
 import {
   allowed,
@@ -28,15 +30,18 @@ import type { Asked, Operation } from './recorder.ts';
 export interface Violation {
   readonly family: string;
   readonly broken: Promised;
-  /** Those without an order, by their begin, with everything that happened at the same time. */
+  /**
+   * The operations that have no order, sorted by their begin, with everything that happened at the
+   * same time.
+   */
   readonly operations: readonly Operation[];
-  /** The first one whose answer has no explanation. */
+  /** The first operation whose response cannot be explained. */
   readonly last: Operation;
-  /** How many others the authorization has up to then. */
+  /** The number of other operations of the authorization up to then. */
   readonly others: number;
 }
 
-/** The kind under which a violation counts. */
+/** The promises. Each violation counts for one of them. */
 export const PROMISES = [
   'answered twice',
   'alive after a replay',
@@ -75,8 +80,8 @@ function check(
     .flatMap((operation) => entriesFor(operation, operations, afterUnavailable))
     .map((entry) => ({ ...entry, lifetimes }));
   if (hasOrder(family, entries)) return null;
-  // Later operations never give an earlier part an order, so the shortest part without one is found
-  // by halving.
+  // If a part of a history has no order, later operations do not give it one. So halving finds the
+  // shortest part without an order.
   const ends = entries
     .flatMap(({ end }) => (end === Infinity ? [] : [end]))
     .toSorted((one, other) => one - other);
@@ -89,7 +94,7 @@ function check(
   let left = until(ends[unexplained] ?? 0, entries);
   const last = left.find(({ end }) => end === ends[unexplained])?.operation;
   if (last === undefined) throw new Error('A history without an order has an end');
-  // Read-only operations are dropped first, so that the interesting ones stay.
+  // Drop read-only operations first, so that the interesting ones stay.
   const looksFirst = left.toSorted((one, other) => Number(isLook(other)) - Number(isLook(one)));
   for (const entry of looksFirst.filter(
     ({ answer, operation }) => answer !== null && operation !== last,
@@ -102,25 +107,25 @@ function check(
   return { family, broken: brokenBy(last, needed, operations), operations: needed, last, others };
 }
 
-/** An operation as the search takes it. */
+/** An operation in the form for the search. */
 interface Entry {
   readonly operation: Operation;
-  /** The earliest time of its effect. */
+  /** The earliest time at which it takes effect. */
   readonly begin: number;
-  /** The latest time of its effect; infinite if it may have none. */
+  /** The latest time at which it takes effect. Infinity if it may never take effect. */
   readonly end: number;
-  /** Null if its effect is unknown: it may have one, or not. */
+  /** The response. It is null if it is unknown whether the operation takes effect. */
   readonly answer: Answer | null;
-  /** Whether it may give tokens or a code. */
+  /** Whether it may issue tokens or a code. */
   readonly issues: boolean;
-  /** Whether its code may have expired by its end. */
+  /** Whether its code may have expired before its end. */
   readonly isLate: boolean;
   readonly lifetimes: Lifetimes;
 }
 
 /**
- * How long a code lives, in milliseconds (AS-2.13): a client that keeps asking a process whose node
- * is cut off may be too late.
+ * How long a code is valid, in milliseconds (AS-2.13). A client that keeps asking a process on an
+ * isolated node may be too late.
  */
 const CODE_LIFETIME = 60_000;
 
@@ -139,7 +144,7 @@ function entriesFor(
   const isStrict = afterUnavailable === 'not spent';
   const about = { operation, issues: true, isLate: isLate(operation, all) };
   if (answer !== 'unavailable' && answer !== 'lost') {
-    // The answer may be that of an earlier attempt, which was kept for a repetition.
+    // The response may belong to an earlier attempt, and was kept for a repetition.
     const attempts = others.filter((each) => each.answer === 'unavailable' && each.end <= begin);
     const first =
       isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
@@ -148,8 +153,8 @@ function entriesFor(
   if (request.kind === 'look') return [];
   const unknown = unanswered({ ...about, begin, end, answer: null });
   if (answer === 'lost' || !isUse(request) || !isStrict) return [unknown];
-  // It was not spent. It can only have been a replay, if another use came first or at the same
-  // time.
+  // This use did not use up the value. It can only be a replay if another use came before it or at
+  // the same time.
   const isReplay = others.some(
     (each) => each.begin < end && (each.answer !== 'unavailable' || each.end > begin),
   );
@@ -163,14 +168,17 @@ const unanswered = <T extends Omit<Entry, 'lifetimes'>>(entry: T): T => ({
   answer: null,
 });
 
-/** The effects by then: an operation without an answer may have had one, or not. */
+/**
+ * Returns the operations that may have taken effect by this time. An operation without a response
+ * may have taken effect or not.
+ */
 function until(time: number, entries: readonly Entry[]): readonly Entry[] {
   return entries
     .filter(({ begin }) => begin <= time)
     .map((entry) => (entry.end > time ? unanswered(entry) : entry));
 }
 
-/** More than a family of the workload can need. */
+/** The most steps of the search. No authorization of the workload needs so many. */
 const MOST_STEPS = 500_000;
 
 function hasOrder(family: string, entries: readonly Entry[]): boolean {
@@ -185,7 +193,7 @@ function hasOrder(family: string, entries: readonly Entry[]): boolean {
       const kind = likenessOf(entry);
       if (tried.has(kind)) continue;
       const next = after(state, entry);
-      // An operation without an answer and without a change may be left out.
+      // Leave out an operation that has no response and changes nothing.
       if (next === null || next === state) continue;
       tried.add(kind);
       if (explains(left.toSpliced(left.indexOf(entry), 1), next)) return true;
@@ -198,7 +206,10 @@ function hasOrder(family: string, entries: readonly Entry[]): boolean {
   return explains(entries, NOTHING);
 }
 
-/** Those that can come next, by the time of the answer: usually nothing else took effect. */
+/**
+ * Returns the operations that can come next, sorted by the time of their response, because usually
+ * nothing else took effect in between.
+ */
 function possibleNext(left: readonly Entry[]): readonly Entry[] {
   const firstEnd = Math.min(...left.map(({ end }) => end));
   const possible = left.filter(({ begin }) => begin <= firstEnd);
@@ -208,7 +219,10 @@ function possibleNext(left: readonly Entry[]): readonly Entry[] {
   ];
 }
 
-/** An answered operation that can come now and changes nothing comes now: it delays no other. */
+/**
+ * If an operation with a response can come now and changes nothing, it comes now. It does not delay
+ * any other operation.
+ */
 function withoutFitting(given: readonly Entry[], state: State): readonly Entry[] {
   let left = given;
   for (;;) {
@@ -220,7 +234,10 @@ function withoutFitting(given: readonly Entry[], state: State): readonly Entry[]
   }
 }
 
-/** Several operations without an answer and with the same request are interchangeable. */
+/**
+ * Returns a key. Operations without a response that send the same request have the same key,
+ * because they are interchangeable.
+ */
 function likenessOf({ operation, answer, issues }: Entry): string {
   const { id, request } = operation;
   const isNameless = answer === null && operation.answer !== 200;
@@ -229,8 +246,8 @@ function likenessOf({ operation, answer, issues }: Entry): string {
 }
 
 /**
- * The state after it takes effect now, the same object if nothing changes; null if it cannot, or
- * would have another answer.
+ * Returns the state if the operation takes effect now. It is the same object if nothing changes.
+ * Returns null if the operation cannot take effect now, or would have another response.
  */
 function after(state: State, entry: Entry): State | null {
   const { operation, answer, issues, isLate: mayBeLate, lifetimes } = entry;
@@ -242,14 +259,14 @@ function after(state: State, entry: Entry): State | null {
   return JSON.stringify(outcome.state) === JSON.stringify(state) ? state : outcome.state;
 }
 
-/** In these tests only codes expire. */
+/** In these tests, only codes expire. */
 const LIFETIMES: Lifetimes = { code: 1, access: Infinity, refresh: Infinity };
-/** With `refresh_retry_seconds`, longer than any scenario. */
+/** The lifetimes with `refresh_retry_seconds`. The window is longer than any scenario. */
 export const WITH_WINDOW: Lifetimes = { ...LIFETIMES, retry: Infinity };
 const IN_TIME = 0;
 const LATE = LIFETIMES.code;
 
-/** Null if the requested value does not exist yet. */
+/** Returns null if the requested value does not exist yet. */
 function outcomeOf(
   state: State,
   request: Asked,
@@ -273,7 +290,7 @@ function outcomeOf(
   return { state: { ...next, now: state.now }, answer };
 }
 
-/** Whether it spends a value that works once. */
+/** Whether it uses up a value that works only once. */
 function isUse({ kind }: Asked): boolean {
   return kind === 'allow' || kind === 'deny' || kind === 'exchange' || kind === 'refresh';
 }

@@ -1,56 +1,64 @@
 /**
- * A history: every operation of a run on the authorizations of a server, from all clients and
- * nodes, with its begin, its end and its answer. `checker.ts` decides whether an order explains it;
- * `workload.ts` makes one over HTTP, and shows how a scenario uses all this.
+ * A history contains every operation of a run on a server's authorizations, from all clients and
+ * nodes, with its begin, its end and its response. `checker.ts` decides whether an order of the
+ * operations explains it. `workload.ts` creates a history over HTTP, and shows how a scenario uses
+ * all of this.
  */
 import type { Answer, Request } from '../stateful/grants.ts';
 
 /**
- * The operations on an authorization: those of the model of grants, and the two that its person
- * does in a browser.
+ * The operations on an authorization. They are those of the model of grants, and the two that the
+ * person does in a browser.
  */
 export type Asked =
   | Request
-  /** Answers the consent screen. If allowed, there is a code. */
+  /** The person answers the consent screen. If the person allows the request, there is a code. */
   | { readonly kind: 'allow'; readonly family: string; readonly client: string }
   | { readonly kind: 'deny'; readonly family: string; readonly client: string }
-  /** Revokes, on the page of applications, everything that the client was allowed. */
+  /** The person removes all of the client's access on the page of applications. */
   | { readonly kind: 'remove'; readonly client: string };
 
 /**
- * The answer; `unavailable` is a 503, `lost` means that no answer arrived: a closed connection or a
- * server error. Whether either took effect is unknown.
+ * How an operation ended. `unavailable` is a 503. `lost` means that no response arrived, because
+ * the connection was closed or the server failed. In both cases it is unknown whether the operation
+ * took effect.
  */
 export type Ending = Answer | 'unavailable' | 'lost';
 
-/** Contains no secrets: codes and tokens have the names that the requests give them. */
+/**
+ * A recorded operation. It contains no secrets: codes and tokens have the names that the requests
+ * give them.
+ */
 export interface Operation {
-  /** In the order in which they began. */
+  /** The number of the operation. Numbers follow the order in which operations began. */
   readonly id: number;
   readonly request: Asked;
-  /** The authorizations concerned. A revocation of a client's access concerns all that it has. */
+  /**
+   * The authorizations that it affects. If a client's access is removed, these are all of its
+   * authorizations.
+   */
   readonly families: readonly string[];
-  /** The process that was asked. */
+  /** The process that got the request. */
   readonly node: string;
-  /** The way of asking, such as `introspection`. */
+  /** How it was asked, such as `introspection`. */
   readonly by: string;
-  /** Milliseconds of one clock that never goes back, like `end`. */
+  /** The time in milliseconds. `begin` and `end` use the same clock, which never goes back. */
   readonly begin: number;
-  /** When the whole answer had arrived; infinite while it is awaited. */
+  /** When the whole response had arrived. Infinity until then. */
   readonly end: number;
   readonly answer: Ending;
 }
 
 export interface Recorder {
   /**
-   * Call it before anything is sent; call its result when the answer was read to its end, or with
-   * null if nothing was sent. Tokens that were answered before already have a name, which is
-   * `known`.
+   * Records that an operation begins. Call it before you send anything. Call its result when you
+   * have read the whole response, or with null if nothing was sent. `known` is the name of tokens
+   * that an earlier response already contained.
    */
   begin(
     operation: Pick<Operation, 'request' | 'families' | 'node' | 'by'>,
   ): (answer: Ending | null, known?: string) => void;
-  /** Everything that has begun so far. */
+  /** Returns all operations that have begun so far. */
   operations(): readonly Operation[];
 }
 

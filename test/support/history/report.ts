@@ -9,14 +9,14 @@ import {
 import type { Ending, Operation } from './recorder.ts';
 
 export interface Verdict {
-  /** How often each promise was broken. */
+  /** How many times each promise was broken. */
   readonly broken: Readonly<Record<Promised, number>>;
   /**
-   * For each violation, the operations that no order explains, as readable text:
+   * A readable text for each violation, with the operations that no order explains. Use it with
    * `expect(texts).toEqual([])`.
    */
   readonly texts: readonly string[];
-  /** One line with all counts. */
+  /** A line with all counts. */
   readonly line: string;
 }
 
@@ -43,7 +43,7 @@ export function judge(
   };
 }
 
-/** Times are milliseconds since the first shown operation began. */
+/** Describes a violation. Times are in milliseconds since the first of these operations began. */
 export function textOf({ family, broken, operations, last, others }: Violation): string {
   const zero = Math.min(...operations.map(({ begin }) => begin));
   const time = (at: number) => (at - zero).toFixed(1).padStart(10);

@@ -1,6 +1,6 @@
 import type { Asked, Ending, Operation } from './recorder.ts';
 
-/** The occasional faults of a simulated server. */
+/** The faults that a simulated server makes from time to time. */
 export interface Faults {
   readonly answersTwice?: boolean;
   readonly readsOld?: boolean;
@@ -19,10 +19,10 @@ const FAMILY = 'family';
 const EVENTS = 90;
 
 /**
- * One authorization on a server that does one thing after the other, correctly except for the
- * faults, and clients that ask for several things at once. Each request takes effect at some moment
- * between its begin and its end; one with 503 or no answer may take effect later, or never, and a
- * use with 503 is not spent.
+ * Simulates one authorization. The server does one thing after another, correctly except for the
+ * faults, and clients ask for several things at once. Each request takes effect at some moment
+ * between its begin and its end. A request that gets 503 or no response may take effect later, or
+ * never. A use that gets 503 does not use up the value.
  */
 export function simulate(random: () => number, faults: Faults): readonly Operation[] {
   const below = (limit: number) => Math.floor(random() * limit);
@@ -30,7 +30,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
   const seldom = (fault: boolean | undefined) => fault === true && random() < 0.5;
   const done: Operation[] = [];
   let [now, count, pending] = [0, 0, [] as readonly Pending[]];
-  /** State of the server: living tokens, and whether the authorization lives. */
+  /** The server's state: the valid tokens, and whether the authorization is still active. */
   const server = {
     isAllowed: false,
     isSpent: false,
@@ -38,7 +38,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
     living: new Set<string>(),
     isRevoked: false,
   };
-  /** The answers to the clients. */
+  /** The tokens that the clients have received. */
   const [held, client] = [[] as string[], { hasCode: false }];
 
   function issue(name: string): 200 {
@@ -92,7 +92,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
     if (newest === undefined) return { kind: 'exchange', ...own };
     const token = random() < 0.95 ? newest : pick(held);
     const isInUse = pending.some(({ operation }) => operation.request.kind === 'refresh');
-    // Mostly one at a time, because the first replay would end it soon.
+    // Mostly send one use at a time, because the first replay ends the authorization.
     const draw = isInUse && random() < 0.9 ? 0.5 : random();
     if (draw < 0.45) return { kind: 'refresh', ...own, token };
     if (draw < 0.88) return { kind: 'look', token };
@@ -114,7 +114,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
     if (request.kind === 'exchange' || request.kind === 'refresh') held.push(request.name);
   }
 
-  /** Ends an operation without its answer; it takes effect now, later or never. */
+  /** Ends an operation without its response. It takes effect now, later or never. */
   function giveUp({ operation, answer }: Pending): void {
     const { request, id } = operation;
     const isUse = ['allow', 'exchange', 'refresh'].includes(request.kind) && !isReplay(request);

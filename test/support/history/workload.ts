@@ -1,6 +1,6 @@
 /**
- * Clients and people that use any number of processes of one server at once, and the history of
- * their answers. A scenario breaks something meanwhile:
+ * Lets clients and people use the processes of a server at the same time, and records the history
+ * of their responses. Meanwhile, a scenario breaks something:
  *
  *     const portal = await startPortal({ databaseServer });            // registers clients, signs people in
  *     const workload = await startWorkload({ portal, urls: [one, other] });
@@ -14,8 +14,8 @@
  *     expect(verdict.texts).toEqual([]);                               // each violation, with its operations; 500s too
  *
  * `urls` are the base URLs of the processes, in any order. A request that gets 503 is repeated
- * until it gets another answer. The portal stands for the console, which registers and revokes
- * clients, and signs people in before anything is broken; it need not be one of the processes.
+ * until it gets another response. The portal registers and revokes clients, as the console does,
+ * and signs people in before anything is broken. It does not have to be one of the processes.
  */
 import { createRandom } from '../random.ts';
 import { ADA, GRACE, registerClient, type RunningPortal, type TestClient } from '../portal.ts';
@@ -29,14 +29,15 @@ import { judge, type Verdict } from './report.ts';
 export interface WorkloadOptions {
   readonly portal: RunningPortal;
   readonly urls: readonly string[];
-  /* Seeds the choices; their timing differs from run to run. */
+  /* Seeds the choices of the clients. Their timing still differs from run to run. */
   readonly seed?: number;
   /** How many clients work at the same time. */
   readonly clients?: number;
   /* Any process, unless given. */
   readonly asksAgain?: AsksAgain;
   readonly afterUnavailable?: AfterUnavailable;
-  /* The lifetimes for the model; by default only codes expire, and a used refresh token is a replay. */
+  /* The lifetimes for the model. By default, only codes expire, and a used refresh token is a
+      replay. */
   readonly lifetimes?: Lifetimes;
 }
 
@@ -55,16 +56,16 @@ export interface WorkloadVerdict extends Verdict {
   readonly operations: readonly Operation[];
 }
 
-/* A client, and its person. */
+/* A client and its person. */
 interface Actor {
   readonly visitor: Visitor;
   client: TestClient;
   revoked: boolean;
-  /* Those that it still uses. */
+  /* The authorizations that it still uses. */
   families: Family[];
 }
 
-/** Authorizations of one client at a time, and tokens of one authorization. */
+/** The most authorizations of a client at one time, and the most tokens of an authorization. */
 const MOST = { families: 4, tokens: 6 };
 
 export async function startWorkload(options: WorkloadOptions): Promise<Workload> {
@@ -128,7 +129,8 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
   }
 
   const actors: Actor[] = [];
-  // One after another: the server takes many sign-ins of one account at once for guesses.
+  // Sign in one after another, because the server treats many sign-ins to one account at the same
+  // time as guesses.
   for (let index = 0; index < clients; index += 1) {
     const visitor = await portal.signedIn(index % 2 === 0 ? ADA : GRACE);
     actors.push({ visitor, client: await newClient(), revoked: false, families: [] });
@@ -157,7 +159,7 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
   };
 }
 
-/* Does one thing, or several at the same moment, with one of the client's authorizations. */
+/* Does one thing with one of the client's authorizations, or several things at the same moment. */
 async function act(asking: Asking, random: () => number, actor: Actor): Promise<void> {
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
   const family = pick(actor.families);
@@ -202,7 +204,7 @@ async function examine(asking: Asking, urls: readonly string[], family: Family):
   if (last !== undefined) await asking.look(family, last);
 }
 
-/** Counts answers, and lets a test wait for some. */
+/** Counts responses. A test can wait for a number of them. */
 function createProgress() {
   const counts = { answered: 0, unavailable: 0, authorizations: 0 };
   const waiting = new Set<() => void>();

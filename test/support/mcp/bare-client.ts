@@ -2,26 +2,28 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A program of `test/clients/`: `typescript/program.ts` says what it reads and writes. */
+/** A program in `test/clients/`. `typescript/program.ts` describes what it reads and writes. */
 export interface ClientProgram {
   readonly name: string;
-  /** Builds it if needed, and resolves to its start command. */
+  /** Builds the program if needed. Resolves to the command that starts it. */
   readonly command: () => Promise<readonly string[]>;
-  /** Of its redirect URI: 127.0.0.1 by default. */
+  /** The host in its redirect URI. Default: 127.0.0.1. */
   readonly hostname?: string;
-  /** Of its redirect URI. */
+  /** The path of its redirect URI. */
   readonly callbackPath?: string;
   /**
-   * Whether it listens for the browser itself; otherwise it receives the final URL of the browser.
+   * Whether it listens for the browser itself. If false, the test sends it the final URL of the
+   * browser.
    */
   readonly listens?: boolean;
   /**
-   * False: if its registration has ended, it keeps the old id, or leaves that to the application.
+   * Whether it registers again if its registration has ended. If false, it keeps the old id, or
+   * leaves this to the application.
    */
   readonly registersAnew?: boolean;
 }
 
-/** One line of a client's output. */
+/** A line of the client's output. */
 export interface Said {
   readonly authorize?: string;
   readonly connected?: string;
@@ -30,7 +32,7 @@ export interface Said {
 }
 
 export interface BareClient {
-  /** The next line; rejects if the client has ended. */
+  /** Returns the next line. Rejects if the client has ended. */
   next(): Promise<Said>;
   tell(line: string): void;
   close(): Promise<void>;

@@ -8,7 +8,7 @@ import { startDocumentHost } from '../document-host.ts';
 import { createClock } from '../clock.ts';
 import { ADA } from '../portal.ts';
 
-/** A tool whose scope is not requested at first. */
+/** A tool with a scope that the client does not request at first. */
 class MyOrders implements ScopedToolInterface {
   readonly personal = true;
   name() {
@@ -28,7 +28,7 @@ class MyOrders implements ScopedToolInterface {
   }
 }
 
-/** The recommendations of docs/connecting-assistants.md. */
+/** The settings that docs/connecting-assistants.md recommends. */
 const SWITCHES = {
   oauth_server: {
     scopes: { 'orders:read': 'See your orders' },
@@ -42,10 +42,13 @@ const SWITCHES = {
   },
 };
 
-/** The path of the endpoint that challenges. The one at `/mcp` does not. */
+/** The path of the endpoint that sends challenges. The endpoint at `/mcp` does not. */
 export const CHALLENGING = '/assistants/mcp';
 
-/** The recommendations of docs/connecting-assistants.md for a voice assistant beside other hosts. */
+/**
+ * The settings that docs/connecting-assistants.md recommends if a voice assistant is used together
+ * with other hosts.
+ */
 const severalEndpoints = (url: string): ConfigMap => {
   const scopes = ['mcp:tools', 'orders:read', 'mcp:service'];
   return {
@@ -62,24 +65,26 @@ const severalEndpoints = (url: string): ConfigMap => {
 
 export interface BareHost {
   readonly assistant: RunningAssistant;
-  /** An hour passes for the server. */
+  /** Moves the server's clock by an hour. */
   hour(): void;
   /**
-   * The URL of a metadata document with these redirect URIs, as Claude Code publishes its own: it
-   * names no application_type.
+   * Publishes a metadata document with these redirect URIs, and returns its URL. As in Claude
+   * Code's own document, there is no application_type.
    */
   document(name: string, redirectUris: readonly string[]): string;
-  /** The operator ends every self-registered client. */
+  /** Lets the operator end all clients that registered themselves. */
   endRegistrations(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The example of an assistant, with all options for clients that know only its address. */
+/**
+ * Starts the example of an assistant. It has all options for clients that know only its address.
+ */
 export function startBareHost(): Promise<BareHost> {
   return start({ config: SWITCHES });
 }
 
-/** The same with two endpoints, one of which challenges. */
+/** Starts the same example with two endpoints. One of them sends challenges. */
 export function startTwoEndpoints(): Promise<BareHost> {
   const register = () => {
     for (const each of [new MyAccount(), new MyOrders()]) tool(CHALLENGING).register(each);
@@ -122,7 +127,10 @@ async function start(options: Pick<AssistantOptions, 'config' | 'register'>): Pr
   };
 }
 
-/** The address to which the browser returns, for clients that do not listen themselves. */
+/**
+ * Starts a server at the address to which the browser returns. It is for clients that do not listen
+ * themselves.
+ */
 export async function startCallback(port: number): Promise<{ close(): Promise<void> }> {
   const server = createServer((_, response) => response.end('You may close this page.'));
   server.listen(port, '127.0.0.1');

@@ -7,12 +7,12 @@ import {
   type ToolInterface,
 } from '@portico/mcp';
 
-/** The tools that the conformance suite calls, through our own ToolInterface. */
+/** The tools that the conformance suite calls. They use Portico's own ToolInterface. */
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-/** A sound of no length. */
+/** A sound without any samples. */
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
 type Handle = ToolInterface['handle'];
@@ -31,7 +31,7 @@ function fixture(
   } satisfies ToolInterface;
 }
 
-/** A form with one field. */
+/** Returns a form with one field. */
 function form(message: string, field: string, type: 'string' | 'boolean' = 'string'): FormQuestion {
   return {
     message,
@@ -51,7 +51,7 @@ const ROOTS = { method: 'roots/list', params: {} } as const;
 const filledIn = (call: ToolCall, question: string, field: string) =>
   String(call.answer(question)?.content[field]);
 
-/** The tools of the scenarios in which a tool asks first. */
+/** The tools of the scenarios in which a tool first asks a question. */
 const ASKING: readonly ToolInterface[] = [
   fixture('test_input_required_result_elicitation', 'Asks for a name', (_, call) =>
     call.answer('user_name') === null

@@ -1,18 +1,20 @@
 import { HOST_REGISTRATIONS } from './known-hosts.ts';
 
 /**
- * How MCP hosts connect, in autumn 2026: what each asks for and does, as its public threads and
- * documentation say. `test/hosts.test.ts` replays them.
+ * How an MCP host connected in autumn 2026. A profile says what the host asks for and does,
+ * according to its public threads and documentation. `test/hosts.test.ts` replays the profiles.
  */
 export interface HostProfile {
   readonly name: string;
-  /** Where the facts come from. */
+  /** The sources of these facts. */
   readonly sources: readonly string[];
-  /** The path of the endpoint that it is given: the one that challenges, if left out. */
+  /**
+   * The path of the endpoint whose address it gets. Default: the endpoint that sends challenges.
+   */
   readonly path?: '/mcp';
-  /** How it finds the authorization server. */
+  /** How the host finds the authorization server. */
   readonly discovery: 'the challenge' | 'the well-known address';
-  /** How it gets its client id. */
+  /** How the host gets its client id. */
   readonly client:
     | { readonly by: 'registration'; readonly metadata: Readonly<Record<string, unknown>> }
     | { readonly by: 'document'; readonly redirectUris: readonly string[] }
@@ -20,13 +22,13 @@ export interface HostProfile {
         readonly by: 'the operator';
         readonly secret: 'client_secret_basic' | 'client_secret_post';
       };
-  /** Where its answer goes. */
+  /** The redirect URI. */
   readonly redirectUri: string;
-  /** Whose scopes it asks for. */
+  /** Where the host finds the scopes that it requests. */
   readonly scopes: 'the challenge' | 'the resource' | 'the authorization server';
-  /** How many of its processes use one refresh token at once. */
+  /** How many of its processes use the same refresh token at the same time. */
   readonly processes: number;
-  /** Whether it asks again with the scope that a 403 names. */
+  /** Whether it asks again with the scope in a 403. */
   readonly stepsUp: boolean;
 }
 

@@ -6,15 +6,15 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ROOT } from '../console.ts';
 
-/** Published assistants, pinned by the lock file of `test/clients/hosts`. */
+/** Published assistants. The lockfile of `test/clients/hosts` sets their versions. */
 const SOURCE = path.join(ROOT, 'test', 'clients', 'hosts');
 export const INSTALLED = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients', 'hosts');
 
 const bin = (...parts: readonly string[]) => path.join(INSTALLED, 'node_modules', ...parts);
 
 /**
- * The start command of each. For opencode it is the program itself: its install script writes the
- * script that finds it.
+ * The command that starts each assistant. For opencode, it is the program itself, because its
+ * install script writes the script that finds the program.
  */
 export const HOSTS = {
   codex: [process.execPath, bin('@openai', 'codex', 'bin', 'codex.js')],
@@ -23,8 +23,8 @@ export const HOSTS = {
 } as const;
 
 /**
- * Installs the pinned versions if needed. `npm ci` would also download the programs of every other
- * platform.
+ * Installs the locked versions if needed. It does not use `npm ci`, which would also download the
+ * programs of all other platforms.
  */
 export async function installHosts(): Promise<void> {
   const lock = await readFile(path.join(SOURCE, 'package-lock.json'), 'utf8');
@@ -43,14 +43,16 @@ export async function installHosts(): Promise<void> {
 }
 
 export interface OpenedBrowser {
-  /** The folder of the program that opens URLs. */
+  /** The folder with the program that opens URLs. */
   readonly folder: string;
-  /** The next URL that it receives. */
+  /** Returns the next URL that it receives. */
   opened(): Promise<URL>;
   close(): Promise<void>;
 }
 
-/** Replaces the program that opens a URL in the browser (`xdg-open`), and reports the URL. */
+/**
+ * Replaces the program that opens a URL in the browser (`xdg-open`). It reports the URL instead.
+ */
 export async function startOpener(folder: string): Promise<OpenedBrowser> {
   const waiting: ((url: URL) => void)[] = [];
   const given: URL[] = [];
@@ -92,15 +94,15 @@ export async function startOpener(folder: string): Promise<OpenedBrowser> {
 
 export interface RunningHost {
   readonly child: ChildProcess;
-  /** Its output so far. */
+  /** Returns the output so far. */
   said(): string;
-  /** The first line with this beginning. */
+  /** Returns the first line that begins with this text. */
   line(begins: string): Promise<string>;
-  /** Its exit code. */
+  /** The exit code. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a program in its own home, where only the opener can open a URL. */
+/** Starts a program with its own home folder. Only the opener can open a URL there. */
 export function startHost(
   command: readonly string[],
   { home, opener }: { readonly home: string; readonly opener: OpenedBrowser },
@@ -136,7 +138,7 @@ export function startHost(
     async line(begins) {
       return new Promise((resolve, reject) => {
         const look = () => {
-          // The last line may be incomplete.
+          // Ignore the last line, because it may be incomplete.
           const found = said
             .split('\n')
             .slice(0, -1)

@@ -1,10 +1,10 @@
 /**
- * What MCP hosts send when they register, in autumn 2026, according to public issues. A server that
- * refuses one of these refuses every user of that host.
+ * The registration requests of MCP hosts in autumn 2026, according to public issues. If a server
+ * rejects one of these, no user of that host can connect.
  */
 
 /**
- * Bodies of registration requests (RFC 7591), and the redirect URI that the host uses afterwards.
+ * The bodies of registration requests (RFC 7591), and the redirect URI that the host uses later.
  */
 export const HOST_REGISTRATIONS = {
   Claude: {
@@ -28,7 +28,7 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://localhost:3118/callback',
   },
-  // A new port each time, and a path with the name of the server.
+  // The port is new each time, and the path contains the name of the server.
   Codex: {
     asked: {
       client_name: 'Codex',
@@ -40,8 +40,8 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:41003/callback/kitchen',
   },
-  // Two on the web and two on the device, in one registration; another port if its own is taken
-  // (vscode#278512).
+  // One registration contains two redirect URIs on the web and two on the device. If its own port
+  // is taken, the host uses another one (vscode#278512).
   'VS Code': {
     asked: {
       client_name: 'Visual Studio Code',
@@ -63,8 +63,8 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:59656/',
   },
-  // Three at once, one of a scheme without a dot; the desktop uses the last (accounted#2225,
-  // agent-connector-for-wp#111).
+  // There are three redirect URIs. One has a scheme without a dot. The desktop version uses the
+  // last (accounted#2225, agent-connector-for-wp#111).
   Cursor: {
     asked: {
       client_name: 'Cursor',
@@ -79,7 +79,7 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://localhost:8787/callback',
   },
-  // No application_type, loopback only (elmo#684).
+  // There is no application_type, and there are only loopback URIs (elmo#684).
   opencode: {
     asked: {
       client_name: 'OpenCode',
@@ -90,7 +90,7 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:19876/mcp/oauth/callback',
   },
-  // Requests the scopes of the resource, and names no application_type.
+  // It requests the scopes of the resource. There is no application_type.
   'Gemini CLI': {
     asked: {
       client_name: 'Gemini CLI MCP Client',

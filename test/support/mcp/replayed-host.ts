@@ -4,7 +4,7 @@ import { createVisitor, isRedirect, locationOf, type Visitor } from '../visitor.
 import { CHALLENGING, type BareHost } from './bare-host.ts';
 import type { HostProfile } from './host-profiles.ts';
 
-/** The client that a host has become. */
+/** The client that the host registered. */
 interface HostClient {
   readonly id: string;
   readonly secret?: string;
@@ -25,14 +25,14 @@ interface ResourceMetadata {
   readonly scopes_supported: readonly string[];
 }
 
-/** Tokens as the token endpoint answers them. */
+/** The tokens in a response of the token endpoint. */
 export interface HostTokens {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly scope: string;
 }
 
-/** A host that knows only the address of the tools, and replays what its profile says. */
+/** A host that knows only the address of the tools. It does what its profile says. */
 export class ReplayedHost {
   readonly #profile: HostProfile;
   readonly #host: BareHost;
@@ -48,12 +48,12 @@ export class ReplayedHost {
     this.#ada = createVisitor(host.assistant.url);
   }
 
-  /** The address that the host was given. */
+  /** The address that the host gets. */
   get resource(): string {
     return `${this.#host.assistant.url}${this.#profile.path ?? CHALLENGING}`;
   }
 
-  /** Finds the server, becomes a client, and gets tokens with Ada's consent. */
+  /** Finds the server, becomes a client, and gets tokens. Ada gives her consent. */
   async connect(): Promise<HostTokens> {
     const first = await this.call('', 'my_account');
     this.#challenge = first.headers.get('www-authenticate');
@@ -81,12 +81,12 @@ export class ReplayedHost {
     });
   }
 
-  /** The scope that a challenge names. */
+  /** Returns the scope in a challenge. */
   scopesOf(response: Response): string | null {
     return parameter(response.headers.get('www-authenticate'), 'scope');
   }
 
-  /** Ada allows these scopes; exchanges the code for tokens. */
+  /** Lets Ada allow these scopes, and exchanges the code for tokens. */
   async authorize(scope: string): Promise<HostTokens> {
     const { redirectUri } = this.#profile;
     const verifier = randomBytes(32).toString('base64url');
@@ -125,13 +125,13 @@ export class ReplayedHost {
     return (await response.json()) as HostTokens;
   }
 
-  /** All processes of the host refresh with one token at once. */
+  /** Lets all processes of the host refresh with the same token at the same time. */
   refreshAll(refreshToken: string): Promise<readonly Response[]> {
     const each = () => this.token({ grant_type: 'refresh_token', refresh_token: refreshToken });
     return Promise.all(Array.from({ length: this.#profile.processes }, each));
   }
 
-  /** Asks the token endpoint as this client. */
+  /** Sends a request to the token endpoint as this client. */
   token(form: Readonly<Record<string, string>>): Promise<Response> {
     const { id, secret = '', method } = this.#known;
     const basic = { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
@@ -147,7 +147,7 @@ export class ReplayedHost {
     });
   }
 
-  /** Ada removes the access of every application on her page of applications. */
+  /** Lets Ada remove the access of all applications, on her page of applications. */
   async removeAccess(): Promise<void> {
     const applications = `${this.#host.assistant.url}/oauth/applications`;
     for (;;) {
@@ -223,7 +223,7 @@ export class ReplayedHost {
   }
 }
 
-/** A parameter of a challenge. */
+/** Returns a parameter of a challenge. */
 function parameter(challenge: string | null, name: string): string | null {
   return new RegExp(`\\b${name}="([^"]*)"`).exec(challenge ?? '')?.[1] ?? null;
 }

@@ -5,13 +5,13 @@ import path from 'node:path';
 import { ROOT } from '../console.ts';
 
 /**
- * The clients in other languages, built from their lock files. Each is built once, and again after
- * a change.
+ * Builds the clients in other languages from their lockfiles. Each is built once, and again after a
+ * change.
  */
 const SOURCES = path.join(ROOT, 'test', 'clients');
 const BUILT = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients');
 
-/** Each is built once per run, by the first caller. */
+/** Lets the first caller build a client. It is built once per run. */
 export function once(build: () => Promise<readonly string[]>): () => Promise<readonly string[]> {
   let built: Promise<readonly string[]> | undefined;
   return () => (built ??= build());
@@ -20,7 +20,7 @@ export function once(build: () => Promise<readonly string[]>): () => Promise<rea
 async function run(folder: string, file: string, ...args: readonly string[]): Promise<void> {
   const child = spawn(file, args, {
     cwd: path.join(SOURCES, folder),
-    // No debug information and no incremental build are needed.
+    // Debug information and incremental builds are not needed.
     env: { ...process.env, CGO_ENABLED: '0', CARGO_PROFILE_DEV_DEBUG: '0', CARGO_INCREMENTAL: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -38,7 +38,7 @@ export async function goClient(): Promise<readonly string[]> {
   return [file];
 }
 
-/** What docs/connecting/oauth2-proxy.md is about. */
+/** Builds the program that docs/connecting/oauth2-proxy.md describes. */
 export async function oauth2Proxy(): Promise<readonly string[]> {
   const file = path.join(BUILT, 'oauth2-proxy');
   await run('oauth2-proxy', 'go', 'build', '-o', file, 'github.com/oauth2-proxy/oauth2-proxy/v7');
@@ -51,7 +51,10 @@ export async function rustClient(): Promise<readonly string[]> {
   return [path.join(target, 'debug', 'mcp-client')];
 }
 
-/** Installs this lock file in its own environment; resolves to the interpreter. */
+/**
+ * Installs the packages of this lockfile in a separate environment. Resolves to the path of the
+ * interpreter.
+ */
 async function pythonOf(name: string): Promise<string> {
   const folder = path.join(BUILT, name);
   const python = path.join(folder, 'bin', 'python');
@@ -76,12 +79,14 @@ export async function authlibClient(): Promise<readonly string[]> {
   return [await pythonOf('authlib'), path.join(SOURCES, 'authlib', 'client.py')];
 }
 
-/** An application as docs/connecting/mozilla-django-oidc.md describes it. */
+/**
+ * Returns the command for an application as docs/connecting/mozilla-django-oidc.md describes it.
+ */
 export async function djangoApplication(): Promise<readonly string[]> {
   return [await pythonOf('django'), path.join(SOURCES, 'django', 'app.py')];
 }
 
-/** An application as docs/connecting/authjs.md describes it. */
+/** Builds an application as docs/connecting/authjs.md describes it. */
 export async function authjsApplication(): Promise<readonly string[]> {
   const folder = path.join(BUILT, 'authjs');
   await mkdir(BUILT, { recursive: true });
@@ -91,7 +96,7 @@ export async function authjsApplication(): Promise<readonly string[]> {
   return [process.execPath, path.join(folder, 'server.mjs')];
 }
 
-/** Maven has no lock file; a release names the versions with which it was published. */
+/** Maven has no lockfile. Each release names the versions with which it was published. */
 export async function springClient(): Promise<readonly string[]> {
   const folder = path.join(BUILT, 'spring');
   const [classes, known] = [path.join(folder, 'classes'), path.join(folder, 'classpath.txt')];

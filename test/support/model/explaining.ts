@@ -3,20 +3,23 @@ import { bounds, configOf } from '../../../tools/model/bounds.ts';
 import type { Operation } from '../history/recorder.ts';
 
 /**
- * TLC's verdict on recorded histories: whether tools/model/Grants.tla has a behaviour with these
- * answers.
+ * TLC's verdict about recorded histories. It says whether tools/model/Grants.tla has a behaviour
+ * with these responses.
  */
 export interface Explained {
-  /** How many authorizations were checked. */
+  /** The number of authorizations that were checked. */
   readonly asked: number;
-  /** How many operations they have. */
+  /** The number of their operations. */
   readonly operations: number;
-  /** Those that the model does not explain, by name. */
+  /** The names of the authorizations that the model does not explain. */
   readonly unexplained: readonly string[];
   readonly seconds: number;
 }
 
-/** More than are counted: any unanswered request may have been lost at any step. */
+/**
+ * The bound for losses. There are never so many, because any request without a response may have
+ * been lost at any step.
+ */
 const OFTEN = 99;
 
 interface Recorded {
@@ -25,9 +28,9 @@ interface Recorded {
 }
 
 /**
- * Compares the longest `most` authorizations of a history with the model. One takes part if its
- * consent was answered before any other request for it, and in less than the minute for which its
- * code lives: nothing expires there.
+ * Compares the longest `most` authorizations of a history with the model. An authorization takes
+ * part if its consent was answered before any other request for it, and if it ended within the
+ * minute for which its code is valid. So nothing expires in it.
  */
 export async function explain(
   history: readonly Operation[],
@@ -67,7 +70,7 @@ export async function explain(
   };
 }
 
-/** The operations of the longest authorizations, which `explain` checks. */
+/** Returns the operations of the longest authorizations, which `explain` checks. */
 export function longestOf(history: readonly Operation[], most: number): readonly Operation[] {
   const families = new Set(longest(history, most).map(({ family }) => family));
   return history.filter((operation) => operation.families.some((family) => families.has(family)));
@@ -88,7 +91,7 @@ function authorizationsOf(history: readonly Operation[]): readonly Recorded[] {
   }
   return [...families].flatMap(([family, all]) => {
     const allowed = all.filter(({ request }) => request.kind === 'allow');
-    // A read-only operation without a received answer does not matter.
+    // Leave out a read-only operation whose response did not arrive. It does not matter.
     const operations = all.filter((each) => !allowed.includes(each) && !isUnheardLook(each));
     const [first] = allowed;
     const isWhole =
@@ -122,7 +125,7 @@ const nodesOf = (recorded: readonly Recorded[]): readonly string[] => [
 const answerOf = ({ answer }: Operation): string =>
   answer === 'unavailable' ? '503' : String(answer);
 
-/** The module Recorded, with these operations. */
+/** Returns the module Recorded with these operations. */
 function moduleOf(recorded: readonly Recorded[]): string {
   return `---- MODULE Recorded ----\nRecorded == <<\n${recorded.map(({ operations }) => written(operations)).join(',\n')}\n>>\n====\n`;
 }
@@ -144,8 +147,8 @@ function written(operations: readonly Operation[]): string {
     const { request, begin, end, answer } = operation;
     const isUse = request.kind === 'exchange' || request.kind === 'refresh';
     const begun = { time: begin, isEnd: 0, text: `<<"asked", ${index + 1}>>` };
-    // Operations without an answer are unconstrained, and nothing depends on a revocation that got
-    // 503.
+    // An operation without a response may have had any result. If a revocation got 503, nothing
+    // depends on it.
     if (answer === 'lost' || (answer === 'unavailable' && !isUse)) return [begun];
     const name = isUse && answer === 200 ? numberOf(request.name) : 0;
     const text = `<<"answered", ${index + 1}, "${answerOf(operation)}", ${name}>>`;

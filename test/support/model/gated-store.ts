@@ -1,39 +1,46 @@
 import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
-/** A statement of a request that waits until the test releases it. */
+/** A statement of a request. It waits until the test releases it. */
 export interface Held {
   readonly place: Place;
-  /** Decides its outcome. */
+  /** Releases the statement with this outcome. */
   go(how: How): void;
-  /** After `on its way`: delivers it to the database, although its request no longer waits. */
+  /**
+   * Delivers a statement to the database after `on its way`, although its request no longer waits
+   * for it.
+   */
   deliver(): Promise<void>;
 }
 
-/** The purpose of the statement, in the terms of tools/model/Grants.tla. */
+/** The purpose of a statement, in the terms of tools/model/Grants.tla. */
 export type Place =
   'read' | 'claim' | 'again' | 'replay' | 'revocation' | 'burn' | 'question' | 'last word';
 
 /**
- * `done`: as usual. `not sent`: the store is away. A claim also has `unheard`: it takes effect, and
- * its acknowledgement is lost; and `on its way`: it is lost, and may arrive later. Either is
- * followed by the question whether it took effect.
+ * The outcome of a statement. `done` is the normal case. `not sent` means that the store is away. A
+ * claim can also be `unheard`, which means that it takes effect and its response is lost, or `on
+ * its way`, which means that it is lost and may arrive later. After both of them, the server asks
+ * whether the claim took effect.
  */
 export type How = 'done' | 'not sent' | 'unheard' | 'on its way';
 
-/** Wraps a store, and holds each statement of the observed request. */
+/** Wraps a store, and stops each statement of the observed request. */
 export interface GatedStore {
   readonly database: BorrowedDatabase;
-  /** Resolves to the next held statement; without a listener nothing is held. */
+  /** Resolves to the next stopped statement. If no one listens, statements are not stopped. */
   listen(): Promise<Held>;
-  /** Lets every statement pass, and fails those that are held forever. */
+  /** Lets all statements pass. Statements that are stopped forever fail. */
   silence(): void;
-  /** From now on every statement fails, as if the process was killed. */
+  /** Lets all later statements fail, as if the process was killed. */
   kill(): void;
 }
 
 const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
 
-/** The statements that are steps of the model, by their beginning and their content. */
+/**
+ * The statements that are steps of the model. They are recognized by their beginning and their
+ * content.
+ */
 const STATEMENTS: readonly (readonly [place: Place, pattern: RegExp])[] = [
   ['again', /refresh_answer, refresh_used_at, refresh_generation/],
   ['read', /^SELECT f\.id.* FROM oauth_families f WHERE f\.id = \?$/s],
@@ -51,7 +58,7 @@ export function createGatedStore(inner: OpenedDatabase): GatedStore {
   const held = new Set<(how: How) => void>();
   let isDead = false;
 
-  /** Waits for its release, if there is a listener. */
+  /** Waits until the statement is released, if someone listens. */
   async function pass(place: Place | null, deliver: () => Promise<void>): Promise<How> {
     if (isDead) return 'not sent';
     if (place === null || listener === null) return 'done';
@@ -80,7 +87,7 @@ export function createGatedStore(inner: OpenedDatabase): GatedStore {
       try {
         late = await run();
       } catch {
-        // It met a row of no use, and was refused as a whole.
+        // It met a row that is no longer valid, and was rejected completely.
       }
     };
     const how = await pass(place, deliver);

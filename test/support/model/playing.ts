@@ -17,21 +17,27 @@ import type { Visitor } from '../visitor.ts';
 import { createGatedStore, type GatedStore, type Held, type Place } from './gated-store.ts';
 import type { Trace, TraceStep } from './trace.ts';
 
-/** Two servers on one database whose statements a behaviour of the model sends, one by one. */
+/**
+ * Two servers on one database. Their statements are sent one by one, as in a behaviour of the
+ * model.
+ */
 export interface Stage {
   /**
-   * Follows the trace, and returns the step with a different result, and that result; null if there
-   * is none.
+   * Follows the trace. Returns the first step with a different result, and that result. Returns
+   * null if there is no difference.
    */
   play(trace: Trace): Promise<string | null>;
   close(): Promise<void>;
 }
 
 export interface StageOptions {
-  /** Signs people in, registers clients and looks. None of its statements are held. */
+  /**
+   * The portal that signs people in, registers clients, and checks tokens. Its statements are not
+   * stopped.
+   */
   readonly portal: RunningPortal;
   readonly clock: { advance(seconds: number): void };
-  /** In seconds, as the portal is configured: windows and lifetimes pass by the clock. */
+  /** The configured times, in seconds. Windows and lifetimes pass when the clock moves. */
   readonly window: number;
 }
 
@@ -50,10 +56,10 @@ interface Sent {
 }
 
 const FIRST = 100;
-/** Longer than any lifetime plus the hour after which its row is removed. */
+/** A time that is longer than any lifetime plus the hour after which a row is removed. */
 const LONG = 400 * 86_400;
 
-/** The statement at which a request of the model waits, if it has not ended. */
+/** The statement at which a request waits, for each place of a request in the model. */
 const HELD_AT: Readonly<Record<string, Place>> = {
   read: 'read',
   claim: 'claim',
@@ -68,7 +74,7 @@ const HELD_AT: Readonly<Record<string, Place>> = {
   'last word': 'last word',
 };
 
-/** The answers of ended requests. */
+/** The status for each final place of a request in the model. */
 const STATUS: Readonly<Record<string, number>> = {
   200: 200,
   refused: 400,
@@ -79,8 +85,8 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /**
- * What a step does to the held statement. A claim of the model that locks the row waits here until
- * it commits.
+ * The outcome that a step gives to the stopped statement. If a claim of the model locks the row, it
+ * waits here until it commits.
  */
 const GOING = {
   'not sent': 'not sent',
@@ -113,7 +119,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       { env },
     );
     const running = await listen(application, { port, hostname: '127.0.0.1' });
-    // Lazily loaded modules are loaded before anything is held.
+    // Load the lazy modules before any statement is stopped.
     authorizationServerOf(application);
     await fetch(`http://localhost:${port}/oauth/token`, {
       method: 'POST',
@@ -167,7 +173,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     const tokens = new Map<number, Tokens>();
     let code = '';
 
-    /** Listens on the request's node while it continues, until it is held or answered. */
+    /** Continues a request and listens on its node, until the request is stopped or answered. */
     async function goOn(request: Sent, begin: () => void): Promise<void> {
       const { store } = nodeOf(request.node);
       const listening = store.listen();
@@ -217,7 +223,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
           };
         }),
       };
-      // A killed node answers no request.
+      // A killed node does not answer any request.
       request.response.catch(() => {});
       sent.set(step.request, request);
       await goOn(request, () => response.resolve(send(step)));
@@ -266,8 +272,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     }
 
     /**
-     * Releases the request's statement, unless it is a claim that has locked the row, and only
-     * commits later.
+     * Releases the statement of the request. A claim that has locked the row only commits later.
      */
     async function step(step: TraceStep): Promise<void> {
       const request = sent.get(step.request);
@@ -280,7 +285,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       await goOn(request, () => held.go(how));
     }
 
-    /** The difference to the model. */
+    /** Returns the difference from the model. */
     async function difference({
       does,
       request,
@@ -326,7 +331,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     }
 
     async function look({ access_token: token }: Tokens, index: number): Promise<boolean> {
-      // On both nodes: a process remembers nothing that another has ended.
+      // Ask both nodes: a process must not remember anything that another process has ended.
       const at = nodeOf(index % 2 === 0 ? 'n1' : 'n2').url;
       const basic = `Basic ${Buffer.from(`${inspector.id}:${inspector.secret}`).toString('base64')}`;
       const body = new URLSearchParams({ token });
@@ -362,7 +367,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
   };
 }
 
-/** Steps without a request. */
+/** Steps that do not belong to a request. */
 const EVENTS: readonly string[] = [
   'suspend',
   'restore',

@@ -1,5 +1,6 @@
 /**
- * A behaviour of tools/model/Traces.tla: the actions, with their request, and the resulting states.
+ * A behaviour of tools/model/Traces.tla. It contains the actions, each with its request and the
+ * resulting state.
  */
 export interface Trace {
   readonly start: 'code' | 'token';
@@ -11,13 +12,13 @@ export interface TraceStep {
   readonly does: string;
   /** The number of the request. */
   readonly request: number;
-  /** Of a beginning request: its node, what it presents (0: the code), and its client. */
+  /** For a request that begins: its node, what it presents (0 is the code), and its client. */
   readonly about: readonly (string | number)[];
-  /** Where the request is afterwards. */
+  /** The place of the request after the step. */
   readonly at: string;
-  /** The tokens in its answer, if any. */
+  /** The tokens in the request's response, if it has any. */
   readonly token: number;
-  /** The access tokens that are valid then. */
+  /** The access tokens that are valid after the step. */
   readonly good: readonly number[];
 }
 
@@ -30,7 +31,7 @@ type Written = readonly [
   readonly number[],
 ];
 
-/** The steps that TLC printed: its sequences, sets and names as JSON. */
+/** Returns the steps that TLC printed. It reads TLC's sequences, sets and names as JSON. */
 export function stepsOf(printed: string): readonly TraceStep[] {
   const json = printed
     .replaceAll(/<<|\{/g, '[')

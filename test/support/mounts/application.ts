@@ -31,29 +31,29 @@ import { CHEAP, hashingWith } from '../hashers.ts';
 import { type TestClient } from '../portal.ts';
 import { freePort } from '../free-port.ts';
 
-/** A running application with Portico mounted, in this process or in its own. */
+/** A running application with Portico mounted. It runs in this process or in a separate one. */
 export interface RunningContender {
   readonly url: string;
   register(registration: ClientRegistration): Promise<TestClient>;
-  /** What is stored as the secret of this client. */
+  /** Returns what is stored as this client's secret. */
   secretHashOf(clientId: string): Promise<string | null>;
   suspend(email: string, suspended: boolean): Promise<void>;
-  /** Gives a person these permissions, separated by spaces, and no others. */
+  /** Gives a person exactly these permissions, which are separated by spaces. */
   permit(email: string, permissions: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A running application of some framework with Portico mounted, in this process. */
+/** A running application with Portico mounted. It runs in this process, on any framework. */
 export interface RunningMount extends RunningContender {
   readonly server: AuthorizationServer;
   readonly mcp: McpServer;
   readonly users: Users;
-  /** The log of the application. */
+  /** Returns the log of the application. */
   log(): Promise<string>;
 }
 
 export interface MountOptions {
-  /** A database server other than the test project's; null for SQLite. */
+  /** A database server that replaces the server of the test project. Null means SQLite. */
   readonly databaseServer?: string | null;
   /** Receives the measurements. */
   readonly telemetry?: Telemetry;
@@ -61,33 +61,34 @@ export interface MountOptions {
   readonly keySigners?: readonly KeySigner[];
 }
 
-/** What a mount leaves to its framework. */
+/** The behaviour of a mount that depends on its framework. */
 export interface Traits {
   /**
-   * Begins with `portico/` if Portico itself reads the request from the wire, including methods of
-   * no endpoint.
+   * The name. It begins with `portico/` if Portico itself reads the request from the connection,
+   * including methods that no endpoint has.
    */
   readonly name: string;
-  /** Whether the framework itself turns a path like /x/../y into /y before routing. */
+  /** Whether the framework changes a path such as /x/../y to /y before it chooses a route. */
   readonly normalises: boolean;
-  /** Whether the host parses JSON first, and answers malformed or large bodies itself. */
+  /** Whether the host parses JSON first, and itself rejects malformed or large bodies. */
   readonly parsesJson: boolean;
   /**
-   * Whether a body that the host refuses to parse stays on the connection, which is then unusable.
+   * Whether the body stays on the connection if the host refuses to parse it. The connection cannot
+   * be used then.
    */
   readonly leavesBodies?: boolean;
-  /** The cookies that the host sets with every answer, before it and after it. */
+  /** The cookies that the host sets with every response. */
   readonly cookies?: readonly string[];
-  /** The form of a secret that the host's hasher has hashed; bcrypt's form by default. */
+  /** The form of a secret that the host's hasher has hashed. Default: that of bcrypt. */
   readonly hashed?: RegExp;
 }
 
-/** The subject of the contract. */
+/** An application that is tested by the contract. */
 export interface Contender extends Traits {
   start(config?: ConfigMap): Promise<RunningContender>;
 }
 
-/** A way to mount Portico; another framework is another row of MOUNTS. */
+/** A way to mount Portico. For another framework, add a row to MOUNTS. */
 export interface Mount extends Contender {
   start(config?: ConfigMap, options?: MountOptions): Promise<RunningMount>;
 }
@@ -96,7 +97,7 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** Starts an application on its own database; `listen` makes its web side. */
+/** Starts an application with its own database. `listen` starts its web server. */
 export async function prepared(
   { extra, options }: { readonly extra: ConfigMap; readonly options: MountOptions },
   define: (users: () => Users, signers: readonly KeySigner[]) => ApplicationDefinition,
@@ -159,7 +160,7 @@ export async function prepared(
   };
 }
 
-/** For the sessions of every framework. */
+/** The secret for the sessions of all frameworks. */
 export const SECRET = 'a secret of the tests, long enough for every framework';
 
 export function closing(server: Server): Running {
@@ -172,19 +173,22 @@ export function closing(server: Server): Running {
   };
 }
 
-/** The API that token() protects, the same in every framework. */
+/** The API that token() protects. It is the same in every framework. */
 export function orders() {
   token().requireScope('orders:read');
   return { orders: [], of: token().user()?.getProfile().name ?? null };
 }
 
-/** What an application on one of these frameworks adds: the person in its session, and sign-out. */
+/** The parts that an application adds on its framework: the person in its session, and sign-out. */
 export interface OwnSession<Context> {
   userId(context: Context): number | null | Promise<number | null>;
   signOut(context: Context): void | Promise<void>;
 }
 
-/** An application over the users, with the few members of the contract that only it can write. */
+/**
+ * Defines an application with these users. `own` contains the few members of the contract that only
+ * the application can implement.
+ */
 export function defineOrders<Context>(
   users: () => Users,
   own: OwnSession<Context>,
@@ -239,14 +243,14 @@ export function defineOrders<Context>(
   });
 }
 
-/** The typed values of the sign-in page. */
+/** The values that a person typed on the sign-in page. */
 export interface Login {
   readonly email?: unknown;
   readonly password?: unknown;
   readonly return_to?: unknown;
 }
 
-/** The application's sign-in page. */
+/** Returns the application's sign-in page. */
 export function loginPage(returnTo: unknown): string {
   const sentBack = returnPath(typeof returnTo === 'string' ? returnTo : null).replaceAll(
     '&',
@@ -257,7 +261,7 @@ export function loginPage(returnTo: unknown): string {
     <input name="email"><input name="password" type="password"></form>`;
 }
 
-/** Who signs in with the form, or null; and the next address. */
+/** Returns the person who signs in with the form, or null, and the next address. */
 export function readLogin(
   users: Users,
   { email, password, return_to: returnTo }: Login,

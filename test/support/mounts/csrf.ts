@@ -22,8 +22,8 @@ import {
 const secret = SECRET;
 
 /**
- * Whether a request carries a token: a page of another site cannot send this header with a person's
- * cookies.
+ * Whether a request contains a token. A page of another site cannot send this header together with
+ * a person's cookies.
  */
 const carriesToken = (req: Request) =>
   /^\s*(?:Bearer|DPoP)(?:\s|$)/i.test(req.get('authorization') ?? '');
@@ -31,14 +31,14 @@ const carriesToken = (req: Request) =>
 const sessions = () =>
   session({ secret, resave: false, saveUninitialized: true, cookie: { sameSite: 'lax' } });
 
-/** What the application writes to, and the person it sees. */
+/** A running application, with a record of what was written. */
 export interface CheckedApplication {
   readonly mount: Mount;
-  /** The writes that were let in: their author and their endpoint. */
+  /** The accepted writes: the author and the endpoint of each. */
   readonly written: readonly string[];
 }
 
-/** Each library as in its documentation, except for requests with a token. */
+/** CSRF libraries. Each is used as in its documentation, except for requests with a token. */
 export const CSRF_CHECKS: Readonly<Record<string, (app: Express) => void>> = {
   'csrf-sync'(app) {
     const { csrfSynchronisedProtection } = csrfSync({
@@ -69,7 +69,7 @@ function fieldOf({ body }: Request): string | undefined {
   return typeof field === 'string' ? field : undefined;
 }
 
-/** The work of cookie-parser. */
+/** Does the work of cookie-parser. */
 const readCookies: RequestHandler = (req, _, next) => {
   const pairs = (req.headers.cookie ?? '').split('; ').map((pair) => pair.split(/=(.*)/s));
   req.cookies = Object.fromEntries(
@@ -78,12 +78,13 @@ const readCookies: RequestHandler = (req, _, next) => {
   next();
 };
 
-/** A request with a token has no session. */
+/** Returns the person in the session. A request with a token has no session. */
 const userIdOf = (req: Request) =>
   (req.session as { readonly userId?: number } | undefined)?.userId ?? null;
 
 /**
- * An application on Express that checks each write of a session, and has an API behind `token()`.
+ * Returns an application on Express. It checks every write with a session, and has an API behind
+ * `token()`.
  */
 export function checkedBy(check: (app: Express) => void): CheckedApplication {
   const written: string[] = [];
@@ -100,7 +101,7 @@ export function checkedBy(check: (app: Express) => void): CheckedApplication {
         const app = express();
         const server = authorizationServerOf(application);
         const sessionOf = sessions();
-        // A request with a token has no session: its cookie counts for nothing.
+        // A request with a token has no session, so its cookie does not matter.
         app.use((req, res, next) => (carriesToken(req) ? next() : sessionOf(req, res, next)));
         app.use(express.urlencoded({ extended: true }), express.json());
         app.use(portico(server, mcpServerOf(application))); // before the CSRF check
@@ -140,13 +141,13 @@ export function checkedBy(check: (app: Express) => void): CheckedApplication {
   return { written, mount: { name: 'a CSRF check', normalises: false, parsesJson: true, start } };
 }
 
-/** The function of each library on the request that makes a token. */
+/** Creates a token with the function that the library adds to the request. */
 function tokenFor(req: Request): string {
   const { csrfToken } = req as { readonly csrfToken?: () => string };
   return csrfToken?.() ?? '';
 }
 
-/** Libraries refuse with an error: with its status, or with that of the answer. */
+/** The libraries reject with an error. Its status is in the error or in the response. */
 const refused: express.ErrorRequestHandler = (
   error: { readonly status?: number },
   _,

@@ -23,12 +23,10 @@ import {
   type OwnSession,
 } from './application.ts';
 
-/** Its types are those of Express 5. */
+/** Express 4, with the types of Express 5. */
 const express4 = createRequire(import.meta.url)('express-4') as typeof express;
 
-/**
- * Sets one cookie at once, and one when the head of the answer is written, as session libraries do.
- */
+/** Sets one cookie at once, and another when the headers are written, as session libraries do. */
 const setCookies: RequestHandler = (_, res, next) => {
   res.cookie('early', 'a');
   const writeHead = res.writeHead.bind(res);
@@ -50,7 +48,7 @@ declare module 'express-session' {
   }
 }
 
-/** express-session: a new session at sign-in and at sign-out. */
+/** Uses express-session. Sign-in and sign-out create a new session. */
 export const stored: Sessions = {
   middleware: () => session({ secret: SECRET, resave: false, saveUninitialized: false }),
   userId: (req) => req.session.userId ?? null,
@@ -65,7 +63,7 @@ export const stored: Sessions = {
 };
 
 /**
- * cookie-session: the whole session is in the cookie, which is set when the head of the answer is
+ * Uses cookie-session. The whole session is in the cookie, which is set when the headers are
  * written.
  */
 export const inCookie: Sessions = {
@@ -85,8 +83,8 @@ const PARSERS: readonly RequestHandler[] = [
 ];
 
 /**
- * An application on Express 4; `before` runs before Portico, and its parsers only for its own
- * routes.
+ * Mounts Portico in an application on Express 4. `before` runs before Portico. The application's
+ * parsers run only for its own routes.
  */
 export function mountInExpress4(
   sessions: Sessions,

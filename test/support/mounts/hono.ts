@@ -26,7 +26,11 @@ interface Sessions<E extends Env> extends OwnSession<Context<E>> {
   begin(c: Context<E>, userId: number): void | Promise<void>;
 }
 
-/** @hono/session: encrypted, in a cookie, which is set after the answer is made. */
+/**
+ * Uses @hono/session. The session is an encrypted cookie, which is set after the response is
+ * created.
+ * @hono/session: encrypted, in a cookie, which is set after the answer is made.
+ */
 const encrypted: Sessions<SessionEnv<{ userId?: number }>> = {
   middleware: [useSession({ secret: '5e'.repeat(32) })],
   userId: async (c) => (await c.var.session.get())?.userId ?? null,
@@ -34,7 +38,7 @@ const encrypted: Sessions<SessionEnv<{ userId?: number }>> = {
   signOut: (c) => c.var.session.delete(),
 };
 
-/** hono-sessions: its cookie is set before anything else. */
+/** Uses hono-sessions. Its cookie is set before everything else. */
 const stored: Sessions<{ Variables: { session: Session<{ userId: number }> } }> = {
   middleware: [sessionMiddleware({ store: new MemoryStore() })],
   userId: (c) => c.var.session.get('userId'),
@@ -42,7 +46,7 @@ const stored: Sessions<{ Variables: { session: Session<{ userId: number }> } }> 
   signOut: (c) => c.var.session.deleteSession(),
 };
 
-/** hono/cookie: only a signed cookie. */
+/** Uses hono/cookie, with only a signed cookie. */
 export const signed: Sessions<Env> = {
   middleware: [],
   async userId(c) {
@@ -53,7 +57,7 @@ export const signed: Sessions<Env> = {
   signOut: (c) => void deleteCookie(c, 'user'),
 };
 
-/** What Hono's validators and loggers do: they read the body before any other handler. */
+/** Reads the body before all other handlers, as Hono's validators and loggers do. */
 const readBodies: MiddlewareHandler = async (c, next) => {
   if (c.req.method !== 'POST') return next();
   if (c.req.header('Content-Type')?.startsWith('application/x-www-form-urlencoded') === true)
@@ -64,7 +68,7 @@ const readBodies: MiddlewareHandler = async (c, next) => {
 
 interface Stack<E extends Env> {
   readonly sessions: Sessions<E>;
-  /** Before Portico. */
+  /** Middlewares that run before Portico. */
   readonly before?: readonly MiddlewareHandler[];
   readonly onError: ErrorHandler;
 }
@@ -113,7 +117,7 @@ const OF_HONO = {
   cookies: ['early', 'early_on_the_answer', 'late'],
 };
 
-/** In its own words, for every error. */
+/** Answers every error with the application's own text. */
 export const inOwnWords: ErrorHandler = (_, c) => c.text('Something went wrong', 500);
 
 const rethrow: ErrorHandler = (error) => {

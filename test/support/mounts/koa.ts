@@ -24,7 +24,7 @@ import {
   type OwnSession,
 } from './application.ts';
 
-/** Its types are those of Koa 3. */
+/** Koa 2, with the types of Koa 3. */
 const Koa2 = createRequire(import.meta.url)('koa-2') as typeof Koa;
 
 /** A way to sign in with koa-session. */
@@ -57,7 +57,7 @@ const byPassport: SigningIn = {
   signOut: (ctx) => ctx.logout(),
 };
 
-/** A store of sessions, like one in Redis. */
+/** Creates a store of sessions, similar to a store in Redis. */
 function createStore() {
   const kept = new Map<string, unknown>();
   return {
@@ -75,9 +75,9 @@ interface Stack {
   readonly koa: typeof Koa;
   readonly signingIn: SigningIn;
   readonly stored: boolean;
-  /** Before Portico. */
+  /** Middlewares that run before Portico. */
   readonly before: readonly Middleware[];
-  /** After it. */
+  /** Middlewares that run after Portico. */
   readonly behind: readonly Middleware[];
   /** Whether the session runs after Portico, by mistake. */
   readonly sessionLast?: boolean;
@@ -98,7 +98,7 @@ export function mountInKoa({
       async (application, users, port) => {
         const app = new koa();
         app.keys = [SECRET];
-        // Koa prints a stack for every caller who leaves a stream.
+        // Stay silent, because Koa prints a stack for each caller who leaves a stream.
         app.silent = true;
         app.use(async (ctx, next) => {
           ctx.cookies.set('early', 'a', { signed: false });

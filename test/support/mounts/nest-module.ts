@@ -26,7 +26,7 @@ import {
   type OwnSession,
 } from './application.ts';
 
-// These sources contain no decorators: they are called as functions.
+// Applies decorators as functions, because these sources contain no decorator syntax.
 
 function decorate(type: Type, name: string, ...decorators: readonly MethodDecorator[]): void {
   const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name);
@@ -68,7 +68,7 @@ function signInPage<Context>(users: Users, own: SigningIn<Context>): Type {
   return SignIn;
 }
 
-/** The application in Nest, on the platform that `create` uses. */
+/** Mounts Portico in an application on Nest. `create` chooses the platform. */
 export function mountInNest<Context>(
   own: SigningIn<Context>,
   create: (module: Type) => Promise<INestApplication>,

@@ -1,8 +1,8 @@
 import type { Mount } from './application.ts';
 
 /**
- * For the soak tests; `examples/nest-*` are separate applications, which run the contract. Each
- * loads only its own platform: both fill most of a small heap.
+ * The Nest mounts for the soak tests. The applications in `examples/nest-*` run the contract. Each
+ * mount loads only its own platform, because both together would fill most of a small heap.
  */
 export const NEST: readonly Mount[] = [
   {

@@ -10,8 +10,8 @@ import { definePlain } from '../plain-host.ts';
 import { closing, orders, prepared, type Mount } from './application.ts';
 
 /**
- * A request as Next's server makes it: a standard one, whose signal ends when the caller
- * disconnects.
+ * Returns a request as Next's server creates it: a standard Request whose signal is aborted when
+ * the caller disconnects.
  */
 function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Request {
   const left = new AbortController();
@@ -36,8 +36,8 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: 
 }
 
 /**
- * The route handlers of `portico/next`, for the soak tests, without Next around them:
- * `examples/next` is a separate application, which runs the contract.
+ * The route handlers of `portico/next` without Next around them, for the soak tests. The
+ * application in `examples/next` runs the contract.
  */
 export const NEXT: Mount = {
   name: 'Next',

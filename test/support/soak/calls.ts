@@ -1,10 +1,10 @@
 import { request, type Agent, type ClientRequest } from 'node:http';
 import type { Endpoint } from './soak.ts';
 
-/** How many requests are under way at once. */
+/** How many requests run at the same time. */
 export const AT_ONCE = 8;
 
-/** A request to the MCP endpoint, with the header fields of its version of MCP. */
+/** A request to the MCP endpoint, with the headers of its MCP version. */
 export interface Sent {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -53,7 +53,10 @@ const ENDLESS: readonly Sent[] = [older, newer].map((message) =>
   message('tools/call', { name: 'never', arguments: {}, _meta: PROGRESS }),
 );
 
-/** Every kind of call in turn, each with a result; questions of a tool are answered. */
+/**
+ * Makes all kinds of calls, one after another. Each must have a result. Questions of a tool are
+ * answered.
+ */
 export async function callAll(endpoint: Endpoint, agent: Agent, calls: number): Promise<void> {
   let begun = 0;
   const oneAfterTheOther = async () => {
@@ -71,8 +74,8 @@ export async function callAll(endpoint: Endpoint, agent: Agent, calls: number): 
 }
 
 /**
- * Some simultaneous calls, to each endpoint in turn; their callers disconnect when all of them are
- * running, and the next follow when all have ended.
+ * Makes some calls at the same time, to one endpoint after another. Their callers disconnect when
+ * all calls are running. The next calls follow when all of these have ended.
  */
 export async function hangUpAll(
   endpoints: readonly Endpoint[],
@@ -92,7 +95,7 @@ export async function hangUpAll(
   }
 }
 
-/** Rejects if a call has no result. */
+/** Returns the result of a call. Rejects if there is none. */
 async function result(endpoint: Endpoint, agent: Agent, message: Sent): Promise<string> {
   const { status, body } = await call(endpoint, agent, message);
   if (status === 200 && body.includes('"result"')) return body;
@@ -117,7 +120,7 @@ function call(
   });
 }
 
-/** On its own connection without an agent. */
+/** Posts a message on a separate connection, without an agent. */
 function post(
   { resource, token }: Endpoint,
   { headers, body }: Sent,

@@ -20,7 +20,8 @@ import {
 import type { Soaked } from './soak.ts';
 
 /**
- * The paths of self-registered and signing clients: each runs `times` calls, of several requests.
+ * The paths of clients that registered themselves or that sign. Each path runs `times` calls, and
+ * each call is several requests.
  */
 export const DOORS: Readonly<
   Record<
@@ -43,8 +44,9 @@ const json = (body: object) => ({
 });
 
 /**
- * POST, GET, PUT, GET with another's token, and DELETE; every other registration has a secret, and
- * stays until it expires. Its next GET renews the secret.
+ * Uses a registration: POST, GET, PUT, GET with another client's token, and DELETE. Every second
+ * registration has a secret and stays until it expires. The next GET of such a registration renews
+ * the secret.
  */
 async function registration({ url }: Soaked, { advance }: Steering): Promise<Path> {
   let kept: { readonly uri: string; readonly token: string } | null = null;
@@ -84,8 +86,9 @@ async function registration({ url }: Soaked, { advance }: Steering): Promise<Pat
 }
 
 /**
- * Consent is shown with a fetched document, shown again from the cache, and denied; a known
- * document is fetched again when it is no longer fresh, and a missing one is refused.
+ * Uses client documents. The consent screen appears with a document that was fetched, appears again
+ * from the cache, and is denied. A known document is fetched again when it is no longer fresh, and
+ * a missing document is rejected.
  */
 async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const host = await startDocumentHost();
@@ -116,14 +119,17 @@ async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> 
       visitor.get(requestOf(url, host.url(`/gone-${number}.json`, 'localhost'))),
     );
     asked += host.asked.length - before;
-    // The new one once, the known one again, and the missing one.
+    // In each round, three documents are fetched: the new one, the known one and the missing one.
     if (asked !== (number + 1) * 3)
       throw new Error(`${asked} documents were asked for in ${number + 1} rounds`);
   };
   return { ...inBatches(1, once), close: () => host.close() };
 }
 
-/** 401 and 403 of the application's own API and of the MCP endpoint, each with its challenge. */
+/**
+ * Gets 401 and 403 from the application's own API and from the MCP endpoint. Each contains a
+ * challenge.
+ */
 async function challenges({ url, json: { resource }, service }: Soaked): Promise<Path> {
   const tokenOf = async (scope: string) => {
     const form = { grant_type: 'client_credentials', scope, resource };
@@ -166,14 +172,14 @@ async function challenges({ url, json: { resource }, service }: Soaked): Promise
     await refused(401, 'scope=', mcp(older('tools/list')));
     await refused(401, 'invalid_token', mcp(call, unknown));
     await refused(403, 'insufficient_scope', mcp(call, bearer(forOrders)));
-    // A personal tool needs an account.
+    // This fails, because a personal tool needs an account.
     await refused(401, 'scope=', mcp(call, bearer(forTools)));
   };
   return inBatches(BATCH, once);
 }
 
 /**
- * Rounds of refreshing: the first use, a repetition with the same answer, the use of its successor,
+ * Refreshes in rounds: a first use, a repetition with the same response, a use of the next token,
  * and a replay, which ends everything.
  */
 async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
@@ -213,9 +219,9 @@ async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<
 }
 
 /**
- * A signing client: its request is pushed, allowed, and its code exchanged, each with an assertion
- * and a proof; its token is used with proofs, refused without one and with a used one, refreshed,
- * introspected and revoked.
+ * Uses a client that signs. Its request is pushed and allowed, and its code is exchanged, each with
+ * an assertion and a proof. Its token is used with proofs, rejected without a proof and with a used
+ * proof, and then refreshed, introspected and revoked.
  */
 async function signing(
   { url, json: { resource }, signer }: Soaked,
@@ -273,7 +279,7 @@ async function signing(
       ...headers,
     };
     const proved = { ...sent, ...bound, DPoP: proof('POST', resource, token) };
-    // It is a valid token without the scope for this.
+    // The token is valid, but lacks the scope for this.
     await expectStatus(403, fetch(resource, { method: 'POST', headers: proved, body }));
     const foreign = {
       ...bound,
@@ -290,8 +296,8 @@ async function signing(
 }
 
 /**
- * A device: its codes, a poll too early, a wrong code of the person, the answer, tokens, a second
- * use, and their end.
+ * Uses a device: its codes, a poll that is too early, a wrong code from the person, the answer,
+ * tokens, a second use, and the end.
  */
 async function devices({ url, device: id }: Soaked, { advance }: Steering): Promise<Path> {
   const visitor = createVisitor(url);
@@ -301,7 +307,7 @@ async function devices({ url, device: id }: Soaked, { advance }: Steering): Prom
     return fetch(`${url}${path}`, { method: 'POST', body });
   };
   const once = async () => {
-    // More than the limit for wrong codes needs.
+    // Move the clock far enough that the limit for wrong codes does not matter.
     await advance(120);
     const begun = await expectStatus(
       200,
@@ -325,7 +331,10 @@ async function devices({ url, device: id }: Soaked, { advance }: Steering): Prom
   return inBatches(1, once);
 }
 
-/** Asks a person to sign out, who stays and then leaves, with a hint that proves nothing. */
+/**
+ * Asks a person to sign out. The person first stays and then signs out. The request contains a hint
+ * that proves nothing.
+ */
 async function logout({ url }: Soaked): Promise<Path> {
   const visitor = createVisitor(url);
   const once = async (number: number) => {

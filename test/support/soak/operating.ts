@@ -15,7 +15,7 @@ import {
 } from './path.ts';
 import type { Soaked } from './soak.ts';
 
-/** The paths of operators: each runs `times` calls, of several requests. */
+/** The paths of operators. Each path runs `times` calls, and each call is several requests. */
 export const OPERATING: Readonly<
   Record<'administration' | 'health' | 'audit' | 'telemetry' | 'ID tokens', Door>
 > = { administration, health, audit, telemetry, 'ID tokens': idTokens };
@@ -27,8 +27,9 @@ async function signedIn(url: string, email?: string): Promise<Visitor> {
 }
 
 /**
- * Applications are listed, one is opened and changed, and the same form is refused the second time;
- * an authorization is revoked; and a person without the permission is refused.
+ * Uses the administrator's pages. Applications are listed, and one of them is opened and changed.
+ * The same form is rejected the second time. An authorization is revoked, and a person without the
+ * permission is rejected.
  */
 async function administration({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
   const ada = await signedIn(url);
@@ -48,13 +49,13 @@ async function administration({ url, native }: Soaked, { advance }: Steering): P
     const consent = await consentOf(ada, requestOf(url, native));
     await ada.submit(consent, { decision: 'allow' });
     await expectStatus(303, doAt(ada, held, 'revoke'));
-    // Beyond the minute in which refused callers cause one event.
+    // Move past the minute in which all refusals of a person cause only one event.
     await advance(61);
   };
   return inBatches(1, once);
 }
 
-/** Each probe checks again: the previous result is too old by then. */
+/** Asks for health. Each probe checks again, because the previous result is too old by then. */
 async function health({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const once = async () => {
     await advance(2);
@@ -73,7 +74,7 @@ const tokenRequest = ({ url, service }: Soaked, scope: string) => {
   });
 };
 
-/** Events that are kept, and the list of them. */
+/** Lets events be stored, and lists them. */
 async function audit(soaked: Soaked): Promise<Path> {
   const ada = await signedIn(soaked.url);
   const list = `${PAGES}/audit?${new URLSearchParams({ type: 'tokens_issued', client: soaked.service.id })}`;
@@ -85,7 +86,7 @@ async function audit(soaked: Soaked): Promise<Path> {
   return inBatches(BATCH, once);
 }
 
-/** Granted and refused requests, each of which is measured. */
+/** Sends requests that succeed and requests that are rejected. Each of them is measured. */
 async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
   let told = await collect();
   const once = async () => {
@@ -102,8 +103,8 @@ async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
 }
 
 /**
- * Sign-in with OpenID Connect, each with an ID token that is verified; a KeySigner signs it, if the
- * mount supports one.
+ * Signs in with OpenID Connect, and verifies each ID token. If the mount supports a KeySigner, it
+ * signs the tokens.
  */
 async function idTokens({ url, native, signedBy }: Soaked): Promise<Path> {
   const visitor = createVisitor(url);

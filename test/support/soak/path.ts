@@ -2,35 +2,38 @@ import { ADA, PASSWORD, codeRequest } from '../portal.ts';
 import { isRedirect, locationOf, type Visitor } from '../visitor.ts';
 import type { Soaked } from './soak.ts';
 
-/** What a path needs of the tested process besides its endpoints. */
+/** What a path needs from the tested process, in addition to its endpoints. */
 export interface Steering {
   /**
-   * Moves its clock, on which limits, windows and freshness depend. Returns by how many
-   * milliseconds it is ahead now.
+   * Moves the clock of the process, which affects limits, windows and freshness. Returns how far
+   * the clock is ahead now, in milliseconds.
    */
   readonly advance: (seconds: number) => Promise<number>;
   /**
-   * Collects its metrics, forgets its spans, and returns how many spans it has reported since its
-   * start.
+   * Collects the metrics of the process, forgets its spans, and returns how many spans it has
+   * reported since it started.
    */
   readonly collect: () => Promise<number>;
 }
 
-/** A path through the server, taken again and again. Rejects if any answer is wrong. */
+/** A path through the server that is used again and again. It rejects if a response is wrong. */
 export interface Path {
-  /** Takes it this many times. */
+  /** Uses the path this many times. */
   go(times: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export type Door = (soaked: Soaked, steering: Steering) => Promise<Path>;
 
-/** Simultaneous calls, if they do not wait for each other. */
+/** How many calls run at the same time, if they do not wait for each other. */
 export const BATCH = 20;
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** This many at once, one batch after the other. */
+/**
+ * Runs calls in batches. The calls of a batch run at the same time, and the batches run one after
+ * another.
+ */
 export function inBatches(
   size: number,
   once: (number: number) => Promise<void>,
@@ -55,7 +58,7 @@ export function requestOf(url: string, client: string, scope = 'orders:read'): s
   return `${url}/oauth/authorize?${query}`;
 }
 
-/** The page, or the one in its place, for a person who signs in if asked. */
+/** Returns the page, or the page that replaces it. Signs the person in if asked. */
 export async function visitSignedIn(visitor: Visitor, url: string, email = ADA): Promise<Response> {
   const page = await visitor.visit(url);
   if (!(await page.clone().text()).includes('type="password"')) return page;
@@ -63,7 +66,7 @@ export async function visitSignedIn(visitor: Visitor, url: string, email = ADA):
   return visitor.visit(locationOf(signedIn).href);
 }
 
-/** Signs in if asked. */
+/** Returns the consent screen. Signs the person in if asked. */
 export async function consentOf(visitor: Visitor, url: string): Promise<Response> {
   const page = await visitSignedIn(visitor, url);
   if (page.status === 200 && !isRedirect(page)) return page;

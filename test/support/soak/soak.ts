@@ -7,11 +7,11 @@ import { DOORS } from './doors.ts';
 import { OPERATING } from './operating.ts';
 import type { Steering } from './path.ts';
 
-/** The kit's own server, beside the mounts of other frameworks. */
+/** The kit's own server. It is tested in addition to the mounts of other frameworks. */
 export const KIT = '@portico/kit';
 
 /**
- * The subjects of the soak test: the kit, and one mount of each framework; one for each way to
+ * The mounts in the soak test: the kit, and one mount for each framework. One mount for each way to
  * mount comes first.
  */
 export const SOAKED: readonly string[] = [
@@ -32,56 +32,57 @@ export interface Endpoint {
   readonly token: string;
 }
 
-/** What the process under test reports when it listens. */
+/** The message of the tested process when it listens. */
 export interface Soaked {
-  /** An MCP endpoint that answers with JSON, and one that streams. */
+  /** Two MCP endpoints. One answers with JSON, and the other streams. */
   readonly json: Endpoint;
   readonly streaming: Endpoint;
-  /** The address of the first, with the application's API at `/api/orders`. */
+  /** The address of the first endpoint's server. Its API is at `/api/orders`. */
   readonly url: string;
-  /** A client with `client_credentials`, for `mcp:service` and `orders:read`. */
+  /** A client with `client_credentials`. Its scopes are `mcp:service` and `orders:read`. */
   readonly service: { readonly id: string; readonly secret: string };
   /** A public client, for people. */
   readonly native: string;
-  /** The key that signs ID tokens: a KeySigner's, if the mount supports one. */
+  /** The key that signs ID tokens. If the mount supports a KeySigner, it is the KeySigner's key. */
   readonly signedBy: string;
-  /** A client that authenticates with assertions, and its private key (ES256, as PEM). */
+  /** A client that authenticates with assertions, and its private key (ES256, in PEM). */
   readonly signer: { readonly id: string; readonly key: string };
   /** The id of a public client for devices. */
   readonly device: string;
 }
 
 /**
- * Commands for the process: report the size of its heap, collect the metrics, answer once this many
- * calls wait for their callers to leave, or move its clock. It answers with a number.
+ * A command for the process. It can report the size of its heap, collect the metrics, answer when
+ * this many calls wait for their callers to disconnect, or move its clock. The response is a
+ * number.
  */
 export type Asked =
   'heap' | 'collect' | { readonly waiting: number } | { readonly advance: number };
 
 export interface SoakOptions {
-  /** One of SOAKED, or another mount. */
+  /** The mount: one of SOAKED, or another one. */
   readonly mount: string;
   /**
-   * MCP calls in each mode that are measured, after some that are not; other paths take a share of
-   * it.
+   * The number of MCP calls that are measured in each mode. Some calls before them are not
+   * measured. Other paths get a share of this number.
    */
   readonly calls: number;
-  /** The heap of the process, in MiB. */
+  /** The size of the process's heap, in MiB. */
   readonly heap: number;
-  /** Which paths to take; all unless given. */
+  /** The paths to use. Default: all. */
   readonly paths?: readonly PathName[];
 }
 
 /**
- * What a call leaves in the heap, in bytes: the slope of a line through several measurements, with
- * its standard error.
+ * What a call leaves in the heap, in bytes. It is the slope of a line through several measurements,
+ * with its standard error.
  */
 export interface Growth {
   readonly bytes: number;
   readonly error: number;
 }
 
-/** How many calls of a path equal one MCP call: they take as long. */
+/** How many calls of each path take as long as one MCP call. */
 const SHARES = {
   JSON: 1,
   streaming: 1,
@@ -104,13 +105,13 @@ export type PathName = keyof typeof SHARES;
 
 export const PATHS = Object.keys(SHARES) as readonly PathName[];
 
-/** The heap is measured this often, and once before. */
+/** How many times the heap is measured. It is also measured once before. */
 const MEASURES = 5;
 const WARM_UP = 100;
 
 /**
- * Takes every path of a process with a small heap, and measures how much the heap grows. Rejects if
- * any answer is wrong.
+ * Uses every path of a process with a small heap, and measures how much the heap grows. Rejects if
+ * a response is wrong.
  */
 export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, Growth>> {
   const { mount, calls, heap, paths = PATHS } = options;
@@ -190,7 +191,7 @@ const at = (go: (calls: number) => Promise<void>) => ({ go, close: async () => {
 
 type Point = readonly [calls: number, heap: number];
 
-/** By least squares. */
+/** Returns the slope, by least squares. */
 function slopeOf(points: readonly Point[]): Growth {
   const mean = (of: (point: Point) => number) =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length;

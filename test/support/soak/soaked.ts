@@ -1,5 +1,5 @@
-// The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`,
-// with an IPC channel.
+// The process that soak.ts measures. It runs one mount, with and without streaming. Start it as
+// `soaked.ts <mount>`, with an IPC channel.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { ExportResultCode } from '@opentelemetry/core';
@@ -26,7 +26,10 @@ const available: ToolInterface = {
   handle: () => ({ available: true }),
 };
 
-/** Takes a turn of the event loop, listens for the end of its call, and reports progress. */
+/**
+ * A tool that waits for a turn of the event loop, listens for the end of its call, and reports
+ * progress.
+ */
 const later: ToolInterface = {
   name: () => 'later',
   description: () => 'Says the same a little later',
@@ -39,10 +42,10 @@ const later: ToolInterface = {
   },
 };
 
-/** Running calls of the next tool. */
+/** The number of running calls of the next tool. */
 let waiting = 0;
 
-/** Answers only after its caller has left. */
+/** A tool that returns only after its caller has disconnected. */
 const never: ToolInterface = {
   name: () => 'never',
   description: () => 'Waits until the server no longer listens',
@@ -57,7 +60,7 @@ const never: ToolInterface = {
   },
 };
 
-/** Asks first, and answers when the question was answered. */
+/** A tool that first asks a question, and then returns the answer. */
 const asks: ToolInterface = {
   name: () => 'asks',
   description: () => 'Asks first',
@@ -76,7 +79,7 @@ const asks: ToolInterface = {
       : { available: state !== null },
 };
 
-/** Acts for the person with the linked account. */
+/** A tool that acts for the person with the linked account. */
 const mine: ScopedToolInterface = {
   name: () => 'mine',
   description: () => 'Says that it is there for somebody',
@@ -101,7 +104,7 @@ const SCOPES = {
   'orders:read': 'See your orders',
 };
 
-/** Measured in the mode without streaming. */
+/** Starts the mount. Only the mode without streaming has metrics and spans. */
 async function start(streaming: boolean): Promise<Started> {
   const measured = streaming ? {} : { telemetry };
   const config = {
@@ -159,7 +162,7 @@ async function start(streaming: boolean): Promise<Started> {
   return { ...mounted, resource: mounted.mcp.resource };
 }
 
-/** Counts spans, and reports them nowhere. */
+/** The number of spans. They are counted and then dropped. */
 let spans = 0;
 const exporter: SpanExporter = {
   export(ended, done) {
@@ -181,7 +184,7 @@ async function collect(): Promise<number> {
 }
 
 const PAIR = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** Like one that asks a module: answers later. */
+/** A key signer that answers later, like one that asks a hardware module. */
 const KEY_SIGNER: KeySigner = {
   algorithm: 'RS256',
   kid: 'soak',
@@ -243,7 +246,7 @@ async function endpointOf(
   return { resource, token };
 }
 
-/** Objects that are finalized in one turn of the event loop can be collected in the next. */
+/** Collect twice: objects with a finalizer are freed only in the turn after their finalizer ran. */
 async function heapUsed(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
   for (let turn = 0; turn < 4; turn += 1) {
@@ -255,7 +258,7 @@ async function heapUsed(): Promise<number> {
 
 /** How far the clock of this process is ahead, in milliseconds. */
 let ahead = 0;
-// Set before anything starts: code without its own clock uses this one.
+// Replace it before anything starts. Code without a separate clock then uses this one.
 const { now } = Date;
 Date.now = () => now() + ahead;
 

@@ -22,13 +22,13 @@ import {
   type TokenRequest,
 } from './token-rules.ts';
 
-/** What applications and resource servers send and receive, in the terms of the model. */
+/** The requests and responses of applications and resource servers, in the terms of the model. */
 
 export { CHALLENGE };
 export const NONCE = 'the-nonce';
 type Form = Readonly<Record<string, string>>;
 
-/** How a client authenticates. */
+/** Returns the parameters with which a client authenticates. */
 function credentials(
   known: Known,
   client: KnownClient,
@@ -174,8 +174,8 @@ function offeredInstead(
 }
 
 /**
- * The name of these tokens; a repeated answer keeps its first name, and a second answer to one use
- * has another.
+ * Returns the name of these tokens. A repeated response keeps its first name. A second response to
+ * the same use has another name.
  */
 function hold(
   { tokens }: Known,
@@ -192,7 +192,7 @@ function hold(
   return gives;
 }
 
-/** AS-11.1: its subject, its audience, and a published key. */
+/** Checks an ID token (AS-11.1): its subject, its audience, and that a published key signed it. */
 async function verifyIdToken(
   known: Known,
   node: Node,
@@ -230,7 +230,7 @@ export async function revoke(known: Known, request: Revocation, at: number): Pro
   return { is: 'done' };
 }
 
-/** The resource server, which introspects. */
+/** The name of the resource server, which introspects tokens. */
 export const INSPECTOR = 'inspector';
 
 export async function look(known: Known, request: LookUp, at: number): Promise<Answer> {
@@ -266,7 +266,7 @@ function presented(known: Known, { token, asBearer }: LookUp, path: string): For
   return boundHeaders(KEYS.own, 'GET', `${ISSUER}${path}`, access, { iat });
 }
 
-/** An API of the host's own, which `token()` protects. */
+/** Calls an API of the host's own, which `token()` protects. */
 async function callApi({ server }: Node, request: Request): Promise<Response> {
   const { token } = await import('portico');
   return server.withToken(request, async () => {
@@ -312,7 +312,7 @@ function introspected(known: Known, told: Introspection, family: string | null):
   };
 }
 
-/** The owner of an authorization; null for a client's own token. */
+/** Returns the owner of an authorization. Returns null for a client's own token. */
 function subjectOf(known: Known, family: string | null): string | null {
   return family === null ? null : get(known.authorizations, family).subject;
 }

@@ -26,7 +26,7 @@ class Step implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** The commands of a run; `replayPath` comes from a failure. */
+/** Returns the commands of a run. `replayPath` comes from a failed run. */
 export function commands(
   longest: number,
   replayPath?: string,

@@ -1,30 +1,34 @@
 /**
- * The part of the stateful model about codes, tokens and their authorizations (AS-5, AS-9, AS-10),
- * as a function: from a state and one request to the next state and the answer. `world.ts` has the
- * rest; `history/checker.ts` searches orders with this function. Nothing is removed here: an
- * expired value is refused, whether or not its row is gone.
+ * The part of the stateful model about codes, tokens and their authorizations (AS-5, AS-9, AS-10).
+ * It is a function: from a state and one request, it gives the next state and the response.
+ * `world.ts` contains the rest. `history/checker.ts` uses this function to search for an order.
+ * Nothing is removed here: an expired value is rejected, whether its row exists or not.
  */
 
-/** In seconds. */
+/** Lifetimes in seconds. */
 export interface Lifetimes {
   readonly code: number;
   readonly access: number;
   readonly refresh: number;
-  /** `refresh_retry_seconds`; none: a used refresh token is a replay at any time. */
+  /**
+   * The setting `refresh_retry_seconds`. If it is missing, a used refresh token is always a replay.
+   */
   readonly retry?: number;
 }
 
-/** One authorization. Codes, tokens and families have names here; their values are the server's. */
+/**
+ * An authorization. Codes, tokens and families have names here. Their values come from the server.
+ */
 interface Family {
   readonly client: string;
   readonly codeExpires: number;
   readonly codeSpent: boolean;
-  /** The current refresh token. All others that were issued are used. */
+  /** The current refresh token. All other refresh tokens that were issued are used up. */
   readonly current: string | null;
   readonly currentExpires: number;
   /**
-   * The token whose use gave the current one, and until when that is answered again; null if there
-   * is none.
+   * The token whose use issued the current one, and until when that use may be repeated. Null if
+   * there is no such token.
    */
   readonly previous: { readonly token: string; readonly until: number } | null;
   readonly ended: boolean;
@@ -38,7 +42,7 @@ interface AccessToken {
 
 /** The state at one moment. */
 export interface State {
-  /** Seconds. */
+  /** The time in seconds. */
   readonly now: number;
   readonly families: Readonly<Record<string, Family>>;
   readonly accessTokens: Readonly<Record<string, AccessToken>>;
@@ -47,18 +51,18 @@ export interface State {
   readonly active: boolean;
 }
 
-/** The ways to present a code wrongly. */
+/** The wrong ways to present a code. */
 export const CODE_FAULTS = ['none', 'verifier', 'redirect', 'missing', 'unknown'] as const;
 
 /**
- * A changed refresh token that names no family (`unknown`), or its own family without being the
- * current one (`used`).
+ * The wrong refresh tokens. Each is a changed token. An `unknown` one names no family. A `used` one
+ * names its own family, but is not the current token.
  */
 export const REFRESH_FAULTS = ['none', 'unknown', 'used'] as const;
 
 /**
- * One request. `as` is the client that sends it, `name` the name of the tokens in its answer:
- * tokens that were answered before keep their name.
+ * A request. `as` is the client that sends it. `name` is the name of the tokens in its response.
+ * Tokens that an earlier response already contained keep their name.
  */
 export type Request =
   | {
@@ -96,14 +100,14 @@ export const NOTHING: State = {
   active: true,
 };
 
-/** A person allows the client access: there is a code. */
+/** A person allows access to the client. Now there is a code. */
 export function allowed(state: State, family: string, client: string, lifetimes: Lifetimes): State {
   const code = { codeExpires: state.now + lifetimes.code, codeSpent: false };
   const refreshState = { current: null, currentExpires: 0, previous: null };
   return withFamily(state, family, { client, ...code, ...refreshState, ended: false });
 }
 
-/** The person allows it again before the code was used: another code replaces it. */
+/** The person allows the access again before the code was used. Another code replaces it. */
 export function allowedAgain(state: State, id: string, lifetimes: Lifetimes): State {
   const codeExpires = state.now + lifetimes.code;
   return withFamily(state, id, { ...found(state.families, id), codeExpires });
@@ -121,7 +125,7 @@ export function isGood(state: State, token: string): boolean {
   );
 }
 
-/** The only answer to a single request, and the next state. */
+/** Returns the only possible response to a request, and the next state. */
 export function step(state: State, request: Request, lifetimes: Lifetimes): Outcome {
   if ('as' in request && state.revokedClients.includes(request.as)) return { state, answer: 401 };
   switch (request.kind) {
@@ -167,7 +171,7 @@ function exchange(
   return { state: issued(spent, id, name, lifetimes), answer: 200 };
 }
 
-/** No request has this answer. */
+/** A response that no request has. */
 const NEVER: Answer = 0;
 
 /** AS-5.4, AS-5.5, AS-5.16, AS-5.17, AS-5.18. */
@@ -180,7 +184,7 @@ function refresh(
   const family = found(state.families, id);
   if (fault === 'unknown' || family.client !== as) return { state, answer: 400 };
   if (isAnsweredAgain(state, request)) {
-    // The same tokens as before, or none.
+    // The response contains the same tokens as before, or none.
     if (state.active) return { state, answer: name === family.current ? 200 : NEVER };
     return { state, answer: 400 };
   }
@@ -194,8 +198,8 @@ function refresh(
 }
 
 /**
- * Whether a used refresh token is in time for a repeated answer, apart from its other conditions
- * (AS-5.18).
+ * Whether a used refresh token is still in time for a repeated response (AS-5.18). Other conditions
+ * are not checked here.
  */
 export function isAnsweredAgain(
   { families, now }: State,
@@ -226,7 +230,7 @@ function issued(
   };
 }
 
-/** Its family was revoked: by its client, its person or a replay. */
+/** Ends a family, because its client, its person or a replay revoked it. */
 export function ended(state: State, id: string): State {
   return withFamily(state, id, { ...found(state.families, id), ended: true });
 }

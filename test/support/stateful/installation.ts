@@ -21,27 +21,30 @@ import { createLossyStore, type LossyStore } from '../lossy-store.ts';
 import type { Settings } from './world.ts';
 
 /**
- * An application with two processes on one store, reset for every run: its tables are empty, its
- * people and keys new.
+ * An application with two processes on one store. It is reset for every run: the tables are empty,
+ * and the people and keys are new.
  */
 export interface Installation {
   readonly nodes: readonly Node[];
-  /** Used by the commands of an operator, which no fault affects. */
+  /** The server for the commands of an operator. Faults do not affect it. */
   readonly console: AuthorizationServer;
   /** Adds a person with these permissions. */
   addPerson(name: string, permissions: readonly string[]): void;
   setActive(name: string, active: boolean): void;
   setPermission(name: string, permission: string, holds: boolean): void;
   advance(seconds: number): void;
-  /** When it began, in seconds since 1970. */
+  /** When the run began, in seconds since 1970. */
   readonly start: number;
-  /** Seconds since 1970. */
+  /** Returns the time in seconds since 1970. */
   now(): number;
-  /** Ends a process and starts another in its place: its memory is gone, and its store is back. */
+  /**
+   * Ends a process and starts another one in its place. Everything in its memory is lost, and its
+   * store is available again.
+   */
   restart(node: number): void;
-  /** If not null, awaited before each use of a process's store. */
+  /** If it is not null, each use of a process's store first awaits it. */
   turn: (() => Promise<void>) | null;
-  /** The id of the newest authorization. */
+  /** Returns the id of the newest authorization. */
   lastAuthorization(): string;
   close(): Promise<void>;
 }
@@ -52,12 +55,12 @@ export interface Node {
   readonly store: LossyStore;
 }
 
-/** The person of the browser. */
+/** A browser, with the person who uses it. */
 export interface Browser {
   readonly person: string;
 }
 
-/** The database of a test file. */
+/** The database that a test file uses. */
 export interface Engine {
   readonly dialect: OpenedDatabase['dialect'];
   install(settings: Settings): Promise<Installation>;
@@ -68,7 +71,10 @@ export const ISSUER = 'https://host.example';
 const PROVIDER = 'people';
 export const reference = (id: string) => ({ provider: PROVIDER, id });
 
-/** The host's own is immediate, so that the order depends only on the store. */
+/**
+ * The host's own hasher. It resolves at once, so that the order of events depends only on the
+ * store.
+ */
 const hasher: PasswordHasher = {
   hash: async (password) => `sha256$${digest(password)}`,
   async verify(password, hash) {
@@ -94,7 +100,8 @@ export async function openEngine(): Promise<Engine> {
   const created = await createDatabase(folder);
   const open = () => openDatabase(created.url, { directory: folder });
   const first = open();
-  // Two SQLite connections in one thread would wait for each other forever.
+  // Use the same connection twice, because two SQLite connections in one thread would wait for each
+  // other forever.
   const isFile = first.dialect === 'sqlite';
   const stores = isFile ? [first, first] : [first, open()];
   await migrate(first, oauthServerMigrations);
@@ -122,7 +129,7 @@ export async function openEngine(): Promise<Engine> {
   };
 }
 
-/** Those that still exist, of all that there have been. */
+/** Returns the tables that exist, of all tables that Portico has ever had. */
 async function tablesOf(database: OpenedDatabase): Promise<readonly string[]> {
   const there: string[] = [];
   for (const table of EMPTIED) {
@@ -135,7 +142,7 @@ async function tablesOf(database: OpenedDatabase): Promise<readonly string[]> {
   return there;
 }
 
-/** Only for making keys. */
+/** A host that is used only to create keys. */
 const NOBODY: Host = {
   signedIn: async () => null,
   loadAccount: async () => null,
@@ -167,7 +174,7 @@ function serverOn(
     private_key_jwt: true,
     dpop: 'accept',
   });
-  // With this draw, a client that must wait after wrong secrets goes ahead.
+  // With this random number, a client that must wait after wrong secrets is let through.
   return createAuthorizationServer({
     publicUrl: ISSUER,
     config,
@@ -264,7 +271,7 @@ function install(
   return installation;
 }
 
-/** The store; each use waits for its turn while turns are given. */
+/** Wraps the store. Each use waits for its turn while `turnOf` returns a function. */
 function inTurn(inner: OpenedDatabase, turnOf: () => Installation['turn']): OpenedDatabase {
   return {
     ...inner,

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { CODE_FAULTS, REFRESH_FAULTS } from './grants.ts';
 
 /**
- * The parts of runs. Numbers choose among what exists at that time, so that a shrunk run still has
- * a meaning.
+ * The parts of runs. Numbers choose among the things that exist at that time. So a run still has a
+ * meaning after fast-check has shortened it.
  */
 
 const any = fc.nat({ max: 99 });
@@ -58,7 +58,7 @@ const exchange = fc.record({
 const refresh = fc.record({
   does: fc.constant('refresh' as const),
   family: any,
-  /** 0 is the newest. */
+  /** The age of the chosen one. 0 is the newest. */
   age: mostly(0, 1, 2, 5),
   node: any,
   byOther: seldom,
@@ -83,11 +83,12 @@ const revoke = fc.record({
 });
 const numbered = <T extends string>(...kinds: readonly T[]) =>
   fc.record({ does: fc.constantFrom(...kinds), one: any, two: any, node: any });
-/** The authorization's own client and another, with the same code or token. */
+/** Two uses of the same code or token: by the authorization's own client, and by another client. */
 const rivals = fc.oneof(exchange, refresh).map((one) => [one, { ...one, byOther: !one.byOther }]);
 const together = fc
   .oneof(
-    // The current token twice at once: by chance it is one of twenty.
+    // Use the current token twice at the same time. Without this, it would rarely happen, because
+    // it is one token of twenty.
     {
       weight: 2,
       arbitrary: refresh.map((one) => [{ ...one, age: 0, byOther: false, wrong: 'none' as const }]),

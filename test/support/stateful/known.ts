@@ -4,7 +4,7 @@ import type { Installation, Node } from './installation.ts';
 import { found, type Settings } from './world.ts';
 
 /**
- * What the clients, the people and the operator of an installation know, under the names of the
+ * Everything that the clients, people and operators of an installation know, under the names in the
  * model.
  */
 export interface Known {
@@ -15,9 +15,9 @@ export interface Known {
   readonly tokens: Map<string, KnownTokens>;
   /** The id of each authorization. */
   readonly authorizations: Map<string, KnownAuthorization>;
-  /** The consent screens, as received. */
+  /** The consent screens as received. */
   readonly screens: Map<string, Response>;
-  /** Public subjects, by person: an erased person has a new one afterwards. */
+  /** The public subjects by person. A person who was erased gets a new subject. */
   readonly subjects: Map<string, string>;
   readonly erasures: Map<string, number>;
   readonly keySets: Map<string, JSONWebKeySet>;
@@ -26,7 +26,7 @@ export interface Known {
 export interface KnownClient {
   readonly id: string;
   readonly kind: string;
-  /** All that existed, the newest last; none for a client without. */
+  /** All secrets that existed, with the newest last. Empty for a client without a secret. */
   readonly secrets: string[];
   readonly redirectUri: string;
 }
@@ -35,18 +35,18 @@ export interface KnownTokens {
   readonly access: string;
   readonly refresh: string;
   readonly client: string;
-  /** Null for a client itself. */
+  /** The authorization. Null for a client's own token. */
   readonly family: string | null;
 }
 
 export interface KnownAuthorization {
   readonly id: string;
   readonly client: string;
-  /** Its owner, as in `subjects`. */
+  /** The owner, as named in `subjects`. */
   readonly subject: string;
 }
 
-/** Keys of clients: their values make no difference between runs. */
+/** Keys of clients. All runs use the same keys, because their values do not matter. */
 export const KEYS: Readonly<Record<'assertions' | 'own' | 'other', ClientKey>> = {
   assertions: newKey('ES256', 'assertions'),
   own: newKey('ES256', 'own'),
@@ -82,7 +82,9 @@ export function nodeOf({ installation }: Known, node: number): Node {
   return at;
 }
 
-/** The person of a public subject; an unknown one says so. */
+/**
+ * Returns the person with this public subject. For an unknown subject, returns a text that says so.
+ */
 export function subjectNamed({ subjects }: Known, subject: unknown, expected: string): string {
   const known = subjects.get(expected);
   const isOthers = [...subjects].some(([who, each]) => each === subject && who !== expected);
@@ -91,7 +93,7 @@ export function subjectNamed({ subjects }: Known, subject: unknown, expected: st
   return subjects.get(expected) === subject ? expected : `somebody else than ${expected}`;
 }
 
-/** The name of the client with this id. */
+/** Returns the name of the client with this id. */
 export function clientNamed({ clients }: Known, id: unknown): string {
   const one = [...clients].find(([, client]) => client.id === id);
   return one === undefined ? `an unknown client ${String(id)}` : one[0];

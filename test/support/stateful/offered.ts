@@ -1,6 +1,6 @@
 import type { REFRESH_FAULTS } from './grants.ts';
 
-/** Refresh tokens with a mistake, and the text that replaces them. */
+/** Values that wrong refresh tokens are made from. */
 
 interface Beside {
   /** A refresh token of another authorization. */
@@ -11,7 +11,10 @@ interface Beside {
 
 type Way = (token: string, beside: Beside) => string;
 
-/** The text with the last letter but one changed: not all bits of the last one count. */
+/**
+ * Changes the second to last letter of the text. It does not change the last one, because some bits
+ * of that letter have no meaning.
+ */
 export const altered = (part: string) =>
   `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
 
@@ -20,7 +23,10 @@ function withPart(token: string, at: number, change: (part: string) => string): 
   return parts.with(at, change(parts.at(at) ?? '')).join('.');
 }
 
-/** These identify no authorization. They are opaque; only their parts between dots are moved. */
+/**
+ * Ways to create a token that names no authorization. Tokens are opaque, so only their parts
+ * between dots are moved or changed.
+ */
 const UNKNOWN: readonly Way[] = [
   (token) => withPart(token, 1, altered),
   (token) => withPart(token, 0, altered),
@@ -34,12 +40,12 @@ const UNKNOWN: readonly Way[] = [
   (_, { code }) => code,
 ];
 /**
- * An access token is unknown as a refresh token; the revocation endpoint recognizes it, and ends
+ * The refresh grant does not know an access token. The revocation endpoint recognizes it and ends
  * it.
  */
 const UNKNOWN_TO_REFRESH: readonly Way[] = [...UNKNOWN, (_, { accessToken }) => accessToken];
 /**
- * These contain what only a token of the authorization can contain, and are not the current one.
+ * Ways to create a token that only this authorization can have, but that is not the current one.
  */
 const USED: readonly Way[] = [
   (token) => withPart(token, -1, altered),
@@ -49,7 +55,7 @@ const USED: readonly Way[] = [
   (token, { other }) => withPart(token, -1, () => altered(other.split('.').at(-1) ?? '')),
 ];
 
-/** What is presented in place of a refresh token. */
+/** Returns the text that is presented instead of the refresh token. */
 export function offered(
   token: string,
   wrong: (typeof REFRESH_FAULTS)[number],

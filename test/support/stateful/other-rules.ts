@@ -27,11 +27,11 @@ import {
 } from './token-rules.ts';
 
 /**
- * What the documents say about every request except those for tokens: each possible answer, and the
- * next state.
+ * The rules of the documents for all requests except those for tokens. Each rule returns every
+ * possible response with the next state.
  */
 
-/** Presents something to the revocation endpoint (RFC 7009). */
+/** Presents a value to the revocation endpoint (RFC 7009). */
 export interface Revocation {
   readonly kind: 'revoke';
   readonly what: 'refresh' | 'access' | 'code' | 'own';
@@ -47,7 +47,7 @@ export interface Revocation {
 export interface LookUp {
   readonly kind: 'introspect' | 'userinfo' | 'api';
   readonly token: string;
-  /** The introspecting client; null for the resource server, which has the right. */
+  /** The client that introspects. Null for the resource server, which is allowed to. */
   readonly as: string | null;
   /** Whether a bound token is presented without a proof. */
   readonly asBearer: boolean;
@@ -65,7 +65,7 @@ export interface Reply {
   readonly kind: 'reply';
   readonly question: string;
   readonly allows: boolean;
-  /** The name of the authorization that may result. */
+  /** The name of the authorization that this may create. */
   readonly family: string;
 }
 
@@ -195,7 +195,8 @@ function introspected(world: World, living: NonNullable<ReturnType<typeof living
 }
 
 /**
- * A person's identity for applications: a new one after everything about them was erased (AS-31.8).
+ * Returns a person's identity for applications. It is new after everything about the person was
+ * erased (AS-31.8).
  */
 const subjectOf = (world: World, person: string) =>
   `${person} ${found(world.people, person).erasures}`;
@@ -207,9 +208,9 @@ export function ask(world: World, request: Ask, settings: Settings): readonly Ou
   const isVerified = client.kind !== 'registered';
   return lives(world, id).flatMap((isThere) => {
     const { active } = found(world.people, person);
-    // Only for unverified clients the documents say whether sign-in comes first (AS-7.17).
+    // The documents say only for unverified clients whether sign-in comes first (AS-7.17).
     const signIn = active ? [] : [SIGN_IN];
-    // Its redirect URI is gone with the grant.
+    // Without the grant, the client has no redirect URI either.
     if (!isThere || !client.grants.includes('authorization_code'))
       return only(world, PAGE, ...signIn);
     const isBeyond = scope.some((each) => !client.scopes.includes(each));
@@ -255,7 +256,7 @@ export function reply(world: World, request: Reply, settings: Settings): readonl
   });
 }
 
-/** The same answer again; it must grant now what it granted before. */
+/** Repeats the same answer. It must now grant what it granted before. */
 function replyAgain(
   world: World,
   { question: id, allows }: Reply,
@@ -265,7 +266,7 @@ function replyAgain(
   const { answered, expires } = found(world.questions, id);
   const isSame = answered?.allows === allows && now(world) < answered.at + settings.code;
   if (!isSame) return only(world, PAGE);
-  // After its time it may have been removed.
+  // After its expiry, it may have been removed.
   const gone = expires <= now(world) ? [PAGE] : [];
   const { family } = answered;
   if (family === null) return only(world, redirected('access_denied'), ...gone);
@@ -355,10 +356,12 @@ export function newClient(kind: Client['kind'], world: World): Client {
 
 type Update = Extract<Deed, { readonly client: string }>;
 
-/** A person with the right to do something may be asked for it. */
+/** Rejects an update that would leave the client without scopes. */
 const whole = (update: Partial<Client> | null) => (update?.scopes?.length === 0 ? null : update);
 
-/** The client after an update (AS-13.13, AS-30.2); null if it is refused. */
+/**
+ * Returns the client after an update (AS-13.13, AS-30.2). Returns null if the update is rejected.
+ */
 function updated(client: Client, update: Update, at: number): Partial<Client> | null {
   const { kind, scopes, grants } = client;
   if (kind === 'registered') return null;
@@ -369,7 +372,7 @@ function updated(client: Client, update: Update, at: number): Partial<Client> | 
         ? { scopes: scopes.filter((each) => each !== update.scope) }
         : null;
     case 'widen':
-      // A client that only acts for itself has no scope about a person.
+      // A client that only acts for itself cannot have a scope about a person.
       if (isRobot && PERSONAL.includes(update.scope)) return null;
       return { scopes: scopes.includes(update.scope) ? scopes : [...scopes, update.scope] };
     case 'no refresh':
@@ -411,7 +414,9 @@ const familiesOf = (world: World, person: string, client?: string) =>
 const endedAll = (world: World, families: readonly string[]): World =>
   families.reduce((each, family) => ({ ...each, grants: ended(each.grants, family) }), world);
 
-/** AS-31.5. An authorization without anything left may be unknown. */
+/**
+ * Revokes an authorization (AS-31.5). If everything about it is gone, the server may not know it.
+ */
 function revokeAuthorization(world: World, family: string): readonly Outcome[] {
   if (found(world.about, family).erased) return only(world, REFUSED);
   const isGone = isOver(world, family);
@@ -419,7 +424,7 @@ function revokeAuthorization(world: World, family: string): readonly Outcome[] {
   return isGone ? [...only(world, REFUSED), ...only(after, DONE)] : only(after, DONE);
 }
 
-/** Whether everything of it has expired: then it may have been removed. */
+/** Whether everything of the authorization has expired. Then it may have been removed. */
 function isOver(world: World, family: string): boolean {
   const { codeExpires, currentExpires } = found(world.grants.families, family);
   const tokens = Object.values(world.grants.accessTokens).filter((each) => each.family === family);
@@ -444,16 +449,17 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
       erasures: found(world.people, person).erasures + 1,
     });
   }
-  // Without rows there is nothing to end; rows may have been removed, and the subject stays longer.
+  // If there are no rows, there is nothing to end. Rows may have been removed, but the subject
+  // stays longer.
   return isKnown ? only(after, DONE) : [...only(after, DONE), ...only(world, REFUSED)];
 }
 
-/** AS-6.10: on the person's own page. */
+/** Ends a client's access on the person's own page (AS-6.10). */
 function takeBack(world: World, person: string, client: string): readonly Outcome[] {
   if (!found(world.people, person).active) return only(world, SIGN_IN);
   const families = familiesOf(world, person, client);
-  // One that its client may not use now can still be revoked: it would be valid again with the
-  // grant.
+  // You can also revoke an authorization that its client may not use now. It would be valid again
+  // if the client got the grant back.
   const { grants } = found(world.clients, client);
   const asIfGranted = changed(world, 'clients', client, { grants: [...grants, ...CODE_GRANTS] });
   const listed = families.map((family) => isListed(asIfGranted, family));
@@ -467,7 +473,7 @@ function takeBack(world: World, person: string, client: string): readonly Outcom
   ];
 }
 
-/** AS-31.1: each possible list. */
+/** Returns every possible list of authorizations (AS-31.1). */
 function listings(world: World, client: string): readonly (readonly string[])[] {
   const families = Object.keys(world.about).filter((family) => clientOf(world, family) === client);
   let lists: readonly (readonly string[])[] = [[]];

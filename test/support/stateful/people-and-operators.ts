@@ -17,12 +17,12 @@ import type { Answer } from './token-rules.ts';
 import { PERSONAL, SCOPES, type ClientKind } from './world.ts';
 
 /**
- * What people do in their browsers, and operators on the console, with the results in the terms of
+ * What people do in their browsers and operators do on the console. The results are in the terms of
  * the model.
  */
 
 const STATE = 'the-state';
-/** The words for each scope on the consent screen. */
+/** The text of each scope on the consent screen. */
 const LABELS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   openid: 'Confirm who you are',
   profile: 'See your profile, such as your name',
@@ -54,7 +54,10 @@ export async function ask(known: Known, request: Ask, at: number): Promise<Answe
   return { is: 'question', scopes: SCOPES.filter((each) => html.includes(LABELS[each])) };
 }
 
-/** AS-7.4: to the client with `state` and `iss`, or to the sign-in page. */
+/**
+ * Reads a redirect (AS-7.4). It leads to the client, with `state` and `iss`, or to the sign-in
+ * page.
+ */
 function redirected(response: Response, { redirectUri }: Pick<KnownClient, 'redirectUri'>): Answer {
   const to = new URL(response.headers.get('location') ?? '', ISSUER);
   if (to.origin === ISSUER && to.pathname === '/login') return { is: 'sign-in' };
@@ -103,7 +106,7 @@ export async function reply(
   return { is: 'code' };
 }
 
-/** Null if it was refused, with nothing changed. */
+/** Returns the result. Returns null if the work was rejected and changed nothing. */
 async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
@@ -219,7 +222,7 @@ async function register(known: Known, kind: ClientKind, at: number): Promise<Kno
   };
 }
 
-/** RFC 7591. */
+/** Registers a client that describes itself (RFC 7591). */
 async function registerItself(known: Known, at: number): Promise<KnownClient> {
   const metadata = {
     client_name: 'An application',

@@ -23,19 +23,19 @@ import {
   type World,
 } from './world.ts';
 
-/** The meaning of a command in the current world, or null if there is nothing for it. */
+/** What a command does in the current world. */
 export type Plan = (model: Model, real: Real) => Promise<void>;
 
 type Of<Does> = Extract<Intent, { readonly does: Does }>;
 
-/** Who is there at the start of a run, and who comes later. */
+/** The people at the start of a run, and the most clients and families that it may have later. */
 const PEOPLE: readonly (readonly string[])[] = [Object.values(PERMISSIONS), ['notes:read'], []];
 const MOST = { clients: 7, families: 12 };
 
 const pick = <T>(from: readonly T[], number: number): T | null =>
   from[number % from.length] ?? null;
 
-/** One of the newest few, preferring those for which this has an effect. */
+/** Returns one of the newest items. It prefers items on which the command has an effect. */
 function likely(
   world: World,
   number: number,
@@ -95,12 +95,12 @@ function sentFor(
   const proof = kind === 'bound' && 'proof' in intent ? intent.proof : 'own';
   const send = (request: Request): Sent => ({ request, node: node % NODES });
   if (intent.does === 'exchange') {
-    // A key that is not its own is equally good at the exchange, and only its own is used.
+    // A client may exchange the code with any key. So only its own key is used here.
     const proved = proof === 'none' ? 'none' : 'own';
     return send({ kind: 'exchange', family, as, secret, wrong: intent.wrong, proof: proved });
   }
   const { wrong, age } = intent;
-  // There is only one correct way.
+  // Use variant 0, because there is only one correct way.
   const variant = wrong === 'none' ? 0 : intent.variant;
   if (intent.does === 'revoke' && intent.what === 'code') {
     return send({
@@ -140,7 +140,7 @@ function sentFor(
 const tokensHeld = ({ held }: Readonly<Model>, family: string) =>
   held.filter((each) => each.startsWith(`${family}.`));
 
-/** All of it, a part of it, or more than there is. */
+/** Returns the scopes to request: all, some, or more than the authorization has. */
 function scopeFor(world: World, family: string, choice: number | null): readonly string[] | null {
   const all = inForce(world, family);
   if (choice === null || all.length === 0) return null;
@@ -149,7 +149,7 @@ function scopeFor(world: World, family: string, choice: number | null): readonly
   return choice === 3 ? all.slice(0, 1) : all.slice(-choice);
 }
 
-/** What a client requests: everything, as little as one scope, or what it may not have. */
+/** The scopes that a client requests: all of them, as few as one, or some that it may not have. */
 const ASKED: readonly (readonly string[])[] = [
   SCOPES,
   ['notes:read', 'notes:write'],
@@ -158,7 +158,10 @@ const ASKED: readonly (readonly string[])[] = [
   ['openid', 'profile', 'email', 'notes:read'],
 ];
 
-/** A person is asked, answers, and the client gets its tokens: as far as possible. */
+/**
+ * Connects a client: a person is asked and answers, and the client gets its tokens. It goes as far
+ * as possible.
+ */
 function connect(model: Readonly<Model>, intent: Of<'connect'>): Plan | null {
   const world = worldOf(model);
   if (Object.keys(world.about).length >= MOST.families) return null;
@@ -169,7 +172,7 @@ function connect(model: Readonly<Model>, intent: Of<'connect'>): Plan | null {
   const { scopes } = found(world.clients, client);
   const wanted = pick(ASKED, intent.scope) ?? SCOPES;
   const allowed = wanted.filter((each) => scopes.includes(each));
-  // Rarely for more than it may have.
+  // Rarely ask for more scopes than the client may have.
   const scope = intent.scope < 90 && allowed.length > 0 ? allowed : wanted;
   const node = intent.node % NODES;
   if ((model.down[node] ?? 0) > 0) return null;
@@ -197,7 +200,7 @@ function together(model: Readonly<Model>, { all }: Of<'together'>): Plan | null 
   if (model.down.some((requests) => requests > 0)) return null;
   const sent = all.map((each) => sentAtOnce(model, each)).filter((each) => each !== null);
   if (sent.length < 2) return null;
-  // Each by another process.
+  // Send each request to another process.
   const [first = { node: 0 }] = sent;
   const spread = sent.map((each, index) => ({ ...each, node: (first.node + index) % NODES }));
   return (now, real) => sendTogether(now, real, spread);
@@ -209,7 +212,7 @@ function sentAtOnce(model: Readonly<Model>, intent: Of<'together'>['all'][number
   return request === null ? null : { request, node: intent.node % NODES };
 }
 
-/** Just before and exactly at each time limit, and much later. */
+/** Returns times just before and exactly at each time limit, and much later. */
 function jumps({ code, access, refresh, consent, retry = code }: Settings): readonly number[] {
   const ends = [code, access, refresh, retry, consent].flatMap((end) => [end - 1, end]);
   return [
@@ -417,7 +420,10 @@ function updateFor(world: World, does: UpdateIntent, client: string, two: number
 /** How many tokens are checked after each command. */
 const SAMPLED = 4;
 
-/** Tokens live and die exactly as the model says: some of the answered ones are introspected. */
+/**
+ * Checks that tokens are valid exactly as long as the model says. It introspects some of the issued
+ * tokens.
+ */
 async function sample(model: Model, real: Real): Promise<void> {
   const node = model.down.findIndex((requests) => requests === 0);
   if (node === -1) return;
@@ -431,7 +437,7 @@ async function sample(model: Model, real: Real): Promise<void> {
   }
 }
 
-/** The start of a run: two people, and two applications. */
+/** Sets up the start of a run with two people and two applications. */
 export async function populate(model: Model, real: Real): Promise<void> {
   const { installation, clients } = real.known;
   const { client: inspector, secret } = await installation.console.clients.create({

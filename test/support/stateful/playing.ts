@@ -27,15 +27,21 @@ import {
 } from './token-rules.ts';
 import { EMPTY, found, now, type Settings, type World } from './world.ts';
 
-/** Sends the commands, and compares each answer with the model. */
+/** A command. Each response to it is compared with the model. */
 
 export type Request = TokenRequest | Revocation | LookUp | Ask | Reply | Deed;
 
-/** What happens to the store of a process during a request, and for how many later requests. */
+/** A fault in the store of a process during a request. It may continue for some later requests. */
 export interface Fault {
-  /** Away from the start, or lost with the requested use, which takes effect or does not. */
+  /**
+   * The kind of fault. The store is away from the start, or is lost with the requested use. In the
+   * second case, the use takes effect or not.
+   */
   readonly is: 'away' | 'lost before' | 'lost after';
-  /** Null: back before the server asks whether the use took effect. */
+  /**
+   * For how many later requests the store stays away. Null means that it is back before the server
+   * asks whether the use took effect.
+   */
   readonly staysFor: number | null;
 }
 
@@ -44,16 +50,16 @@ export interface Sent {
   readonly node: number;
 }
 
-/** What the model knows about a run, and what the run contained. */
+/** What the model knows about a run, and what happened in the run. */
 export interface Model {
   readonly settings: Settings;
-  /** Each possible world, until an answer decides; never none. */
+  /** All worlds that are possible until a response decides. There is always at least one. */
   worlds: readonly World[];
-  /** For how many requests the store of each process stays away. */
+  /** For each process, the number of requests for which its store stays away. */
   readonly down: number[];
-  /** Answered tokens, the oldest first. */
+  /** The issued tokens, with the oldest first. */
   readonly held: string[];
-  /** Those of them with a refresh token. */
+  /** The issued tokens that include a refresh token. */
   readonly refreshable: string[];
   /** Consent screens that were shown. */
   readonly shown: string[];
@@ -61,14 +67,14 @@ export interface Model {
   readonly log: string[];
 }
 
-/** How often each thing happened, in all runs. */
+/** How often each thing happened in all runs together. */
 export interface Counts {
   commands: number;
   requests: number;
   together: number;
   samples: number;
   faults: number;
-  /** The largest number of worlds. */
+  /** The largest number of possible worlds. */
   worlds: number;
   readonly answers: Record<string, number>;
 }
@@ -85,7 +91,7 @@ export const createCounts = (): Counts => ({
 
 export interface Real {
   readonly known: Known;
-  /** The draws that order simultaneous requests. */
+  /** The scheduler that draws the order of requests at the same time. */
   readonly scheduler: fc.Scheduler;
   readonly counts: Counts;
 }
@@ -112,7 +118,7 @@ export const NODES = 2;
 
 const UNAVAILABLE = refused(503, 'temporarily_unavailable');
 
-/** What the documents say about a single request to a process with its store. */
+/** Returns what the documents say about a single request to a process whose store is available. */
 function rules(world: World, { request, node }: Sent, settings: Settings): readonly Outcome[] {
   if (isDeed(request)) return deedRules(world, request);
   switch (request.kind) {
@@ -155,7 +161,7 @@ function send({ known }: Real, model: Model, { request, node }: Sent): Promise<A
   return reply(known, request, found(worldOf(model).questions, request.question), node);
 }
 
-/** Nothing was done: 503, or a refusal that needs no store. */
+/** Returns the outcomes if nothing was done: a 503, or a refusal that needs no store. */
 function whileAway(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const unneeded = rules(world, sent, settings).filter(
     ({ answer, world: after }) =>
@@ -165,8 +171,8 @@ function whileAway(world: World, sent: Sent, settings: Settings): readonly Outco
 }
 
 /**
- * Unknown: it took effect and the process keeps the answer for the same request, or it did not
- * (AS-18.9, AS-18.24).
+ * Returns the outcomes if it is unknown whether the use took effect: either it did, and the process
+ * keeps the response for the same request, or it did not (AS-18.9, AS-18.24).
  */
 function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const { request, node } = sent;
@@ -191,10 +197,10 @@ function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome
   return [{ answer: UNAVAILABLE, world }, ...happened];
 }
 
-/** How long a process keeps an undelivered answer, in seconds (AS-18.24). */
+/** How long a process keeps a response that was not delivered, in seconds (AS-18.24). */
 const KEPT_FOR = 300;
 
-/** Sends one request to a process, with or without a fault of its store. */
+/** Sends one request to a process. Its store may have a fault. */
 export async function sendOne(
   model: Model,
   real: Real,
@@ -221,8 +227,8 @@ export async function sendOne(
     if (befalls.staysFor !== null) return inDoubt(world, sent, model.settings);
     const notDone = { answer: UNAVAILABLE, world };
     if (befalls.is === 'lost before') return [notDone];
-    // It asks whether the use took effect: for a refused one that is all that is known, and the
-    // answer is for a repetition.
+    // The server asks whether the use took effect. If it was rejected, nothing more is known, and
+    // the response is for a repetition.
     const answered = rules(world, sent, model.settings);
     return answered.some(({ answer: { is } }) => is === 'refused')
       ? [...answered, notDone]
@@ -240,7 +246,8 @@ export async function sendOne(
 }
 
 /**
- * Not a request to a process; people and registering clients send nothing while its store is away.
+ * Whether the command is not a request to a process. People, and clients that register, send
+ * nothing while the store of a process is away.
  */
 const onConsole = ({ kind }: Request) => !OF_APPLICATIONS.has(kind);
 const OF_APPLICATIONS: ReadonlySet<string> = new Set([
@@ -253,19 +260,20 @@ const OF_APPLICATIONS: ReadonlySet<string> = new Set([
   'api',
 ]);
 
-/** The store of a process is away for this many more requests. */
+/** Sets for how many more requests the store of a process stays away. */
 function comesBack(model: Model, real: Real, node: number, requests: number): void {
   model.down[node] = requests;
   nodeOf(real.known, node).store.isAway = requests > 0;
 }
 
 /**
- * Sends several at the same moment: some order of them, one after the other, must explain the
- * answers.
+ * Sends several requests at the same moment. There must be an order of them that explains the
+ * responses.
  */
 export async function sendTogether(model: Model, real: Real, all: readonly Sent[]): Promise<void> {
   const { installation } = real.known;
-  // The order of statements at the store is drawn, and is the same when the run is repeated.
+  // The order of the statements at the store is drawn at random. It is the same if the run is
+  // repeated.
   installation.turn = () => real.scheduler.schedule(Promise.resolve());
   const answering = Promise.all(all.map((sent) => send(real, model, sent)));
   const answers = await real.scheduler.waitFor(answering).finally(() => (installation.turn = null));
@@ -295,7 +303,7 @@ function orders(indexes: readonly number[]): readonly (readonly number[])[] {
   );
 }
 
-/** Keeps the worlds in which this would have been the answer. */
+/** Keeps only the worlds in which this would have been the response. */
 function settle(
   model: Model,
   real: Real,
@@ -329,7 +337,7 @@ function settle(
   counts.worlds = Math.max(counts.worlds, model.worlds.length);
 }
 
-/** An answer that no rule gives. */
+/** Thrown for a response that no rule gives. */
 class NotAsSpecified extends Error {
   constructor(model: Model, answers: readonly Answer[], outcomes: readonly Outcome[]) {
     const expected = [...new Set(outcomes.map(({ answer }) => shown(answer)))];
@@ -341,7 +349,7 @@ class NotAsSpecified extends Error {
   }
 }
 
-/** Everything that was sent in this run, one line each. */
+/** Returns everything that was sent in this run, with one line each. */
 export function told({ log }: Model): string {
   return log.map((line, index) => `  ${index + 1}. ${line}`).join('\n');
 }

@@ -19,17 +19,17 @@ import {
 } from './world.ts';
 
 /**
- * What the documents say about a request to the token endpoint (AS-5, AS-9, AS-24, AS-30): each
- * possible answer, and the next state.
+ * The rules of the documents for requests to the token endpoint (AS-5, AS-9, AS-24, AS-30). Each
+ * rule returns every possible response with the next state.
  */
 
-/** The secret that a client sends, if it has any. */
+/** The secret that a client sends, if it has one. */
 export type SecretSent = 'current' | 'previous' | 'wrong';
-/** The key that a client with bound tokens proves. */
+/** The key that a client with bound tokens uses for its proof. */
 export type Proved = 'own' | 'other' | 'none';
 
 interface FromClient {
-  /** The client that sends it. */
+  /** The client that sends the request. */
   readonly as: string;
   readonly secret: SecretSent;
 }
@@ -41,15 +41,15 @@ export interface Exchange extends FromClient {
   readonly proof: Proved;
 }
 
-/** Presents a refresh token to the token endpoint, or to the revocation endpoint. */
+/** Presents a refresh token to the token endpoint or the revocation endpoint. */
 export interface Refresh extends FromClient {
   readonly kind: 'refresh';
   readonly family: string;
   readonly token: string;
   readonly wrong: (typeof REFRESH_FAULTS)[number];
-  /** The mistake in it. */
+  /** Which of the wrong tokens is used. */
   readonly variant: number;
-  /** Null to leave it out. */
+  /** The requested scope. Null leaves it out. */
   readonly scope: readonly string[] | null;
   readonly proof: Proved;
 }
@@ -63,8 +63,8 @@ export interface Credentials extends FromClient {
 export type TokenRequest = Exchange | Refresh | Credentials;
 
 /**
- * The answer: `tokens` with their name (a repeated answer of one use has the same), `refused` with
- * status and error, and so on.
+ * A response. For example, `tokens` has their name (a repeated response to one use has the same
+ * name), and `refused` has a status and an error.
  */
 export interface Answer {
   readonly is: string;
@@ -87,7 +87,8 @@ const INVALID_SCOPE = refused(400, 'invalid_scope');
 export const UNAUTHORIZED_CLIENT = refused(400, 'unauthorized_client');
 
 /**
- * The name of the tokens that a use gives: those of a code end with 1, and each refresh counts on.
+ * Returns the name of the tokens that a use issues. The name for a code ends with 1, and each
+ * refresh adds 1.
  */
 export function givenBy(request: TokenRequest): string {
   if (request.kind === 'credentials') return request.gives;
@@ -96,13 +97,16 @@ export function givenBy(request: TokenRequest): string {
   return `${family}.${Number(count) + 1}`;
 }
 
-/** Everything that makes a repeated request the same (decision 9). */
+/** Returns everything that makes a repeated request the same request (decision 9). */
 export function sameness(request: TokenRequest): string {
   const { secret: _, ...asked } = request;
   return JSON.stringify(asked);
 }
 
-/** Whether the client authenticates, as far as its end is certain (AS-5.8, AS-9.1). */
+/**
+ * Returns whether the client authenticates. There are two results if it is not certain whether the
+ * client has ended (AS-5.8, AS-9.1).
+ */
 export function isLetIn(world: World, { as, secret }: FromClient): readonly boolean[] {
   const { kind, previousUntil } = found(world.clients, as);
   const hasSecret = kind === 'web' || kind === 'robot';
@@ -151,10 +155,10 @@ function exchange(world: World, request: Exchange, settings: Settings): readonly
     world,
     step(grantsFor(world, family), { ...asked, fault: 'verifier' }, settings).state,
   );
-  // It was sent to a redirect URI that is gone with the grant.
+  // The code was sent to a redirect URI that the client lost together with the grant.
   if (mayNot.length > 0) return unchanged(spent, INVALID_GRANT, ...mayNot);
   const scopes = inForce(world, family);
-  // The documents do not say whether that spends the code.
+  // The documents do not say whether this uses up the code.
   if (scopes.length === 0) return [world, spent].flatMap((each) => unchanged(each, INVALID_SCOPE));
   if (client.kind === 'bound' && proof === 'none') {
     return unchanged(world, refused(400, 'invalid_dpop_proof'));
@@ -171,8 +175,8 @@ function refresh(world: World, request: Refresh, settings: Settings): readonly O
   const grants = grantsFor(world, family);
   const { client: owner, current, currentExpires, ended } = found(grants.families, family);
   if (erased || wrong === 'unknown' || owner !== as) return unchanged(world, INVALID_GRANT);
-  // A thief with only the token of a client that proves a key can neither use it nor end anything
-  // with it.
+  // A thief who has only the token cannot use it or end anything with it, because the client must
+  // prove a key.
   if (client.kind === 'bound' && proof !== 'own') return unchanged(world, INVALID_GRANT);
 
   const gives = givenBy(request);
@@ -219,7 +223,7 @@ function issue(
   return [{ answer: tokensOf(after, gives, as, scopes), world: after }];
 }
 
-/** A client without the grant gets no refresh token with the access token. */
+/** Removes the refresh token from the response if the client does not have the grant. */
 function withoutRefresh(world: World, state: State, family: string, as: string): State {
   if (found(world.clients, as).grants.includes('refresh_token')) return state;
   const without = {
@@ -245,9 +249,9 @@ function tokensOf(world: World, name: string, as: string, scopes: readonly strin
 }
 
 /**
- * A use took effect without a delivered answer: the same request gets its answer now, once
- * (AS-18.24). Null if it takes the usual way, because the authorization has ended or continued
- * meanwhile.
+ * Answers a use that took effect without a delivered response. The same request gets the response
+ * now, but only once (AS-18.24). Returns null if the request is handled as usual, because the
+ * authorization has ended or continued in the meantime.
  */
 function answeredLate(
   world: World,
@@ -301,14 +305,17 @@ function credentials(
   return [{ answer, world: changed(world, 'own', gives, token) }];
 }
 
-/** A use of a self-registered client is recorded (AS-22.7). */
+/** Records the use of a client that registered itself (AS-22.7). */
 function noted(world: World, client: string): World {
   return found(world.clients, client).kind === 'registered'
     ? changed(world, 'clients', client, { used: now(world) })
     : world;
 }
 
-/** The next state according to the model of grants; who may sign in is elsewhere. */
+/**
+ * Returns the world with the next state of the model of grants. Who may sign in is stored
+ * elsewhere.
+ */
 export function withGrants(world: World, state: State): World {
   return { ...world, grants: { ...state, active: true } };
 }

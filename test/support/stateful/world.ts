@@ -1,32 +1,32 @@
 import { isGood, NOTHING, type Lifetimes, type State } from './grants.ts';
 
 /**
- * The state at one moment according to docs/specification.md: clients, people, questions,
- * authorizations and their tokens, all by name. `grants.ts` has the rules of codes and tokens
- * (AS-5), which the histories use too; the rest is here.
+ * The state at one moment, as docs/specification.md describes it: clients, people, questions,
+ * authorizations and their tokens. All of them have names. `grants.ts` contains the rules for codes
+ * and tokens (AS-5), which the histories also use. Everything else is here.
  */
 export interface World {
   /**
-   * Authorizations, their access tokens, and the time in seconds. Who may sign in and who is
-   * revoked is below.
+   * Authorizations, their access tokens, and the time in seconds. Who may sign in, and who is
+   * revoked, is stored below.
    */
   readonly grants: State;
   readonly about: Readonly<Record<string, About>>;
-  /** The scopes that each access token was issued with. */
+  /** The scopes with which each access token was issued. */
   readonly scopesOf: Readonly<Record<string, readonly string[]>>;
-  /** Tokens that clients have for themselves. */
+  /** The tokens that clients have for themselves. */
   readonly own: Readonly<Record<string, OwnToken>>;
   readonly clients: Readonly<Record<string, Client>>;
   readonly people: Readonly<Record<string, Person>>;
   readonly questions: Readonly<Record<string, Question>>;
   /**
-   * Uses that took effect and got 503: the process keeps the answer for the same request
+   * Uses that took effect and got 503. The process keeps the response for the same request
    * (AS-18.24).
    */
   readonly kept: readonly Kept[];
 }
 
-/** What the codes and tokens of an authorization do not show. */
+/** The facts about an authorization that its codes and tokens do not show. */
 export interface About {
   readonly person: string;
   readonly scopes: readonly string[];
@@ -41,8 +41,12 @@ export interface OwnToken {
 }
 
 /**
- * How a client authenticates: with a secret, with nothing, with assertions of its own key, with
- * nothing and bound tokens; `registered` is a public one that registered itself.
+ * The kinds of clients. They authenticate in these ways:
+ * - `web` and `robot`: with a secret
+ * - `spa`: not at all
+ * - `keyed`: with assertions of its own key
+ * - `bound`: not at all, and its tokens are bound
+ * - `registered`: not at all, and it registered itself
  */
 export const CLIENT_KINDS = ['web', 'spa', 'keyed', 'bound', 'registered', 'robot'] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
@@ -52,18 +56,21 @@ export interface Client {
   readonly scopes: readonly string[];
   readonly grants: readonly string[];
   readonly revoked: boolean;
-  /** Its current secret, and until when the previous one is accepted. */
+  /** The number of the current secret, and until when the previous one is accepted. */
   readonly secret: number;
   readonly previousUntil: number;
   readonly registered: number;
-  /** When it was last used; null if never. */
+  /** When the client was last used. Null if it never was. */
   readonly used: number | null;
 }
 
 export interface Person {
   readonly active: boolean;
   readonly permissions: readonly string[];
-  /** How often everything about them was erased: applications then see a new person. */
+  /**
+   * How many times everything about the person was erased. After that, applications see a new
+   * person.
+   */
   readonly erasures: number;
 }
 
@@ -74,22 +81,22 @@ export interface Question {
   readonly scopes: readonly string[];
   readonly expires: number;
   readonly open: boolean;
-  /** The answer; absent if there was none, or it was forgotten. */
+  /** The answer. It is missing if there was none, or if it was forgotten. */
   readonly answered?: Answered | null;
 }
 
 export interface Answered {
   readonly allows: boolean;
   readonly at: number;
-  /** The authorization; null for none. */
+  /** The authorization, or null if there is none. */
   readonly family: string | null;
 }
 
 export interface Kept {
   readonly node: number;
-  /** The whole request. */
+  /** The whole request as a text. */
   readonly request: string;
-  /** The name of the tokens in its answer. */
+  /** The name of the tokens in its response. */
   readonly gives: string;
   readonly family: string;
   readonly isCode: boolean;
@@ -98,13 +105,13 @@ export interface Kept {
 
 /** The configuration of an installation. */
 export interface Settings extends Lifetimes {
-  /** `consent_ttl`, in seconds. */
+  /** The setting `consent_ttl`, in seconds. */
   readonly consent: number;
 }
 
-/** Every offered scope, in the order of requests. */
+/** All offered scopes, in the order in which they are requested. */
 export const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'] as const;
-/** The permission that a scope needs; the others need none. */
+/** The permission that a scope needs. A scope that is missing here needs none. */
 export const PERMISSIONS: Readonly<Record<string, string>> = {
   'notes:read': 'notes:read',
   'notes:write': 'notes.edit',
@@ -132,7 +139,7 @@ export function found<T>(all: Readonly<Record<string, T>>, name: string): T {
   return one;
 }
 
-/** The world with one of these changed. */
+/** Returns the world with a change to one of these parts. */
 export function changed<Part extends 'clients' | 'people' | 'questions' | 'own' | 'about'>(
   world: World,
   part: Part,
@@ -146,7 +153,7 @@ export function both(some: readonly string[], others: readonly string[]): readon
   return some.filter((each) => others.includes(each));
 }
 
-/** The scopes whose permission the person holds (AS-8.7, AS-10.4, AS-12.4). */
+/** Returns the scopes for which the person has the permission (AS-8.7, AS-10.4, AS-12.4). */
 export function heldBy(
   { people }: World,
   person: string,
@@ -159,7 +166,10 @@ export function heldBy(
   });
 }
 
-/** Whether an unused self-registered client has ended (AS-22.7): a use is recorded once a day. */
+/**
+ * Whether an unused client that registered itself has ended (AS-22.7). It is `perhaps` near the
+ * limit, because a use is recorded only once a day.
+ */
 function lapsed({ kind, used, registered }: Client, at: number): boolean | 'perhaps' {
   if (kind !== 'registered') return false;
   if (used === null) return at >= registered + DAY;
@@ -168,8 +178,8 @@ function lapsed({ kind, used, registered }: Client, at: number): boolean | 'perh
 }
 
 /**
- * Whether the client still exists; more than one answer only if a day more or less is up to the
- * server.
+ * Returns whether the client still exists. There are two results if the server may choose, because
+ * one day more or less does not matter.
  */
 export function lives(world: World, name: string): readonly boolean[] {
   const client = found(world.clients, name);
@@ -178,7 +188,7 @@ export function lives(world: World, name: string): readonly boolean[] {
   return ended === 'perhaps' ? [true, false] : [!ended];
 }
 
-/** The scopes of the authorization for which its client is still registered (AS-30.3). */
+/** Returns the scopes of the authorization for which its client is still registered (AS-30.3). */
 export function inForce(world: World, family: string): readonly string[] {
   const client = found(world.clients, clientOf(world, family));
   return both(found(world.about, family).scopes, client.scopes);
@@ -188,24 +198,30 @@ export function clientOf({ grants }: World, family: string): string {
   return found(grants.families, family).client;
 }
 
-/** The authorizations as the model of grants takes them, for a question about this one. */
+/**
+ * Returns the authorizations in the form for the model of grants, for a question about this
+ * authorization.
+ */
 export function grantsFor(world: World, family: string): State {
   const { active } = found(world.people, found(world.about, family).person);
   return { ...world.grants, active, revokedClients: [] };
 }
 
-/** What an access token says about its presenter; null if it is invalid. */
+/** What an access token says about its holder. */
 export interface Living {
   readonly client: string;
-  /** Null for the client itself. */
+  /** The person. Null for a token of the client itself. */
   readonly person: string | null;
-  /** Of the token, as far as the client is registered for them. */
+  /** The token's scopes for which the client is registered. */
   readonly scopes: readonly string[];
   readonly issued: number;
   readonly expires: number;
 }
 
-/** AS-18.3: its authorization, its client and its account decide at every use. */
+/**
+ * Returns what a token says, or null if it is invalid. Its authorization, its client and its
+ * account decide at every use (AS-18.3).
+ */
 export function livingToken(world: World, token: string, settings: Settings): Living | null {
   const own = world.own[token];
   const at = now(world);
@@ -229,8 +245,8 @@ export function livingToken(world: World, token: string, settings: Settings): Li
 }
 
 /**
- * Whether an authorization is listed as living (AS-31.1); both if the documents do not say, as for
- * a spent code without tokens.
+ * Returns whether an authorization is listed as active (AS-31.1). There are two results if the
+ * documents do not say, for example for a used code without tokens.
  */
 export function isListed(world: World, family: string): readonly boolean[] {
   const { client, codeSpent, codeExpires, current, currentExpires, ended } = found(

@@ -1,8 +1,8 @@
 import type { World } from './world.ts';
 
-/** A browser without a network: it keeps the cookies of answers, whatever their path. */
+/** A browser without a network. It keeps the cookies of all responses, whatever their path. */
 export interface Browser {
-  /** As a header field. */
+  /** Returns the cookies as the value of a header. */
   cookies(): string;
   get(at: string): Promise<string>;
   post(at: string, fields: Readonly<Record<string, string>>): Promise<Response>;
@@ -29,7 +29,7 @@ export function openBrowser({ url, send }: World): Browser {
   };
 }
 
-/** The hidden fields of the first form on a page that contains `about`. */
+/** Returns the hidden fields of the first form on the page that contains `about`. */
 export function fieldsOf(html: string, about = ''): Readonly<Record<string, string>> {
   const form = html.match(/<form\b[\s\S]*?<\/form>/g)?.find((each) => each.includes(about)) ?? '';
   const fields = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g);

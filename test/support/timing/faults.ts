@@ -1,22 +1,28 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Possible mistakes, planted into the built files as they are loaded; `dist` stays unchanged. */
+/**
+ * A possible mistake. It is planted into the built files while they are loaded, and `dist` stays
+ * unchanged.
+ */
 export interface Fault {
   readonly name: string;
-  /** A text that occurs once in the built files, and its replacement. */
+  /** Pairs of a text and its replacement. The text appears exactly once in the built files. */
   readonly edits: readonly (readonly [text: string, replacement: string])[];
-  /** The row that finds it, as the beginning of its name and of its first class. */
+  /**
+   * The row that finds the mistake. It is the beginning of the row's name and of its first class.
+   */
   readonly row: string;
   readonly classes?: string;
   /**
-   * Whether the time shows it too, besides the count: only in the long form if it takes longer than
-   * a short run, or another of its kind is enough.
+   * Whether the measured time also shows the mistake, in addition to the count. It is `at length`
+   * if only the long form measures it: the run takes too long for the short form, or another
+   * mistake of the same kind is enough there.
    */
   readonly inTime: 'no' | 'yes' | 'at length';
-  /** It skips the slow hash, which is measured then. */
+  /** Whether the mistake leaves out the slow hash. Then the slow hash is measured. */
   readonly isHash?: boolean;
-  /** Whether the count shows it; true by default. */
+  /** Whether the count shows the mistake. Default: true. */
   readonly inCount?: boolean;
 }
 
@@ -25,7 +31,9 @@ const VERIFY =
 const DECOY = 'this.#decoy ??= await this.#hasher.hash(randomToken());';
 const COMPARE = 'return left.length === right.length && timingSafeEqual(left, right);';
 
-/** Takes this many nanoseconds for each correct byte, up to the first wrong one. */
+/**
+ * Returns code that takes this many nanoseconds for each correct byte, up to the first wrong byte.
+ */
 const byteByByte = (nanoseconds: number) => `
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;
@@ -176,8 +184,8 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * For modules that are loaded afterwards. Returns how many of the edits were made: a missing text
- * is not a fault.
+ * Plants the edits in modules that are loaded later. Returns a function that tells how many edits
+ * were made. If a text is missing, the edit is not made.
  */
 export function plant({ edits }: Pick<Fault, 'edits'>): () => number {
   const packages = fileURLToPath(new URL('../../../packages/', import.meta.url));

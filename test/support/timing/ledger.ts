@@ -3,14 +3,15 @@ import { syncBuiltinESMExports } from 'node:module';
 import { StatementSync } from 'node:sqlite';
 
 /**
- * The work of a request, entry by entry: each call of a slow function or a comparison of secrets,
- * and each statement of SQLite. Two requests with the same entries differ by nanoseconds; an early
- * return omits some. It counts calls from everything in this process.
+ * Records the work of a request. There is an entry for each call of a slow function, each
+ * comparison of secrets, and each statement of SQLite. If two requests have the same entries, their
+ * times differ only by nanoseconds. If a request returns early, some entries are missing. The
+ * ledger counts the calls of everything in this process.
  */
 export interface Ledger {
-  /** The entries during this work, sorted. */
+  /** Returns the entries of this work, sorted. */
   of(work: () => Promise<unknown>): Promise<readonly string[]>;
-  /** Restores Node's own functions. */
+  /** Restores the original functions of Node. */
   remove(): void;
 }
 
@@ -18,7 +19,7 @@ type Arguments = readonly unknown[];
 
 const PBKDF2 = 'pbkdf2 of ';
 
-/** The entry for a call, by the name of the function in `node:crypto`. */
+/** The text of the entry for each call, by the name of the function in `node:crypto`. */
 const CALLS: Readonly<Record<string, (given: Arguments) => string>> = {
   timingSafeEqual: ([one]) => `timingSafeEqual ${(one as Uint8Array).length}`,
   createHmac: ([algorithm]) => `createHmac ${String(algorithm)}`,
@@ -77,7 +78,7 @@ export function keepLedger(): Ledger {
   };
 }
 
-/** Iterations as a sum: any partition takes the same time. */
+/** Adds up iterations, because it does not matter into how many calls they are divided. */
 function summed(entries: readonly string[]): readonly string[] {
   const derived = entries.filter((entry) => entry.startsWith(PBKDF2));
   const iterations = derived.reduce((sum, entry) => sum + Number(entry.slice(PBKDF2.length)), 0);

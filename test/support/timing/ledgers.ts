@@ -3,13 +3,16 @@ import { isImported } from './rows.ts';
 import type { Row } from './rows/row.ts';
 import { startWorld, type World } from './world.ts';
 
-/** The difference in the work of the two classes of a row, in words; empty if there is none. */
+/**
+ * Returns the differences between the work of the two classes of a row, as text. Empty if there are
+ * none.
+ */
 export async function differencesOf(row: Row, world: World): Promise<readonly string[]> {
   const pair = await row.prepare(world);
   const ledger = keepLedger();
   try {
     const answers: unknown[] = [];
-    // The very first requests have their own test.
+    // Send each request once before. A separate test checks the very first requests.
     for (const request of pair.requests) answers.push(await answerOf(await world.send(request())));
     const works: (readonly string[])[] = [];
     for (const request of pair.requests) {
@@ -31,7 +34,7 @@ export async function differencesOf(row: Row, world: World): Promise<readonly st
   }
 }
 
-/** The difference if each of the two is the very first request of a process. */
+/** Returns the differences if each of the two requests is the very first request of a process. */
 export async function firstDifferencesOf(row: Row): Promise<readonly string[]> {
   const works: (readonly string[])[] = [];
   for (const which of [0, 1] as const) {
@@ -45,7 +48,7 @@ export async function firstDifferencesOf(row: Row): Promise<readonly string[]> {
   return compared(row, works);
 }
 
-/** The difference if the same request comes twice at once. */
+/** Returns the differences if the same request arrives twice at the same time. */
 export async function differencesAtOnce(row: Row): Promise<readonly string[]> {
   const world = await startWorld({ hashing: 'argon2id', takesImported: false });
   const { requests } = await row.prepare(world);
@@ -66,11 +69,13 @@ export async function differencesAtOnce(row: Row): Promise<readonly string[]> {
   }
 }
 
-/** Rows whose requests are slow if nothing is cached yet, or the same is already in progress. */
+/**
+ * Rows whose requests are slow if nothing is cached yet, or if the same request is already running.
+ */
 export const isSlow = ({ name }: Row): boolean =>
   name === 'Client, Basic' || name === 'Sign-in, account';
 
-/** Every difference in the work of a row, in its own server. */
+/** Returns every difference in the work of a row. It starts a separate server for the row. */
 export async function workOf(row: Row): Promise<readonly string[]> {
   const world = await startWorld({ hashing: 'argon2id', takesImported: isImported(row) });
   try {
@@ -89,7 +94,7 @@ function compared(
   return [...moreOf(classes[0], one, other, slight), ...moreOf(classes[1], other, one, slight)];
 }
 
-/** What `one` has more often than `other`. */
+/** Returns the entries that `one` has more often than `other`. */
 function moreOf(
   name: string,
   one: readonly string[],
@@ -105,7 +110,10 @@ function moreOf(
   });
 }
 
-/** The status, and the JSON; a page has a nonce, and shows the typed text. */
+/**
+ * Returns the status and the JSON of a response. A page is left out, because it contains a nonce
+ * and the typed text.
+ */
 async function answerOf(response: Response): Promise<readonly unknown[]> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   const text = await response.text();

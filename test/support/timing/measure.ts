@@ -1,24 +1,30 @@
 import type { Pair } from './rows/row.ts';
 
-/** The difference between two classes, in nanoseconds: above zero if the first takes longer. */
+/**
+ * The difference between two classes, in nanoseconds. It is greater than zero if the first class
+ * takes longer.
+ */
 export interface Estimate {
   readonly difference: number;
-  /** Half of the 99 % interval. */
+  /** Half of the width of the 99 % interval. */
   readonly margin: number;
   readonly pairs: number;
-  /** What a request of the second class takes, the median. */
+  /** How long a request of the second class takes. It is the median. */
   readonly takes: number;
 }
 
 /**
- * This share of the differences is left out at each end: other work of the machine, and the garbage
- * collector.
+ * The share of the differences that is left out at each end. They come from other work of the
+ * machine and from the garbage collector.
  */
 const TRIMMED = 0.25;
-/** Of the normal distribution: 99 %. */
+/** The quantile of the normal distribution for 99 %. */
 const QUANTILE = 2.576;
 
-/** Sends both, in a random order for each pair, so that order and drift affect both equally. */
+/**
+ * Sends both requests many times. The order of each pair is random, so that order and drift affect
+ * both requests equally.
+ */
 export async function timePairs(
   { requests }: Pair,
   send: (request: Request) => Promise<Response>,
@@ -44,9 +50,9 @@ export async function timePairs(
 }
 
 /**
- * The trimmed mean of the paired differences, with Yuen's interval: by the winsorized deviation.
- * With a random order, differences are symmetric about zero if there is none, whatever else runs on
- * the machine.
+ * Returns the trimmed mean of the paired differences, with Yuen's interval from the winsorized
+ * deviation. The order is random, so the differences are symmetric about zero if the classes take
+ * the same time, whatever else runs on the machine.
  */
 export function estimate(differences: Float64Array, times: Float64Array): Estimate {
   const sorted = Float64Array.from(differences).sort();

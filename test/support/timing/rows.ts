@@ -6,7 +6,7 @@ import { SEALED } from './rows/sealed.ts';
 import { SIGN_INS } from './rows/sign-ins.ts';
 import { TOKENS } from './rows/tokens.ts';
 
-/** Every comparison that must not reveal anything. */
+/** All comparisons whose time must not reveal anything. */
 export const ROWS: readonly Row[] = [
   ...CLIENTS,
   ...SIGN_INS,
@@ -16,5 +16,8 @@ export const ROWS: readonly Row[] = [
   ...SEALED,
 ];
 
-/** Rows about secrets that were hashed elsewhere: they need a server that accepts those. */
+/**
+ * Whether the row is about secrets that another server hashed. Such a row needs a server that
+ * accepts them.
+ */
 export const isImported = ({ name }: Row): boolean => name.startsWith('Imported');

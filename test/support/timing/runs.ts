@@ -4,35 +4,38 @@ import { isImported } from './rows.ts';
 import type { Row } from './rows/row.ts';
 import { startWorld, type Hashing, type World } from './world.ts';
 
-/** A measured row. */
+/** The result for a row. */
 export interface Measured extends Estimate {
-  /** Whether the interval is beyond the row's limit. */
+  /** Whether the whole interval is beyond the row's limit. */
   readonly isBeyond: boolean;
 }
 
 export interface RunOptions {
   readonly hashing?: Hashing;
-  /** How many pairs at a time. */
+  /** The number of pairs in the first round. */
   readonly pairs: number;
   /**
-   * A difference is believed when this many rounds have found it beyond the limit, on the same
-   * side, each with twice as many pairs as the previous one.
+   * How many rounds must find the difference beyond the limit, on the same side, before it counts
+   * as real. Each round has twice as many pairs as the round before.
    */
   readonly rounds: number;
-  /** A round continues until the interval is no wider than this to either side, in nanoseconds, */
+  /** A round continues until the interval is at most this wide on each side, in nanoseconds. */
   readonly precision?: number;
-  /** or until this many milliseconds have passed; unlimited unless given, */
+  /** A round also ends after this many milliseconds. Default: no limit. */
   readonly during?: number;
-  /** or until it is beyond the row's limit: for a known difference, on a busy machine. */
+  /**
+   * Whether a round also ends when the interval is beyond the row's limit. Use it for a known
+   * difference on a busy machine.
+   */
   readonly untilBeyond?: boolean;
-  /** Over HTTP, through a socket of this machine. */
+  /** Whether to send the requests over HTTP, through a socket of this machine. */
   readonly overHttp?: boolean;
 }
 
-/** Until the compiler has optimized this path. */
+/** The number of requests after which the compiler has optimized this path. */
 const WARM_UP = 100;
 
-/** Measures a row in its own server. */
+/** Measures a row with a separate server. */
 export async function measureRow(row: Row, options: RunOptions): Promise<Measured> {
   const world = await startWorld({
     hashing: options.hashing ?? 'none',
@@ -45,7 +48,7 @@ export async function measureRow(row: Row, options: RunOptions): Promise<Measure
   }
 }
 
-/** The same in an existing server. */
+/** Measures a row with an existing server. */
 export async function measureIn(
   world: World,
   row: Row,
@@ -103,7 +106,7 @@ async function openDoor({ application, url }: World) {
   return {
     send(request: Request): Promise<Response> {
       const at = request.url.replace(url, `http://localhost:${running.port}`);
-      // The headers of the request, and the public address of the server.
+      // The request has its own headers, and the public address of the server.
       return fetch(new Request(at, request), { redirect: 'manual' });
     },
     close: () => running.close(),

@@ -26,15 +26,15 @@ import { hashingWith, withHasher } from '../hashers.ts';
 import { ensureSigningKey } from '../signing-key.ts';
 
 /**
- * The portal of the examples in this process, with every option that compares something, on SQLite,
- * without a socket: a request is a function call. Failures are never slowed down, and the clock
- * stands still.
+ * The example portal in this process, on SQLite. It has every option that compares something. There
+ * is no socket: a request is a function call. Failures are never slowed down, and the clock stands
+ * still.
  */
 export interface World {
   readonly url: string;
   readonly application: Application;
   readonly server: AuthorizationServer;
-  /** Milliseconds since 1970: the fixed time. */
+  /** The fixed time, in milliseconds since 1970. */
   readonly now: number;
   readonly hasher: PasswordHasher;
   readonly send: (request: Request) => Promise<Response>;
@@ -42,27 +42,27 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** The hash of an imported secret. */
+/** The number of iterations in the hash of an imported secret. */
 export const ITERATIONS = 10;
 export const PERMISSION = 'portal:administer';
 export const ADA = 'ada@example.com';
-/** Her account has never been signed in to; as long as the next. */
+/** An account to which no one has ever signed in. The address is as long as the next one. */
 export const ALICE = 'alice@example.com';
-/** Her account is suspended. */
+/** An account that is suspended. */
 export const GRACE = 'grace@example.com';
 export const PASSWORD = 'portico';
 
 /**
- * `argon2id` is the kit's, with little memory. `none` is not a slow hash: it shows the rest best,
- * and the call itself is counted elsewhere.
+ * How secrets are hashed. `argon2id` is the kit's hasher with little memory. `none` is a fast hash.
+ * It shows other differences best, and calls of the hasher are counted elsewhere.
  */
 export type Hashing = 'argon2id' | 'none';
 
 export interface WorldOptions {
   readonly hashing: Hashing;
   /**
-   * Whether secrets may have been hashed elsewhere by PBKDF2, which every unknown secret then
-   * costs.
+   * Whether another server may have hashed secrets with PBKDF2. Then each unknown secret takes that
+   * time.
    */
   readonly takesImported: boolean;
 }

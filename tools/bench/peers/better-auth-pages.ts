@@ -4,17 +4,23 @@ import { fromNodeHeaders } from 'better-auth/node';
 import type { Credentials } from '../target.ts';
 import type { Auth } from './better-auth.ts';
 
-/** The plugin sends browsers here with the authorization request, signed, as query. */
+/**
+ * The path of the sign-in page. The plugin sends browsers there, with the signed authorization
+ * request as the query.
+ */
 export const SIGN_IN_PAGE = '/sign-in';
 export const CONSENT_PAGE = '/consent';
 
-/** What the application answers itself: the two pages, and an endpoint for access tokens. */
+/**
+ * The paths that the application answers itself: the two pages, and an endpoint that accepts access
+ * tokens.
+ */
 export function pagesOf(auth: Auth, url: string, own: Credentials) {
   const introspect = introspectionOf(auth, url, own);
 
   async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
-    // Any endpoint takes the query along with its body, though the types leave it out.
+    // Every endpoint accepts the query in its body, although the types do not contain it.
     const body = {
       email: form.get('email') ?? '',
       password: form.get('password') ?? '',
@@ -38,7 +44,10 @@ export function pagesOf(auth: Auth, url: string, own: Credentials) {
     );
   }
 
-  /** What better-auth looks at besides the body: `Origin` is vouched for by `sameOrigin`. */
+  /**
+   * Returns what better-auth reads in addition to the body. It is safe to set `Origin`, because
+   * `sameOrigin` has checked it.
+   */
   function contextOf(request: IncomingMessage) {
     const headers = fromNodeHeaders(request.headers);
     headers.set('Origin', url);
@@ -87,9 +96,9 @@ function forbid(response: ServerResponse): void {
 }
 
 /**
- * The plugin's own introspection, called in the process: it checks expiry, revocation, client and
- * session, and answers with a `sub` only when it found the person. It wants the credentials of the
- * client that the token was issued to.
+ * Calls the plugin's own introspection in this process. It checks expiry, revocation, client and
+ * session, and returns a `sub` only if it found the person. It requires the credentials of the
+ * client that got the token.
  */
 function introspectionOf(auth: Auth, url: string, own: Credentials) {
   const credentials = Buffer.from(`${own.id}:${own.secret}`).toString('base64');
@@ -105,7 +114,7 @@ const SIGN_IN_FIELDS =
 const CONSENT_FIELDS =
   '<button name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button>';
 
-/** A form that carries the signed query along. */
+/** Sends a form that contains the signed query. */
 function page(response: ServerResponse, action: string, query: string, fields: string): void {
   const escaped = query.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   answer(
@@ -117,7 +126,9 @@ function page(response: ServerResponse, action: string, query: string, fields: s
   );
 }
 
-/** better-auth says where to go on in a redirect, or in JSON for its client in the page. */
+/**
+ * better-auth returns the next address as a redirect, or as JSON for its own client in the page.
+ */
 async function redirect(response: ServerResponse, answered: Promise<Response>): Promise<void> {
   const { status, headers, body } = await partsOf(await answered);
   const cookies = headers.getSetCookie();

@@ -12,11 +12,11 @@ import { listenOn, PERSON, REDIRECT_URI, runTarget } from '../target.ts';
 import type { Credentials, Place, Seeded } from '../target.ts';
 import { CONSENT_PAGE, pagesOf, SIGN_IN_PAGE } from './better-auth-pages.ts';
 
-/** Where better-auth is mounted by default; with it the path of the issuer. */
+/** The path where better-auth is mounted by default. It is also the path of the issuer. */
 const BASE_PATH = '/api/auth';
 const DAY = 24 * 3600;
 
-/** `cachedClients` are kept in memory, as the plugin offers for clients that one trusts. */
+/** `cachedClients` are kept in memory. The plugin offers this for trusted clients. */
 function providerOf(cachedClients: readonly string[]) {
   return oauthProvider({
     loginPage: SIGN_IN_PAGE,
@@ -44,16 +44,16 @@ function optionsOf({ database, url }: Place, cachedClients: readonly string[]) {
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: { level: 'error' },
-    // Spares an authorization the reading of session and person.
+    // With this cache, an authorization does not read the session and the person.
     session: { cookieCache: { enabled: true } },
-    // This and the next as the plugin's documentation advises.
+    // This setting and the next one follow the plugin's documentation.
     disabledPaths: ['/token'],
     plugins: [
       jwt({
         disableSettingJwtHeader: true,
         jwks: { keyPairConfig: { alg: 'RS256', modulusLength: 2048 } },
       }),
-      // Under exactOptionalPropertyTypes the plugin's type is not assignable to a plugin.
+      // With exactOptionalPropertyTypes, TypeScript does not accept the plugin's type as a plugin.
       providerOf(cachedClients) as unknown as BetterAuthPlugin,
     ],
   } satisfies BetterAuthOptions;
@@ -68,7 +68,7 @@ export type Auth = ReturnType<typeof openAuth>;
 
 async function seed(place: Place): Promise<Seeded> {
   const options = optionsOf(place, []);
-  // Before anything looks at the schema.
+  // Create the schema before anything reads it.
   await (await getMigrations(options)).runMigrations();
   const auth = openAuth(options);
   const { headers: signedUp } = await auth.api.signUpEmail({ body: PERSON, returnHeaders: true });
@@ -89,13 +89,13 @@ async function seed(place: Place): Promise<Seeded> {
     redirect_uris: [REDIRECT_URI],
     scope: 'openid profile email offline_access notes:read',
   });
-  // The key set is made when it is first asked for.
+  // The key set is created on first use. So use it here.
   await auth.api.getJwks();
   const seeded: Seeded = {
     service,
     web,
     webES256: null,
-    // A client is told about its own tokens only, so long as no resource server is named in them.
+    // A client may introspect only its own tokens, unless the tokens name a resource server.
     inspector: web,
     scopes: {
       service: 'notes:read',
@@ -120,7 +120,7 @@ async function seed(place: Place): Promise<Seeded> {
 
 type Registration = NonNullable<Parameters<Auth['api']['adminCreateOAuthClient']>[0]>['body'];
 
-/** What a deployment would have in its environment: the clients it knows, among them its own. */
+/** What a deployment would have in its environment: the credentials of the clients. */
 interface Settings {
   readonly service: Credentials;
   readonly web: Credentials;

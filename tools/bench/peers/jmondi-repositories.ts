@@ -56,7 +56,7 @@ const SCHEMA = `
   CREATE UNIQUE INDEX tokens_refresh_token ON tokens (refresh_token) WHERE refresh_token IS NOT NULL;
   CREATE INDEX tokens_code ON tokens (code) WHERE code IS NOT NULL;`;
 
-/** A token or code with its client and its user, as one row. */
+/** Selects a token or code together with its client and its user, as one row. */
 const OWNERS = `clients.secret_hash, clients.grants, clients.scopes AS client_scopes, clients.redirect_uris,
   users.email, users.name`;
 const CODE = `SELECT codes.*, codes.redirect_uri AS code_redirect_uri, ${OWNERS}
@@ -64,7 +64,7 @@ const CODE = `SELECT codes.*, codes.redirect_uri AS code_redirect_uri, ${OWNERS}
 const TOKEN = `SELECT tokens.*, ${OWNERS}
   FROM tokens JOIN clients ON clients.id = client_id LEFT JOIN users ON users.id = user_id`;
 
-/** What the server needs to be kept, in one SQLite database. */
+/** Stores everything that the server needs in one SQLite database. */
 export class Repositories {
   readonly #database: DatabaseSync;
   readonly #prepared: (sql: string) => StatementSync;
@@ -87,7 +87,7 @@ export class Repositories {
     this.#run('INSERT INTO scopes VALUES (?)', name);
   }
 
-  /** Answers the client's secret. */
+  /** Adds a client and returns its secret. */
   addClient({ id, grants, scopes, redirectUris }: NewClient): string {
     const secret = identifier();
     this.#run(
@@ -101,9 +101,7 @@ export class Repositories {
     return secret;
   }
 
-  /**
-   * Signs the person in; answers the session's identifier, or null when the password is another.
-   */
+  /** Signs the person in. Returns the id of the session, or null if the password is wrong. */
   signIn(email: string, password: string): string | null {
     const user = this.#get('SELECT id, password_hash FROM users WHERE email = ?', email);
     if (user === undefined || !sameText(hashOf(password), String(user['password_hash'])))

@@ -41,7 +41,7 @@ async function seed(place: Place): Promise<Seeded> {
       REDIRECT_URI,
     ]),
     webES256: null,
-    // Introspection asks for this grant.
+    // Introspection requires this grant.
     inspector: register('inspector', { grants: ['client_credentials'], scopes: [] }),
     scopes: { service: SCOPE, plain: SCOPE, openid: SCOPE },
     paths: {
@@ -113,7 +113,9 @@ async function serve(place: Place): Promise<unknown> {
   const repositories = repositoriesOf(place);
   const authorization = authorizationServer(place, repositories);
 
-  /** Asks who it is, then whether the application may; the request itself stays in the address. */
+  /**
+   * Signs the person in, and then asks for consent. The authorization request stays in the address.
+   */
   const authorize = async (request: IncomingMessage, response: ServerResponse, url: URL) => {
     const asked = await authorization.validateAuthorizationRequest(
       oauthRequest(request, url.searchParams),

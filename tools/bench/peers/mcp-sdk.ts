@@ -1,6 +1,6 @@
-// A server made with the SDK as its documentation has it: `createMcpHandler`, a server for each
-// request by a factory, and `requireBearerAuth`, which asks SQLite for the token at each call.
-// Prints its port and a token when it listens.
+// Runs a server that uses only the SDK, as the SDK's documentation describes it:
+// `createMcpHandler`, a factory that creates a server for each request, and `requireBearerAuth`,
+// which looks up the token in SQLite at each call. When it listens, it prints its port and a token.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -44,7 +44,7 @@ const authenticate = requireBearerAuth({
   },
 });
 
-/** Made once, which the SDK leaves to the application. */
+/** Create the tools once. The SDK leaves this to the application. */
 const tools = TOOLS.map(({ inputSchema, ...tool }) => ({
   ...tool,
   inputSchema: fromJsonSchema(inputSchema),

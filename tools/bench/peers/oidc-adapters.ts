@@ -10,7 +10,7 @@ export interface Account {
   readonly passwordHash: string;
 }
 
-/** Where the provider's models and the accounts are kept. */
+/** The storage of the provider's models and of the accounts. */
 export interface Storage {
   readonly adapter: AdapterFactory;
   createTables(): Promise<void>;
@@ -19,7 +19,7 @@ export interface Storage {
   accountByEmail(email: string): Promise<Account | undefined>;
 }
 
-/** By the URL, `sqlite:<file>` or `postgres://…`. */
+/** Opens the storage at this URL: `sqlite:<file>` or `postgres://…`. */
 export function openStorage(url: string): Storage {
   return url.startsWith('sqlite:')
     ? new SqliteStorage(url.slice('sqlite:'.length))
@@ -51,7 +51,7 @@ function schema(types: { readonly json: string; readonly afterTable: string }): 
     );`;
 }
 
-/** The statements of an adapter; a placeholder is what `$1` stands for in a dialect. */
+/** Returns the statements of an adapter. A dialect replaces placeholders such as `$1`. */
 function modelQueries({ number, consumed }: Dialect) {
   const [one, two, three, four, five, six, seven] = [1, 2, 3, 4, 5, 6, 7].map(number);
   return {
@@ -70,7 +70,7 @@ function modelQueries({ number, consumed }: Dialect) {
 
 interface Dialect {
   readonly number: (position: number) => string;
-  /** The payload with the time at which it was consumed. */
+  /** Returns the SQL for the payload with the time at which it was consumed. */
   readonly consumed: (time: string) => string;
 }
 
@@ -81,7 +81,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** The provider's adapter of one model, on whichever database runs its statements. */
+/** Returns the provider's adapter for one model. It works with both databases. */
 function adapterOf(
   model: string,
   run: (name: Name, ...values: Value[]) => Promise<void>,

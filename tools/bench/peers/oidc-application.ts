@@ -31,7 +31,7 @@ function keyFile({ directory }: Place): string {
   return path.join(directory, 'keys.json');
 }
 
-/** The schema, the person, the keys and the clients. */
+/** Creates the schema, the person, the keys and the clients. */
 export async function seed(place: Place): Promise<Seeded> {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
@@ -111,8 +111,8 @@ function configuration(place: Place, storage: Storage): Configuration {
     interactions: { url: (_ctx, { uid }) => INTERACTION + uid },
     pkce: { required: () => true },
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // The default binds tokens without `offline_access` to the session, which lives shorter than a
-    // refresh token here.
+    // By default, tokens without `offline_access` end with the session. Here the session ends
+    // before a refresh token does.
     expiresWithSession: async () => false,
     rotateRefreshToken: true,
     ttl: {
@@ -146,7 +146,7 @@ function configuration(place: Place, storage: Storage): Configuration {
   };
 }
 
-/** The pages of signing in and of consent, as the provider's documentation has them. */
+/** Answers the sign-in page and the consent page, as in the provider's documentation. */
 async function interact(
   provider: Provider,
   storage: Storage,
@@ -185,8 +185,8 @@ async function interact(
 }
 
 /**
- * The account that a bearer token opens the application's own endpoint for; undefined for no one. A
- * token is looked at as the provider's own UserInfo does: with its client, its grant and its
+ * Returns the account for which a bearer token may use the application's own endpoint, or
+ * undefined. Checks the token as the provider's own UserInfo does, including its client, grant and
  * account.
  */
 export async function accountOf(
@@ -215,7 +215,7 @@ export function open(place: Place): Opened {
   return { provider, storage };
 }
 
-/** Answers what is the provider's, and its interactions. */
+/** Returns a listener that answers the provider's endpoints and its interactions. */
 export function listenerOf({ provider, storage }: Opened) {
   const answer = provider.callback();
   return (request: IncomingMessage, response: ServerResponse): void => {

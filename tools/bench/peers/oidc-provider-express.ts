@@ -1,4 +1,5 @@
-// oidc-provider in an Express application, whose own endpoint asks for its access tokens.
+// Runs oidc-provider in an Express application. The application's own endpoint requires an access
+// token.
 import { createServer } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { listenOn, runTarget } from '../target.ts';

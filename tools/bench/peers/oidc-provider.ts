@@ -6,7 +6,7 @@ await runTarget({
   seed,
   async serve(place) {
     const opened = open(place);
-    // Among the provider's middlewares, as its documentation has it.
+    // The endpoint is one of the provider's middlewares, as in its documentation.
     opened.provider.use(async (context, next) => {
       if (context.path !== '/protected') {
         await next();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 
-/** The fields of a form that was sent. */
+/** Returns the fields of a form in a request. */
 export async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
   let body = '';
   request.setEncoding('utf8');
@@ -9,7 +9,7 @@ export async function formOf(request: IncomingMessage): Promise<URLSearchParams>
   return new URLSearchParams(body);
 }
 
-/** A page that asks for the person's address and password. */
+/** Sends a page that asks for the person's email address and password. */
 export function sendLogin(response: ServerResponse, action: string, fields = ''): void {
   sendPage(
     response,
@@ -22,7 +22,7 @@ export function sendLogin(response: ServerResponse, action: string, fields = '')
   );
 }
 
-/** A page that asks whether the application may have these scopes. */
+/** Sends a page that asks whether the application may have these scopes. */
 export function sendConsent(
   response: ServerResponse,
   action: string,

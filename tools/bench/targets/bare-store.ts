@@ -4,7 +4,10 @@ import { preparedOnce } from '../statements.ts';
 
 export type Value = string | number | null;
 
-/** The row of a table; `columns` are texts, `times` numbers. Values come in this order. */
+/**
+ * A row to insert. `columns` contain texts, and `times` contain numbers. The values follow this
+ * order.
+ */
 export interface NewRow {
   readonly table: string;
   readonly columns: readonly string[];
@@ -12,14 +15,17 @@ export interface NewRow {
 }
 
 /**
- * A row that is changed, and another that is added with it: one statement on PostgreSQL, a
- * transaction on SQLite.
+ * A row to update, and another row to insert if the update matched. PostgreSQL does both in one
+ * statement, and SQLite in a transaction.
  */
 export interface Pair extends NewRow {
   readonly claim: string;
 }
 
-/** Statements as bare as the driver has them: prepared once, nothing around them. */
+/**
+ * Runs statements with the bare driver. They are prepared once, and there is no other code around
+ * them.
+ */
 export interface Store {
   all(
     sql: string,
@@ -44,7 +50,7 @@ function asOneStatement({ claim, table, columns, times }: Pair): string {
     INSERT INTO ${table} (${[...columns, ...times].join(', ')}) SELECT ${values.join(', ')} FROM claimed`;
 }
 
-/** Each text is made once. */
+/** Creates each text only once. */
 function once(make: (pair: Pair) => string): (pair: Pair) => string {
   const made = new Map<Pair, string>();
   return (pair) => {
@@ -59,7 +65,7 @@ function sqliteStore(file: string): Store {
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const statement = preparedOnce(database);
   const inserts = once(insertOf);
-  // As Portico: what one request reads, it reads under one lock.
+  // All reads of one request use the same lock, as in Portico.
   let isReading = false;
   const endReading = () => {
     if (isReading) statement('COMMIT').run();

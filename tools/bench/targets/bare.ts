@@ -1,7 +1,7 @@
-// The bare limit: node:http, and the statements that Portico runs for each request, on the schema
-// and the data that Portico made. No errors are told, no rule is checked, nothing is hashed slowly;
-// each writing request has a transaction and a commit for itself. What is quicker than this does
-// less.
+// The bare limit. It uses node:http, and the statements that Portico runs for each request, on
+// Portico's schema and data. It does not report errors, check rules or compute slow hashes. Each
+// request that writes has its own transaction and commit. A server that is faster than this does
+// less work.
 import {
   createHash,
   createPrivateKey,
@@ -93,7 +93,7 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
   const first = async (sql: string, parameters: readonly Value[]): Promise<Row> =>
     (await store.all(sql, parameters))[0] ?? {};
 
-  /** The account and its permission, as they are now. */
+  /** Reads the current state of the account and its permission. */
   async function person(id: Value): Promise<Row> {
     const account = await first(ACCOUNT, [PERSON, id ?? '']);
     await first(PERMISSION, [PERSON, id ?? '', 'notes:read']);
@@ -105,8 +105,8 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
   }
 
   /**
-   * The code or refresh token of a family is used; `before` are the parameters before those of the
-   * new refresh token.
+   * Uses up the code or refresh token of a family. `before` are the parameters that come before
+   * those of the new refresh token.
    */
   async function exchange(
     found: Row,
@@ -188,7 +188,10 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
     }
   };
 
-  /** As Portico: who is signed in, and what is asked; then the page. */
+  /**
+   * Does the same as Portico: it finds out who is signed in and what the request asks for, and then
+   * sends the page.
+   */
   const authorize: Answer = async (incoming, outgoing) => {
     const query = new URLSearchParams((incoming.url ?? '').split('?', 2)[1]);
     const client = await first(CLIENT, [query.get('client_id') ?? '']);
@@ -325,12 +328,12 @@ async function idTokenOf(key: KeyObject, alg: Algorithm, payload: object): Promi
   return `${text}.${(await signOnPool('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })).toString('base64url')}`;
 }
 
-/** As Portico's: it grows with time. */
+/** Returns an id that grows with time, as Portico's ids do. */
 function orderedId(now: number): string {
   return now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
 }
 
-/** What stands before the first dot. */
+/** Returns the part of the token before the first dot. */
 function idIn(token: string): string {
   return token.slice(0, token.indexOf('.'));
 }

@@ -1,4 +1,4 @@
-// Portico with an MCP endpoint: what the targets of doors.ts are made of.
+// Portico with an MCP endpoint. The targets of doors.ts use this file.
 import { listen, startApplication } from '@portico/kit';
 import { mcp, tool } from '@portico/mcp';
 import { authorizationServerOf } from 'portico';
@@ -23,7 +23,7 @@ function tools(): void {
   });
 }
 
-/** Runs the target with what goes over its defaults. */
+/** Runs the target. `changes` override its defaults. */
 export function run(
   changes: { readonly server?: Changes; readonly mcp?: Changes } = {},
 ): Promise<void> {

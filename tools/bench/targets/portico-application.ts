@@ -16,21 +16,20 @@ import {
 } from 'portico';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
-/** What goes over the defaults of `oauth_server`. */
+/** Settings that override the defaults of `oauth_server`. */
 type Changes = Readonly<Record<string, unknown>>;
 
-/** What a target has beside the server. */
+/** The parts that a target adds to the server. */
 interface Additions {
   readonly plugins?: readonly Plugin[];
-  /** The section of that name, with the plugin. */
+  /** The section `mcp`, with the plugin. */
   readonly mcp?: Changes;
   /** Registers tools. */
   readonly tools?: () => void;
 }
 
 /**
- * Portico in an application of the host kit, everything at its default unless a target says
- * otherwise.
+ * Portico in an application on the kit. All settings are defaults, unless a target changes them.
  */
 export function definitionFor(
   { directory, database, url }: Place,
@@ -72,7 +71,7 @@ export function application(
   return startApplication(definition, { env: { APP_ENV: 'dev' } });
 }
 
-/** Where Portico's endpoints are, in whatever it is mounted. */
+/** The paths of Portico's endpoints. They are the same in every mount. */
 export const PATHS = {
   authorize: '/oauth/authorize',
   token: '/oauth/token',
@@ -85,8 +84,8 @@ export const PATHS = {
 } as const;
 
 /**
- * The clients, which may ask for this scope of the application's API, and what the service may have
- * besides.
+ * Registers the clients. They may request this scope of the application's API. The service may also
+ * have the additional scopes.
  */
 export async function registerClients(
   clients: AuthorizationServer['clients'],
@@ -107,7 +106,7 @@ export async function registerClients(
   };
 }
 
-/** The schema, the person, the key and the clients: of the bare limit too. */
+/** Creates the schema, the person, the key and the clients. The bare limit uses them, too. */
 export async function seed(
   place: Place,
   start: (place: Place) => Promise<Application> = (at) => application(at),

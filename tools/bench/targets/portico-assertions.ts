@@ -1,6 +1,6 @@
-// Portico with a service that signs an assertion for each request (RFC 7523, ES256), beside
-// `portico`, whose service has a secret:
-// `cost.js 'client-credentials token' portico portico-assertions`.
+// Portico with a service that signs an assertion for each request (RFC 7523, ES256). Compare it
+// with `portico`, whose service has a secret:
+// `cost.js 'client-credentials token' portico portico-assertions`
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { authorizationServerOf } from 'portico';
 import { runTarget, type Place, type Seeded } from '../target.ts';

@@ -1,4 +1,4 @@
-// Portico with what clients of other people need switched on.
+// Portico with the features for clients of other people switched on.
 import { run } from './mcp-application.ts';
 
 await run({

@@ -1,5 +1,5 @@
-// Portico that takes bound tokens, for one call with each kind:
-// `run.js --targets portico-dpop --works protected`.
+// Portico that accepts bound tokens. It allows you to compare calls with both kinds of tokens:
+// `run.js --targets portico-dpop --works protected`
 import { runTarget } from '../target.ts';
 import { seed, serve } from './portico-application.ts';
 

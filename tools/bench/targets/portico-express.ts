@@ -1,5 +1,5 @@
-// Portico in an Express application, whose own endpoint asks for its access tokens. Signing in is
-// the kit's.
+// Portico in an Express application. The application's own endpoint requires an access token. The
+// sign-in is that of the kit.
 import { createServer } from 'node:http';
 import express from 'express';
 import { bearer } from 'portico/express';

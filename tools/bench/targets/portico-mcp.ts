@@ -1,5 +1,4 @@
-// Portico with an MCP endpoint, everything else at its default: what `portico-doors` is held
-// against in doors.ts.
+// Portico with an MCP endpoint and all other defaults. doors.ts compares `portico-doors` with it.
 import { run } from './mcp-application.ts';
 
 await run();

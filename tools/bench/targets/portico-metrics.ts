@@ -1,5 +1,5 @@
-// Portico with metrics, taken by OpenTelemetry's SDK:
-// `cost.js token portico portico-metrics portico-traces`.
+// Portico with metrics, which OpenTelemetry's SDK collects:
+// `cost.js token portico portico-metrics portico-traces`
 import { runTarget } from '../target.ts';
 import { seed, serve } from './portico-application.ts';
 import { realTelemetry } from './telemetry.ts';

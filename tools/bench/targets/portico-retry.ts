@@ -1,5 +1,5 @@
-// Portico with a window for refreshing again, beside `portico`:
-// `run.js --targets portico,portico-retry --works refresh`.
+// Portico with a window in which a refresh may be repeated. Compare it with `portico`:
+// `run.js --targets portico,portico-retry --works refresh`
 import { runTarget } from '../target.ts';
 import { seed, serve } from './portico-application.ts';
 

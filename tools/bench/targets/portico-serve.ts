@@ -1,4 +1,4 @@
-// The same application by `npx portico serve`: what `Bench` starts is the console, with this file
+// The same application, started by `npx portico serve`. `Bench` starts the console with this file
 // as its `--app`.
 import { placeOfProcess, runTarget } from '../target.ts';
 import { definitionFor, seed, serve } from './portico-application.ts';

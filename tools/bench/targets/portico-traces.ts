@@ -1,5 +1,5 @@
-// Portico with metrics and a span for each request, grant and operation of the store, none of them
-// sampled out.
+// Portico with metrics, and with a span for each request, each grant and each operation of the
+// store. No span is left out by sampling.
 import { runTarget } from '../target.ts';
 import { seed, serve } from './portico-application.ts';
 import { realTelemetry } from './telemetry.ts';

@@ -11,13 +11,13 @@ import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentele
 import type { Telemetry } from 'portico';
 import { opentelemetry } from 'portico/telemetry';
 
-/** Takes spans, and sends them nowhere: what a collector costs is not the server's. */
+/** Accepts spans and drops them, because the cost of a collector does not belong to the server. */
 const NOWHERE: SpanExporter = {
   export: (_, done) => done({ code: 0 }),
   shutdown: async () => {},
 };
 
-/** The SDK as an application registers it, collecting every ten seconds. */
+/** Returns the SDK as an application registers it. It collects metrics every ten seconds. */
 export function realTelemetry({ traces }: { readonly traces: boolean }): Telemetry {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.DELTA);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 10_000 });

@@ -1,35 +1,41 @@
 import path from 'node:path';
 
-/** What the instrumented code calls, and what has been seen of it; one for each thread. */
+/**
+ * The functions that the instrumented code calls, and what they have recorded. Each thread has one.
+ */
 export interface Coverage {
-  /** Forgets what the last input did. */
+  /** Forgets what was recorded for the last input. */
   begin(): void;
-  /** Whether the last input entered a place that none had, or one as often as none had. */
+  /**
+   * What was new about the last input. It is `place` if the input entered a place that no input
+   * entered before. It is `count` if it entered a place as often as no input before.
+   */
   news(): 'place' | 'count' | null;
-  /** The places that the last input entered. */
+  /** Returns the places that the last input entered. */
   entered(): readonly number[];
-  /** How many places have been entered at all. */
+  /** Returns how many places have been entered so far. */
   total(): number;
   /**
-   * How often any place was entered by the last input: its work, whatever else the machine does.
+   * Returns how often the last input entered places in total. This measures its work, whatever else
+   * the machine does.
    */
   work(): number;
   /**
-   * Texts that were compared by the last inputs: the one that was there, and the one that would
-   * have been equal.
+   * Pairs of texts that the code compared for the last inputs: the text in the input, and the text
+   * that would have been equal.
    */
   readonly compared: readonly (readonly [string, string])[];
-  /** Texts of the source. */
+  /** Texts in the source. */
   readonly words: readonly string[];
 }
 
 const MOST_COMPARED = 256;
 const LONGEST = 200;
 
-/** In paths of the machine that fuzzes: an input that is kept has none. */
+/** Parts of paths on this machine. They must not be in an input that is kept. */
 const OF_THIS_MACHINE = [path.join(import.meta.dirname, '..', '..', '..'), 'portico-fuzz-'];
 
-/** Begins to count for this thread; before any instrumented file is loaded. */
+/** Starts to count for this thread. Call it before any instrumented file is loaded. */
 export function startCoverage(places: number): Coverage {
   const counts = new Uint32Array(places);
   const touched = new Uint32Array(places);
@@ -102,7 +108,7 @@ export function startCoverage(places: number): Coverage {
   };
 }
 
-/** Once, twice, three times, or about how often: one bit of eight. */
+/** Groups counts: one, two, three, or roughly how many. Each group is one bit of eight. */
 function bucket(count: number): number {
   if (count < 4) return 1 << (count - 1);
   if (count < 8) return 8;

@@ -1,9 +1,11 @@
 import { parseAst } from 'rolldown/parseAst';
 
-/** What a source file becomes: the same lines, with calls that count which way was taken. */
+/**
+ * An instrumented source file. It has the same lines, and calls that count which way the code took.
+ */
 export interface Instrumented {
   readonly code: string;
-  /** The number of the first place that is not counted yet. */
+  /** The number of the next place. */
   readonly next: number;
 }
 
@@ -17,9 +19,12 @@ interface Node {
 interface Edit {
   readonly at: number;
   readonly text: string;
-  /** What closes goes before what opens, and closes from the inside out. */
+  /**
+   * Whether the edit closes something. At the same position, closing edits come before opening
+   * ones, and inner ones close first.
+   */
   readonly closes: boolean;
-  /** How many characters it takes the place of. */
+  /** How many characters the edit replaces. */
   readonly replaces: number;
 }
 
@@ -35,14 +40,14 @@ const LOOPS: ReadonlySet<string> = new Set([
   'WhileStatement',
   'DoWhileStatement',
 ]);
-/** A method of text or of a collection, whose argument is worth trying as a part of the input. */
+/** Methods of a text or a collection. Their argument is worth trying as a part of the input. */
 const LOOK_UPS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'includes', 'has', 'get']);
 const WORD = /^[\x21-\x7E]{2,60}$/;
 
 /**
- * Counts every function, both ways of every branch, and every loop of TypeScript; notes the texts
- * that are compared, and those that stand in the source. No line moves, so that stack traces name
- * those of the source.
+ * Instruments TypeScript. The result counts every function, both ways of every branch, and every
+ * loop. It also records the texts that are compared, and the texts in the source. Lines do not
+ * move, so stack traces name the lines of the source.
  */
 export function instrument(code: string, first: number): Instrumented {
   const program = parseAst(code, { lang: 'ts' }) as unknown as Node;

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** Values that a reader of JSON may not have thought of. */
+/** Values that a reader of JSON may not expect. */
 const ODD: readonly unknown[] = [
   null, true, false, 0, -1, 0.5, 1e21, 2 ** 53, '', ' ', 'a', '\0', '\uD800', '\u202E', '__proto__', [], {}, [null], [[]], [''], [{}], { a: 1 },
 ]; // prettier-ignore
@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * The JSON in this input, changed in one place as JSON: the whole of it, or one line. What is not
- * JSON stays as it is.
+ * Changes one place of the JSON in this input, as JSON. The JSON is the whole input or one line. If
+ * there is no JSON, returns the input unchanged.
  */
 export function changedJson(input: Buffer, random: Random, words: readonly string[]): Buffer {
   const text = input.toString('utf8');
@@ -62,7 +62,7 @@ function changed(value: unknown, random: Random, words: readonly string[]): stri
   return JSON.stringify(root['']) ?? 'null';
 }
 
-/** One fewer, one more of the same, or a word beside it. */
+/** Removes an item, repeats one, or adds a word. */
 function changeList(
   list: unknown[],
   at: number,
@@ -83,7 +83,7 @@ function collect(holder: object, places: Place[]): void {
   }
 }
 
-/** A member twice, which no object can have. */
+/** Repeats a member of an object. No JavaScript object could contain it twice. */
 function repeatedMember(json: string, random: Random): string {
   const found = [...json.matchAll(/"[^"\\]*":(?:"[^"\\]*"|[\w.-]+)/g)];
   const [one, other] = [random.pick(found), random.pick(found)];

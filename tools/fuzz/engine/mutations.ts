@@ -1,18 +1,18 @@
 import type { Random } from './random.ts';
 import { changedJson } from './json-mutations.ts';
 
-/** What an input is made of. */
+/** The material for new inputs. */
 export interface Material {
   readonly random: Random;
-  /** Words of the target. */
+  /** Words of the target's grammar. */
   readonly dictionary: readonly string[];
-  /** Words of the source. */
+  /** Words in the source. */
   readonly words: readonly string[];
-  /** What was compared: the text that was there, and the one that was asked for. */
+  /** Pairs of texts that the code compared: the text in the input, and the expected text. */
   readonly compared: readonly (readonly [string, string])[];
-  /** Another input. */
+  /** Returns another input. */
   readonly other: () => Buffer;
-  /** In bytes. */
+  /** The longest input, in bytes. */
   readonly longest: number;
 }
 
@@ -92,7 +92,7 @@ const moved: Mutation = (input, material) => {
   return Buffer.concat([rest.subarray(0, at), input.subarray(from, to), rest.subarray(at)]);
 };
 
-/** A part so often that what takes time with its square takes long. */
+/** Repeats a part many times, so that code that takes quadratic time takes long. */
 const pumped: Mutation = (input, material) => {
   const [from, to] = range(input, material);
   if (from === to) return input;
@@ -111,7 +111,7 @@ const fromDictionary: Mutation = (input, material) =>
 const fromSource: Mutation = (input, material) =>
   put(input, Buffer.from(material.random.pick(material.words) ?? '', 'utf8'), material);
 
-/** What was compared, in the place of what it was compared with. */
+/** Replaces a text by the text with which the code compared it. */
 const asCompared: Mutation = (input, material) => {
   for (let tries = 0; tries < 8; tries += 1) {
     const [was, asked] = material.random.pick(material.compared) ?? ['', ''];
@@ -148,7 +148,7 @@ const renumbered: Mutation = (input, { random }) => {
   return bytes(text.slice(0, one.index) + (near ?? '0') + text.slice(one.index + one[0].length));
 };
 
-/** What stands between separators, in another order, twice, not at all, empty. */
+/** Changes the parts between separators: swaps, repeats, removes or empties them. */
 const parted: Mutation = (input, { random }) => {
   const separator = random.pick(SEPARATORS) ?? '&';
   const parts = latin1(input).split(separator);
@@ -203,10 +203,10 @@ const MUTATIONS: readonly (readonly [times: number, mutation: Mutation])[] = [
   [12, json],
 ];
 const BAG = MUTATIONS.flatMap(([times, mutation]) => Array.from({ length: times }, () => mutation));
-/** One input in so many is a long one. */
+/** One input in this many is a long one. */
 const PUMPED = 150;
 
-/** An input that is nearly this one. */
+/** Returns an input that differs a little from this one. */
 export function mutate(input: Buffer, material: Material): Buffer {
   const { random, longest } = material;
   let changed = input;

@@ -1,51 +1,51 @@
-/** What a thread is told, and what it says. */
+/** The order to a thread. */
 export interface Order {
   readonly target: string;
-  /** The fault that is awake; null for none. */
+  /** The name of the fault that is active, or null. */
   readonly fault: string | null;
   readonly places: number;
   readonly seed: number;
-  /** For how long, in seconds; 0 gives it its inputs and no others. */
+  /** How long the thread tries inputs, in seconds. If it is 0, it tries only the given inputs. */
   readonly seconds: number;
-  /** Lines as `texts.ts` writes them. */
+  /** The inputs to begin with, as lines in the format of `texts.ts`. */
   readonly corpus: readonly string[];
-  /** Whether the inputs that are worth keeping are told at the end. */
+  /** Whether the thread reports at the end which inputs are worth keeping. */
   readonly keeps: boolean;
-  /** How many different findings end it. */
+  /** The number of different findings after which the thread ends. */
   readonly enough: number;
-  /** The input that is being tried: see `SHARED`. */
+  /** The memory with the input that is being tried. See `SHARED`. */
   readonly shared: SharedArrayBuffer;
 }
 
 /**
- * Where things are in the shared memory: three numbers of 32 bits, of which the last asks for an
- * end, then the bytes of the input.
+ * The layout of the shared memory. It begins with three 32-bit numbers. The last of them asks the
+ * thread to end. After them come the bytes of the input.
  */
 export const SHARED = { length: 0, tried: 1, ends: 2, bytes: 16, size: 16 + 1024 * 1024 } as const;
 
-/** Something that should not be. */
+/** A problem that the fuzzer found. */
 export interface Finding {
   readonly target: string;
   readonly kind: 'fault' | 'slow' | 'hang' | 'memory';
   readonly message: string;
-  /** A line as `texts.ts` writes it. */
+  /** The input, as a line in the format of `texts.ts`. */
   readonly input: string;
-  /** In seconds, since the target began. */
+  /** The time since the target began, in seconds. */
   readonly after: number;
 }
 
 export interface Summary {
   readonly inputs: number;
   readonly seconds: number;
-  /** Places of the sources that were entered. */
+  /** The number of places in the sources that were entered. */
   readonly entered: number;
-  /** Inputs that did something new. */
+  /** The number of inputs that did something new. */
   readonly kept: number;
-  /** The most time that an input took of the processor, in milliseconds, and its length. */
+  /** The most processor time that an input took, in milliseconds, and the length of that input. */
   readonly slowest: { readonly milliseconds: number; readonly length: number };
-  /** The most work for a byte of input: places entered. */
+  /** The most work per byte of input, in entered places. */
   readonly hardest: number;
-  /** In MiB, at the end. */
+  /** The size of the heap at the end, in MiB. */
   readonly heap: number;
 }
 

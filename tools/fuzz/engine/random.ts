@@ -1,8 +1,8 @@
-/** Numbers that look random, and are the same again for the same seed. */
+/** Returns numbers that look random. For the same seed, they are always the same. */
 export interface Random {
-  /** From 0 to below `limit`. */
+  /** Returns a number from 0 to below `limit`. */
   below(limit: number): number;
-  /** Once in so many times. */
+  /** Returns true once in this many calls, on average. */
   oneIn(times: number): boolean;
   pick<T>(from: readonly T[]): T | undefined;
 }
@@ -10,7 +10,7 @@ export interface Random {
 export function createRandom(seed: number): Random {
   let state = seed >>> 0 || 1;
   const below = (limit: number) => {
-    // mulberry32
+    // The algorithm mulberry32.
     state = (state + 0x6d_2b_79_f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);

@@ -1,6 +1,6 @@
 /**
- * Inputs are bytes. In files they are lines: printable ASCII as it is, `\` doubled, and every other
- * byte as `\xNN`.
+ * Writes an input as a line. Inputs are bytes, and files contain them as lines. Printable ASCII
+ * stays unchanged, except that `\` is doubled. Every other byte becomes `\xNN`.
  */
 export function asLine(input: Uint8Array): string {
   return Buffer.from(input)
@@ -14,7 +14,7 @@ export function asLine(input: Uint8Array): string {
     );
 }
 
-/** The bytes of a line. */
+/** Returns the bytes of a line. */
 export function fromLine(line: string): Buffer {
   const text = line.replaceAll(/\\(?:\\|n|x([0-9a-f]{2}))/g, (each, hex: string | undefined) =>
     hex === undefined

@@ -16,27 +16,27 @@ import { linkDependencies, PACKAGES } from '../../scripts/packages.ts';
 import { FAULTS, type Fault } from '../faults.ts';
 import { instrument } from './instrument.ts';
 
-/** A copy of the sources that counts what it does. */
+/** A copy of the sources that is instrumented. */
 export interface Tree {
   readonly folder: string;
-  /** How many places are counted. */
+  /** The number of places that are counted. */
   readonly places: number;
 }
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 const builds = path.join(root, '.build', 'fuzz');
-/** In milliseconds: older trees are not in use any more. */
+/** The age after which trees are no longer in use, in milliseconds. */
 const OLD = 86_400_000;
 
 /**
- * Below `.build/fuzz`, once for what the sources say now; `planted`: with every fault of
- * `faults.ts`, each asleep until its target runs.
+ * Builds the instrumented copy below `.build/fuzz`, once for each state of the sources. `planted`
+ * adds all faults of `faults.ts`. Each fault is inactive until its target runs.
  */
 export function buildTree(planted: boolean): Tree {
   const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter(
     (file) => !file.endsWith('.test.ts'),
   );
-  // What the targets share with the tests comes along as it is.
+  // Files that the targets share with the tests are copied unchanged.
   const own = filesOf('{tools/fuzz/**/*,test/support/{algorithms,grant-types,profiles}}.ts');
   const hash = createHash('sha256').update(JSON.stringify([planted, 'ways of counting: 1']));
   for (const file of [...sources, ...own])
@@ -58,7 +58,8 @@ function write(
   planted: boolean,
 ): void {
   removeOld();
-  // Beside it and then renamed: another process may be writing the same.
+  // Write to another name and rename the folder, because another process may be writing the same
+  // folder.
   const next = `${folder}.${process.pid}`;
   let places = 0;
   const put = (file: string, code: string) => {
@@ -100,7 +101,10 @@ function withFaults(file: string, source: string): string {
     .reduce(withFault, source);
 }
 
-/** Throws when the source has no longer what the fault replaces. */
+/**
+ * Adds a fault to the source. Throws if the source no longer contains the text that the fault
+ * replaces.
+ */
 function withFault(
   source: string,
   { name, file, from, to }: { readonly name: string } & Fault['edits'][number],

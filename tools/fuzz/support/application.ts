@@ -14,15 +14,16 @@ import {
 import { scratch } from './scratch.ts';
 
 /**
- * A whole application with every switch on, and a clock that goes on by a second with each input.
+ * A complete application with all features switched on. Its clock moves by a second with each
+ * input.
  */
 export interface FuzzedApplication {
   readonly application: Application;
-  /** Ends what has come of the inputs until now: what waits, and what is counted. */
+  /** Ends everything that the previous inputs have started or counted. */
   readonly tick: () => void;
-  /** A token for the tools. */
+  /** A token for the MCP tools. */
   readonly token: string;
-  /** The id of a client that proves nothing. */
+  /** The id of a public client. */
   readonly client: string;
 }
 
@@ -84,7 +85,7 @@ export async function startFuzzed(): Promise<FuzzedApplication> {
       plugins: [
         {
           ...server,
-          // Secrets of clients are hashed as cheaply as passwords here.
+          // Client secrets use a cheap hash here, as passwords do.
           register: (given: Application) =>
             server.register(
               Object.defineProperty(given, 'passwordHasher', { value: passwordHasher }),

@@ -4,7 +4,9 @@ import { hold } from '../target.ts';
 
 const PRIVATE = /"(?:d|p|q|dp|dq|qi|oth|k)":/;
 
-/** What holds for every client that is taken from a stranger, whichever way it came. */
+/**
+ * Checks what must be true for every client that comes from a stranger, however it was registered.
+ */
 export function checkDescribed(client: ClientMetadata): void {
   const { name, redirectUris, grants, keys, applicationType } = client;
   hold(

@@ -7,13 +7,13 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** Keys that sign fuzzed input; new ones for each thread, so that none is stored. */
+/** Keys that sign fuzzed input. Each thread creates new ones, so none is stored. */
 export interface SigningKeys {
-  /** By name: `ec`, `rsa`, `ed`. */
+  /** The public keys by name: `ec`, `rsa`, `ed`. */
   readonly jwks: Readonly<Record<string, JsonWebKey>>;
   /**
-   * Signs with one of them, as its kind does; `ps` is that of `rsa` with PSS. Null for a name that
-   * none has.
+   * Signs with the key of this name. `ps` uses the key `rsa` with PSS. Returns null if no key has
+   * the name.
    */
   sign(name: string, signed: string): Buffer | null;
 }
@@ -50,9 +50,9 @@ export function createKeys(): SigningKeys {
 }
 
 /**
- * The JWS that an input describes: its header and its payload as JSON, a line each, and the name of
- * the key that signs it. What stands in `{ec}` and the like is the public key. An input of one line
- * is the JWS itself.
+ * Returns the JWS that an input describes. The lines of the input are the header as JSON, the
+ * payload as JSON, and the name of the key. In these, `{ec}` and similar texts stand for the public
+ * key. If the input has only one line, that line is the JWS.
  */
 export function jwsOf(input: Buffer, keys: SigningKeys): string {
   const text = input.toString('utf8');
@@ -63,7 +63,7 @@ export function jwsOf(input: Buffer, keys: SigningKeys): string {
     JSON.stringify(keys.jwks[key]),
   );
   const signed = `${encoded(filled)}.${encoded(payload)}`;
-  // After a bar: what becomes of the signature.
+  // The text after a bar says how to change the signature.
   const [key = '', change = ''] = name.split('|');
   const signature = keys.sign(key, signed);
   return `${signed}.${signature === null ? encoded(key) : signature.toString('base64url')}${change}`;

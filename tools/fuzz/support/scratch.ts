@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { threadId } from 'node:worker_threads';
 
-/** In memory where there is such a folder: some targets write a file for each input. */
+/** Use memory if there is such a folder, because some targets write a file for each input. */
 const within = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const prefix = `portico-fuzz-${process.pid}-`;
 
-/** A folder of this thread. */
+/** Returns a folder that only this thread uses. */
 export function scratch(): string {
   const folder = path.join(within, `${prefix}${threadId}`);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** Removes those of this process. */
+/** Removes the folders of this process. */
 export function removeScratch(): void {
   for (const name of readdirSync(within))
     if (name.startsWith(prefix)) rmSync(path.join(within, name), { recursive: true, force: true });

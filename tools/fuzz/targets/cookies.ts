@@ -14,7 +14,10 @@ const REQUEST_ID = 'R'.repeat(43);
 const NAME = `__Secure-portico_request_${REQUEST_ID}`;
 const PLACEHOLDERS = /\{(sealed|other|known|sealing)\}/g;
 
-/** A `Cookie` header; `{sealed}` and the like stand for what this server made. */
+/**
+ * The input is a `Cookie` header. `{sealed}` and similar texts stand for values that this server
+ * created.
+ */
 export const target: Target = {
   about:
     'cookies: those of waiting requests, which are sealed, of known browsers, of sessions, and what else is sealed',

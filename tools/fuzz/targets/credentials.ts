@@ -23,7 +23,10 @@ const ADDRESS = 'https://app.example/oauth/token';
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 
-/** RFC 6750 section 2.1 and RFC 9110 section 11.4, written down again: null for another scheme. */
+/**
+ * A second implementation of RFC 6750 section 2.1 and RFC 9110 section 11.4. Returns null for
+ * another scheme.
+ */
 function schemeOf(header: string, scheme: string): { readonly token: string | null } | null {
   const text = header.trim();
   const [name = ''] = text.split(/\s/, 1);
@@ -34,7 +37,7 @@ function schemeOf(header: string, scheme: string): { readonly token: string | nu
   return { token: isToken ? token : null };
 }
 
-/** Header, and body of the form, in two lines. */
+/** The input has two lines: the header, and the body of the form. */
 export const target: Target = {
   about:
     'Authorization (Basic, Bearer, DPoP), credentials in a form, code verifiers, and how the log quotes what was sent',
@@ -74,7 +77,7 @@ export const target: Target = {
     try {
       request = new Request(ADDRESS, { method: 'POST', headers: { Authorization: header } });
     } catch {
-      // No server is given such a header field.
+      // A server never receives such a header.
       return;
     }
     const sent = request.headers.get('authorization') ?? '';

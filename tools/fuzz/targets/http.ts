@@ -21,8 +21,8 @@ const form = (line: string, body: string, ...headers: string[]) =>
   request(line, ['Content-Type: application/x-www-form-urlencoded', ...headers], body);
 
 /**
- * The answer without words of the request: a 404 repeats its path, which tells of no code, whatever
- * it looks like.
+ * Removes the words of the request from the response. For example, a 404 repeats the path. It does
+ * not reveal code, even if the path looks like code.
  */
 function withoutSent(answer: string, sent: string): string {
   const words = sent.match(/[^\s?&=;,"]+/g) ?? [];
@@ -179,8 +179,8 @@ export const target: Target = {
       for (const [, status = '', rest = ''] of answer.matchAll(
         /(?:^|\r\n\r\n|[}>])HTTP\/1\.1 (\d{3}) ([\s\S]*?)(?=$|[}>]HTTP\/1\.1 \d{3} )/g,
       )) {
-        // HTTP/1.1 itself is not spoken in another version, and room that is used up is there
-        // again.
+        // These errors are also correct: another version of HTTP, and a limit after which the
+        // client may try again.
         const isOwn =
           Number(status) < 500 ||
           status === '505' ||

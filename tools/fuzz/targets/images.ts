@@ -25,7 +25,7 @@ const webp = (kind: string, rest: number[]) =>
   Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP'), Buffer.from(kind), Buffer.from(rest)]);
 const zeros = (count: number) => Array.from({ length: count }, () => 0);
 
-/** By its own description of the format, as `imageFacts` says. */
+/** Returns the format by a second implementation of the rules for `imageFacts`. */
 function marks(bytes: Buffer): string | null {
   const text = bytes.toString('latin1', 0, 16);
   if (text.startsWith('\u0089PNG\r\n\u001a\n') && text.slice(12) === 'IHDR') return 'image/png';
@@ -75,7 +75,7 @@ export const target: Target = {
       if (facts !== null) {
         hold(facts.mediaType === marks(input), 'a picture of another kind');
         hold(facts.width > 0 && facts.height > 0, 'a picture without a size');
-        // The size stands in the first bytes, and what follows changes nothing.
+        // The size is in the first bytes, so bytes after them must not change anything.
         hold(
           JSON.stringify(imageFacts(Buffer.concat([input, Buffer.from('tail')]))) ===
             JSON.stringify(facts),

@@ -21,8 +21,8 @@ import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
 const NOW = 1_800_000_000_000;
 /**
- * By name: the import throws the errors of the built package, and the registration those of the
- * source.
+ * Compares names, because the import throws the errors of the built package, and the registration
+ * throws those of the sources.
  */
 const refuses = (error: unknown) =>
   error instanceof Error && ['RegistrationError', 'AccessError'].includes(error.name);

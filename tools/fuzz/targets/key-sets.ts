@@ -11,7 +11,7 @@ import { hold, unless, type Target } from '../target.ts';
 
 const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
-/** Public keys of RFC 7517 and RFC 8037, which everybody knows. */
+/** Well-known public keys from RFC 7517 and RFC 8037. */
 const EC = {
   kty: 'EC',
   crv: 'P-256',

@@ -7,7 +7,7 @@ const META =
   '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
 const STATELESS = 'MCP-Protocol-Version: 2026-07-28\nMcp-Method: ';
 
-/** How deep arrays and objects lie in one another. */
+/** Returns how deep arrays and objects are nested. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let deepest = 0;
@@ -15,7 +15,7 @@ function depthOf(value: unknown): number {
   return deepest + 1;
 }
 
-/** Header fields, an empty line, and the body. */
+/** The input contains headers, an empty line, and the body. */
 export const target: Target = {
   about: 'JSON-RPC bodies and header fields of the MCP endpoint, with a token that is good',
   slowest: 1000,
@@ -97,7 +97,7 @@ export const target: Target = {
         try {
           headers.set(name, value.join(':').trim());
         } catch {
-          // No server is given such a header field.
+          // A server never receives such a header.
         }
       }
       const field = headers.get('mcp-name');
@@ -157,8 +157,8 @@ export const target: Target = {
 };
 
 /**
- * Whether the answer has this id. Half of a surrogate pair is answered with U+FFFD, as all JSON is
- * written here.
+ * Whether the response has this id. If the id contains half of a surrogate pair, the response
+ * contains U+FFFD, as in all JSON that Portico writes.
  */
 function isAnswered(own: unknown, id: unknown): boolean {
   const written = typeof own === 'string' ? own.toWellFormed() : own;

@@ -28,7 +28,7 @@ const AVAILABLE = ['openid', 'profile', 'notes:read', 'notes:write'];
 const ONE_RESOURCE = new Resources('https://api.example', new Map(), []);
 const refuses = (error: unknown) => error instanceof OAuthError;
 
-/** The query of an authorization request; its scope by itself, too. */
+/** The input is the query of an authorization request. Its scope is also tested alone. */
 export const target: Target = {
   about: 'scope strings, and the other parameters of an authorization request',
   seeds: [

@@ -7,14 +7,14 @@ import { hold, type Target } from '../target.ts';
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** The letters of a text in another way than the sources read it. */
+/** Returns the letters of a text. It reads the text in another way than the sources do. */
 function lettersOf(text: string): string {
   return Array.from(text.normalize('NFKC').toUpperCase(), (each) =>
     each.replace(/[\p{P}\p{Z}\s]/u, ''),
   ).join('');
 }
 
-/** Codes that people type. */
+/** The input is a code as people type it. */
 export const target: Target = {
   about: 'codes of devices, as people type them',
   seeds: [

@@ -1,6 +1,6 @@
 /**
- * The keys of the configuration by the question that leads to them. A key is in the group that
- * names it, or the nearest above it.
+ * The keys of the configuration, grouped by questions. A key belongs to the group that names it, or
+ * to the group that names the nearest key above it.
  */
 export interface Group {
   readonly question: string;
@@ -105,7 +105,7 @@ export const GROUPS: readonly Group[] = [
   { question: 'What else is there?', keys: [''] },
 ];
 
-/** The page that tells more of a key, and of those below it. */
+/** The page that explains more about a key and the keys below it. */
 export const PAGES: Readonly<Record<string, string>> = {
   base_path: '#a-base-path',
   csrf_exempt_routes: 'host-contract.md#sessions',

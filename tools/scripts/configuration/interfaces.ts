@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A member of an interface of the configuration, as its doc comment and its type say it. */
+/** A member of a configuration interface, with its doc comment and its type. */
 export interface Member {
   readonly name: string;
-  /** One line of Markdown; empty where there is no comment. */
+  /** The comment as one line of Markdown. Empty if there is no comment. */
   readonly says: string;
-  /** As TypeScript, without `undefined` and without a line break. */
+  /** The type in TypeScript, without `undefined` and without line breaks. */
   readonly type: string;
 }
 
@@ -14,7 +14,7 @@ const COMMENT = String.raw`(?:/\*\*((?:(?!\*/)[^])*)\*/\s*)?`;
 const MEMBER = new RegExp(String.raw`${COMMENT}readonly (\w+)\??: ((?:[^;{]|\{[^}]*\})+);`, 'g');
 
 /**
- * The members of every interface, and of every type that is an object, of these files, by its name.
+ * Returns the members of every interface and object type in these files, by the name of the type.
  */
 export function interfacesOf(
   root: string,
@@ -30,7 +30,8 @@ export function interfacesOf(
   const interfaces = new Map(found);
   for (const file of files) {
     const text = readFileSync(path.join(root, file), 'utf8');
-    // What a feature adds to an interface of the core, and a name for one of two types.
+    // Also reads the members that a feature adds to an interface of the core, and a name for one of
+    // two types.
     for (const [, name = '', more = ''] of text.matchAll(
       /^ {2}interface (\w+) extends (\w+) \{\}$/gm,
     ))
@@ -49,7 +50,7 @@ export function interfacesOf(
 function membersOf(body: string): readonly Member[] {
   return [...body.matchAll(MEMBER)].map(([, comment = '', name = '', type = '']) => ({
     name,
-    // An example is for editors.
+    // Leave out examples. They are for editors.
     says: comment
       .replace(/(?:\s*\n\s*\*)*\s*@example[^]*$/, '')
       .replaceAll(/\s*\n\s*\*\s?/g, ' ')

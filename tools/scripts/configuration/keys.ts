@@ -8,9 +8,9 @@ import { configurationWith } from '../../../packages/portico/src/configuration.t
 import { globSync } from 'node:fs';
 import { interfacesOf, type Member } from './interfaces.ts';
 
-/** A key of the configuration: what is checked, and what is said of it. */
+/** A key of the configuration, with its type and its description. */
 export interface Key {
-  /** Its parts, joined by colons. */
+  /** The parts of the key, joined by colons. */
   readonly key: string;
   readonly type: string;
   readonly says: string;
@@ -27,7 +27,7 @@ const FILES = [
   'packages/assistant/src/config.ts',
 ];
 
-/** The part of a schema that this reads: what zod 4 publishes of one. */
+/** The part of a zod 4 schema that this file reads. */
 interface Schema {
   readonly shape?: Readonly<Record<string, Schema>>;
   readonly def: {
@@ -40,8 +40,8 @@ interface Schema {
 }
 
 /**
- * What is given in code, where the configuration has nothing to say: its options by the function
- * that takes them.
+ * Returns the options that are set in code and not in the configuration, by the function that takes
+ * them.
  */
 export function optionsOf(
   root: string,
@@ -65,8 +65,8 @@ const TAKEN = {
 } as const;
 
 /**
- * All keys, and what is wrong with them: a key without a comment, a comment without a key, another
- * default than the comment's.
+ * Returns all keys, and what is wrong with them. A problem is a key without a comment, a comment
+ * without a key, or a default that differs from the comment.
  */
 export function keysOf(root: string): {
   readonly keys: readonly Key[];
@@ -132,13 +132,13 @@ export function keysOf(root: string): {
   return { keys, problems };
 }
 
-/** Zod's own types say less of a schema than it publishes. */
+/** Zod's own types describe less of a schema than the schema contains. */
 function asSchema(schema: z.ZodType): Schema {
   const published: unknown = schema;
   return published as Schema;
 }
 
-/** What the kit begins with, except for what depends on the machine. */
+/** The kit's defaults, except those that depend on the machine. */
 const KIT_DEFAULTS = flat(
   readConfiguration({ config: { public_url: 'https://app.example.com' } }, {}).config,
 );
@@ -156,7 +156,7 @@ function flat(config: object, prefix = ''): Readonly<Record<string, unknown>> {
   );
 }
 
-/** The object that a schema allows, below whatever wraps it. */
+/** Returns the object that a schema allows, without the schemas that wrap it. */
 function objectIn(schema: Schema): Schema {
   const { innerType, options = [], valueType } = schema.def;
   const inside = [innerType, valueType, ...options].filter((each) => each !== undefined);
@@ -173,7 +173,9 @@ function defaultOf({ def }: Schema): unknown {
 // --- doc comments
 // ---------------------------------------------------------------------------------------------
 
-/** `How long a code lives, in seconds; 60.` is a sentence and a default. */
+/**
+ * Splits a comment such as `How long a code lives, in seconds; 60.` into a sentence and a default.
+ */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
   if (comment.endsWith(' Needed.'))
     return { says: comment.slice(0, -' Needed.'.length), end: 'needed' };
@@ -186,15 +188,15 @@ function withoutDefault(comment: string): { readonly says: string; readonly end:
     : { says: comment, end: null };
 }
 
-/** What stands for a default at the end of a comment; any other end is a part of what it says. */
+/** Matches a default at the end of a comment. Any other end belongs to the sentence. */
 const DEFAULT =
   /^(?:none|nowhere|never|nothing|false|true|no limit|`[^`]+`|\d+|the (?:host|scope)\b.*|.*, unless given|`DATABASE_URL`, or .*|where the `search_path` leads)$/;
 
 const isLiteral = (text: string): boolean => /^(?:\d+|true|false|`(?!\w+:)[^`]*`)$/.test(text);
 
 /**
- * A default as the page has it: numbers, true and false bare, texts and lists as code, what is
- * empty as "none".
+ * Formats a default for the page. Numbers and booleans are plain, texts and lists are code, and an
+ * empty value is "none".
  */
 function literal(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -207,7 +209,7 @@ function literal(value: unknown): string {
   return `\`${String(value)}\``;
 }
 
-/** A type in the words of the page; what has members is a map. */
+/** Describes a type in the words of the page. A type that has members is a map. */
 function plainType(type: string, below: string | undefined): string {
   const named =
     below === undefined ? type : type.replace(new RegExp(String.raw`\b${below}\b`), 'map');

@@ -2,18 +2,21 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** A test, or a row of its table, that says which rules it shows: by `// @shows AS-7.4, RFC9207-2a` above it. */
+/**
+ * A mark that says which rules a test or a row of its table shows. The line above the test contains
+ * `// @shows AS-7.4, RFC9207-2a`.
+ */
 export interface Mark {
   readonly ids: readonly string[];
   readonly file: string;
-  /** The line of the mark, counted from 1. */
+  /** The line of the mark. The first line is 1. */
   readonly line: number;
   /**
-   * The titles of its describe blocks and its own, the first column of a row in brackets; null
-   * above anything else.
+   * The titles of the describe blocks and of the test. For a row, its first column follows in
+   * brackets. It is null if the mark is not above a test.
    */
   readonly test: string | null;
-  /** Whether it has the form of a mark; `ids` is empty otherwise. */
+  /** Whether the mark is well-formed. If not, `ids` is empty. */
   readonly wellFormed: boolean;
 }
 
@@ -26,7 +29,10 @@ interface Node {
 
 const MARK = /^ *\/\/ @shows ([A-Z\d]+-[\d.]+[a-z]?(?:, [A-Z\d]+-[\d.]+[a-z]?)*)$/;
 
-/** The marks of a test file, and every comment that begins with an unknown `@` word. */
+/**
+ * Returns the marks of a test file. Also returns every comment that begins with an unknown `@`
+ * word.
+ */
 export function readMarks(root: string, file: string): readonly Mark[] {
   const source = readFileSync(path.join(root, file), 'utf8');
   const tests = testsIn(source);
@@ -42,7 +48,7 @@ export function readMarks(root: string, file: string): readonly Mark[] {
   return marks;
 }
 
-/** Where the code goes on after comments. */
+/** Returns the offset of the next code after comments. */
 function nextCode(source: string, offset: number): number {
   const comments = /(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*/y;
   comments.lastIndex = offset;
@@ -50,7 +56,7 @@ function nextCode(source: string, offset: number): number {
   return comments.lastIndex;
 }
 
-/** The tests of a file, and the rows of their tables, by where they begin. */
+/** Returns the tests of a file and the rows of their tables, by their offsets. */
 export function testsIn(source: string): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   const visit = (node: Node, titles: readonly string[]): void => {
@@ -72,7 +78,7 @@ export function testsIn(source: string): ReadonlyMap<number, string> {
   return found;
 }
 
-/** `test` of `test(…)`, of `test.each(…)(…)` and the like. */
+/** Returns `test` for calls such as `test(…)` or `test.each(…)(…)`. */
 function rootName(callee: unknown): string | null {
   const node = callee as Node;
   if (node.type === 'Identifier') return String(node['name']);
@@ -85,7 +91,7 @@ function rowsOf(test: Node): readonly Node[] {
   return table?.type === 'ArrayExpression' ? (table['elements'] as readonly Node[]) : [];
 }
 
-/** A text as it is written; of a row, its first column. */
+/** Returns a text as it is written in the source. For a row, returns its first column. */
 function titleText(node: Node, source: string): string {
   const [first] = node.type === 'ArrayExpression' ? (node['elements'] as readonly Node[]) : [];
   if (first !== undefined) return titleText(first, source);

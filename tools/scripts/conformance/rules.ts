@@ -4,11 +4,11 @@ import { FAPI2_RULES } from '../../../packages/portico/src/features/fapi2/rules.
 
 /** A rule that users can rely on. */
 export interface Rule {
-  /** What a test names it by: `AS-7.4`, `RFC6749-4.1.2b`. */
+  /** The id by which a test names the rule: `AS-7.4`, `RFC6749-4.1.2b`. */
   readonly id: string;
-  /** As Markdown, for a page in `docs/`. */
+  /** The text as Markdown, for a page in `docs/`. */
   readonly text: string;
-  /** Why no test shows it: beginning with `Not applicable: ` or `Not done: `. */
+  /** Why no test shows the rule. It begins with `Not applicable: ` or `Not done: `. */
   readonly withoutTest?: string;
 }
 
@@ -32,7 +32,7 @@ const FAPI2: Chapter = {
   rules: FAPI2_RULES.map(({ id, says }) => ({ id: `FAPI2-${id}`, text: says })),
 };
 
-/** Every rule, in the order of its page. */
+/** Returns every rule, in the order of its page. */
 export function chapters(root: string): readonly Chapter[] {
   const read = (file: string) => parseChapters(readFileSync(path.join(root, file), 'utf8'));
   const reasons = new Map(
@@ -53,7 +53,10 @@ export function chapters(root: string): readonly Chapter[] {
   }));
 }
 
-/** The chapters of a Markdown file that have rules: as items of a list or as rows of a table. */
+/**
+ * Returns the chapters of a Markdown file that contain rules. Rules are list items or rows of a
+ * table.
+ */
 function parseChapters(markdown: string): readonly Chapter[] {
   const found: { source: string; title: string; rules: { id: string; text: string }[] }[] = [];
   let source = '';

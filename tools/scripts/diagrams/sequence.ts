@@ -2,11 +2,10 @@ import type { Source } from './source.ts';
 import { badge, line, rect, svg, text, tip, widthOf } from './svg.ts';
 
 /**
- * Who sends what to whom, from top to bottom:
+ * A diagram of who sends what to whom, from top to bottom. Its lines are:
  *
- * - `lane browser: The person’s browser` for each of those who take part, from the left to the
- *   right
- * - `browser -> client: what is asked | more, in small letters`; `-->` is an answer
+ * - `lane browser: The person’s browser` for each participant, from left to right
+ * - `browser -> client: what is asked | more, in small letters`. `-->` is a response.
  * - `note browser client: what happens between these two`
  */
 interface Lane {

@@ -1,13 +1,16 @@
-/** A diagram as its text says it: a kind, what it is called, and its lines. */
+/** The parts of a diagram's text: its kind, title and description, and its other lines. */
 export interface Source {
   readonly kind: string;
   readonly title: string;
   readonly description: string;
-  /** What is left, without empty lines and comments (`#`). */
+  /** The other lines, without empty lines and comments (`#`). */
   readonly lines: readonly string[];
 }
 
-/** `kind: sequence`, `title: …` and `description: …`, then the lines of that kind. */
+/**
+ * Parses the text of a diagram. It begins with `kind: sequence`, `title: …` and `description: …`.
+ * After these come the lines of that kind.
+ */
 export function parse(file: string, text: string): Source {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const head = new Map<string, string>();

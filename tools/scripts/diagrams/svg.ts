@@ -1,5 +1,6 @@
 /**
- * What all diagrams are drawn with: one look, on a card, light or dark as the reader's system is.
+ * The styles of all diagrams. They look the same everywhere: on a card that is light or dark like
+ * the reader's system.
  */
 
 const STYLE = `
@@ -24,7 +25,7 @@ const STYLE = `
     .plain { fill: var(--card); stroke: var(--lane) }
     .stop { stroke: var(--soft); stroke-width: 2; stroke-dasharray: 2 4 }`;
 
-/** A whole drawing: what it is called, and what it says to people who do not see it. */
+/** A complete drawing. It has a name, and a description for people who do not see it. */
 export interface Drawing {
   readonly name: string;
   readonly title: string;
@@ -59,7 +60,7 @@ export function rect(classes: string, x: number, y: number, width: number, heigh
   return `<rect class="${classes}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>`;
 }
 
-/** The tip of an arrow that comes from the left (1) or from the right (-1). */
+/** Returns the tip of an arrow that comes from the left (1) or from the right (-1). */
 export function tip(x: number, y: number, direction: number): string {
   const back = x - direction * 10;
   return `<path class="solid" d="M ${x} ${y} L ${back} ${y - 5} L ${back} ${y + 5} Z"/>`;
@@ -70,8 +71,8 @@ export function badge(x: number, y: number, number: number): string {
 }
 
 /**
- * About as wide as the text is drawn, in units of the picture; a little more, so that it fits with
- * any font.
+ * Estimates the width of a text, in units of the picture. The result is a bit too large, so that
+ * the text fits with any font.
  */
 export function widthOf(value: string, perCharacter = 7.4): number {
   return Math.ceil(value.length * perCharacter);

@@ -5,12 +5,13 @@ import type { Source } from './source.ts';
 import { rect, svg, text, tip, widthOf } from './svg.ts';
 
 /**
- * The tables of the store, with the columns that the migrations make:
+ * A diagram of the tables of the store. Their columns come from the migrations. Its lines are:
  *
- * - `table oauth_clients 0: what a row is` in a column of the picture, below what that has already
- * - `oauth_families.client_id -> oauth_clients`, what a column names
+ * - `table oauth_clients 0: what a row is` puts a table into a column of the picture, below the
+ *   tables that are already there.
+ * - `oauth_families.client_id -> oauth_clients` says what a column refers to.
  *
- * A table that is not placed, and one that there is not, is an error.
+ * It is an error if a table is not placed, or if a placed table does not exist.
  */
 interface Column {
   readonly name: string;
@@ -63,7 +64,7 @@ export async function tables(name: string, source: Source): Promise<string> {
   return svg({ name, title, description, width, height, parts });
 }
 
-/** The tables after the last step, as SQLite has them. */
+/** Returns the tables after the last migration, as SQLite reports them. */
 async function readSchema(): Promise<ReadonlyMap<string, readonly Column[]>> {
   const database = openDatabase('sqlite::memory:', { directory: '.' });
   try {

@@ -2,11 +2,12 @@ import type { Source } from './source.ts';
 import { line, svg, text, widthOf } from './svg.ts';
 
 /**
- * What lives when, from the left to the right:
+ * A diagram of what is valid at which time, from left to right. Its lines are:
  *
- * - `from: 0` and `until: 70`, the ends of the time that is shown
- * - `mark 30: the next key is due`, a moment
- * - `row Key A: signs 0 30 strong; verifies 30 31`, one line with its spans; a strong one is filled
+ * - `from: 0` and `until: 70` are the ends of the time that is shown.
+ * - `mark 30: the next key is due` is a moment.
+ * - `row Key A: signs 0 30 strong; verifies 30 31` is a line with its spans. A strong span is
+ *   filled.
  */
 interface Span {
   readonly label: string;

@@ -1,5 +1,5 @@
-// Builds and packs a commit in separate folders. The result must not depend on where, when and by
-// whom.
+// Builds and packs a commit in separate folders. The result must not depend on where, when or by
+// which account it is built.
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -18,36 +18,34 @@ import { runtimeTree } from './lock.ts';
 
 const run = promisify(execFile);
 
-/** What surrounds a build. */
+/** The environment of a build. */
 export interface Surroundings {
   readonly folder: string;
   readonly umask: string;
   readonly timeZone: string;
   readonly locale: string;
   /**
-   * The time that all files of the clone get, in seconds since 1970; without it they keep that of
-   * the clone.
+   * The time that all files of the clone get, in seconds since 1970. If it is missing, the files
+   * keep the time of the clone.
    */
   readonly fileTime?: number;
 }
 
 export interface BuildOptions {
-  /** The repository. */
+  /** The path of the repository. */
   readonly root: string;
   readonly commit: string;
   /**
-   * Takes the packages of this folder, and no network; without it `npm ci` brings those of the lock
-   * file.
+   * The folder whose installed packages are used, without network. If it is missing, `npm ci`
+   * installs the packages of the lockfile.
    */
   readonly modules?: string;
 }
 
-/**
- * What npm made, by the name of its file, in the order in which the packages depend on each other.
- */
+/** The packed files by name, in the order in which the packages depend on each other. */
 export type Tarballs = ReadonlyMap<string, Buffer>;
 
-/** Clones the commit into `<folder>/portico`, builds and packs it there. */
+/** Clones the commit into `<folder>/portico`, and builds and packs it there. */
 export async function pack(options: BuildOptions, around: Surroundings): Promise<Tarballs> {
   const { root, commit, modules } = options;
   const clone = path.join(around.folder, 'portico');
@@ -68,7 +66,7 @@ export async function pack(options: BuildOptions, around: Surroundings): Promise
   return new Map(names.map((name) => [name, readFileSync(path.join(around.folder, name))]));
 }
 
-/** Returns the name of the file, which is in the folder of the surroundings. */
+/** Packs one package. Returns the name of the file, which is in the folder of the environment. */
 async function packOne(clone: string, folder: string, around: Surroundings): Promise<string> {
   const args = ['--workspace', `packages/${folder}`, '--pack-destination', '..', '--json'];
   const { stdout } = await inSurroundings(
@@ -80,7 +78,10 @@ async function packOne(clone: string, folder: string, around: Surroundings): Pro
   return filename;
 }
 
-/** The packages of a folder for a clone, whose own packages come from the clone. */
+/**
+ * Gives a clone the installed packages of a folder. The packages of the workspace come from the
+ * clone.
+ */
 function lendAll(from: string, clone: string): void {
   const modules = path.join(clone, 'node_modules');
   lend(from, modules, new Set(runtimeTree(clone).map(({ name }) => name)));
@@ -96,7 +97,7 @@ async function inSurroundings(
 ): Promise<{ readonly stdout: string }> {
   const env = {
     HOME: process.env['HOME'],
-    // This Node, also for npm: another one may compress otherwise.
+    // Run npm with this version of Node, too, because another version may compress differently.
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
     TZ: timeZone,
     LC_ALL: locale,
@@ -106,9 +107,9 @@ async function inSurroundings(
 }
 
 /**
- * The packages of a folder by other names. What can be part of `dist` is there itself, since the
- * build names it by where it is; the rest, which is much, is a symbolic link. What tools keep there
- * for themselves is left.
+ * Puts the packages of a folder at other paths. Packages that can become part of `dist` are copied,
+ * because the build names them by their path. The others are large, so they are symbolic links.
+ * Files that tools store there are left out.
  */
 function lend(from: string, to: string, itself: ReadonlySet<string>): void {
   mkdirSync(to, { recursive: true });
@@ -121,13 +122,16 @@ function lend(from: string, to: string, itself: ReadonlySet<string>): void {
   }
 }
 
-/** Of `@hono/node-server` in `@hono` it is `node-server`. */
+/**
+ * Returns the names of packages in a scope. For example, `@hono/node-server` becomes `node-server`
+ * in `@hono`.
+ */
 function within(scope: string, names: ReadonlySet<string>): ReadonlySet<string> {
   const own = [...names].filter((name) => name.startsWith(`${scope}/`));
   return new Set(own.map((name) => name.slice(scope.length + 1)));
 }
 
-/** The same files, where the file system allows it. */
+/** Copies a folder with hard links, if the file system supports them. */
 function link(from: string, to: string): void {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

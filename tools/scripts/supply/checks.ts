@@ -1,4 +1,4 @@
-// What has to hold before a commit is released.
+// The conditions for releasing a commit.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { readManifest, runtimeTree, type Installed } from './lock.ts';
 export const git = (root: string, ...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Why this commit is not to be released, all of it. */
+/** Returns all reasons why this commit must not be released. */
 export function problemsOf(root: string): readonly string[] {
   const { version } = readManifest(root);
   const changed = git(root, 'status', '--porcelain');
@@ -35,8 +35,8 @@ function versionOf(directory: string): string {
 }
 
 /**
- * What only publishing needs: a repository that npm can name, and a runner that can prove what it
- * is.
+ * Returns problems that matter only for publishing: npm must be able to name the repository, and
+ * the runner must be able to prove its identity.
  */
 export function problemsOfPublishing(
   root: string,
@@ -52,12 +52,12 @@ export function problemsOfPublishing(
   ];
 }
 
-/** The packages for which npm would run a script when they are installed. */
+/** Returns the packages for which npm would run a script during installation. */
 export function installScripts(tree: readonly Installed[]): readonly string[] {
   return tree.filter((each) => each.hasInstallScript === true).map((each) => each.folder);
 }
 
-/** What the changelog says of a version, without its heading. */
+/** Returns the changelog's text for a version, without its heading. */
 function changesOf(root: string, version: string): string {
   const sections = readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m);
   const section = sections.find((each) => each.startsWith(`[${version}]`)) ?? '';

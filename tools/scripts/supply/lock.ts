@@ -1,23 +1,23 @@
-// What package-lock.json says of the packages that are installed, and what an application gets when
-// it installs Portico.
+// Reads from package-lock.json which packages are installed, and what an application gets if it
+// installs Portico.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PACKAGES } from '../packages.ts';
 
-/** A package as the lock file has it; the key is its folder, `node_modules/hono`. */
+/** A package in the lockfile. Its key is its folder, such as `node_modules/hono`. */
 export interface LockedPackage {
   readonly version: string;
   readonly license?: string;
-  /** Of its tarball, as `sha512-…` in base64. */
+  /** The hash of its tarball, as `sha512-…` in base64. */
   readonly integrity?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
-  /** Whether npm would run a script of the package when it is installed. */
+  /** Whether npm would run a script of the package during installation. */
   readonly hasInstallScript?: boolean;
 }
 
 export type Lock = Readonly<Record<string, LockedPackage>>;
 
-/** What package.json asks for. */
+/** The dependencies in package.json. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -29,18 +29,18 @@ export interface Manifest {
   readonly repository?: { readonly url: string };
 }
 
-/** One installed package of a tree. */
+/** An installed package of a tree. */
 export interface Installed extends LockedPackage {
   readonly name: string;
-  /** From the root: `node_modules/hono`. */
+  /** The path from the root: `node_modules/hono`. */
   readonly folder: string;
-  /** The folders of what it needs. */
+  /** The folders of its dependencies. */
   readonly needs: readonly string[];
 }
 
 /**
- * What the packages ask for together, of others; what `portico` says of itself; and what work on
- * them needs.
+ * Returns the dependencies of all packages on other packages, the metadata of `portico`, and the
+ * development dependencies.
  */
 export function readManifest(root: string): Manifest {
   const read = (folder: string) =>
@@ -64,8 +64,8 @@ export const readLock = (root: string): Lock =>
     .packages;
 
 /**
- * These packages and all that they need, by folder, each once. Optional and peer dependencies are
- * not followed: npm does not ask for them.
+ * Returns these packages and all of their dependencies, by folder. Each appears once. Optional and
+ * peer dependencies are left out, because npm does not install them for these packages.
  *
  * @throws {Error} When the lock file lacks one of them.
  */
@@ -88,7 +88,10 @@ export function treeOf(lock: Lock, names: readonly string[]): readonly Installed
   return [...found.values()].toSorted((one, other) => (one.folder < other.folder ? -1 : 1));
 }
 
-/** Where Node would find the package for code in `from`: in the nearest folder of packages. */
+/**
+ * Returns the folder where Node would find the package for code in `from`. It searches node_modules
+ * from the nearest folder upwards.
+ */
 export function folderOf(lock: Lock, name: string, from: string): string | null {
   const folder = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   if (lock[folder] !== undefined) return folder;
@@ -96,7 +99,7 @@ export function folderOf(lock: Lock, name: string, from: string): string | null 
   return folderOf(lock, name, from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))));
 }
 
-/** What an application gets that installs Portico. */
+/** Returns the packages that an application gets if it installs Portico. */
 export function runtimeTree(root: string): readonly Installed[] {
   return treeOf(readLock(root), Object.keys(readManifest(root).dependencies));
 }

@@ -1,12 +1,12 @@
-// Why each dependency is there, and what would take its place. `npm run dependencies:page` writes a
-// page of it.
+// Why each dependency is there, and what could replace it. `npm run dependencies:page` writes a
+// page from it.
 
 export interface Reason {
   readonly why: string;
   readonly instead: string;
 }
 
-/** What is installed with Portico. */
+/** The packages that are installed with Portico. */
 export const RUNTIME: Readonly<Record<string, Reason>> = {
   '@hono/node-server': {
     why: 'turns requests of `node:http` into those of the Fetch standard and back, with streams and aborts, for the server of the kit',
@@ -41,14 +41,14 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
   },
 };
 
-/** What is installed with those. */
+/** The packages that those packages need. */
 export const INDIRECT: Readonly<Record<string, string>> = {
   '@modelcontextprotocol/core':
     'of `@modelcontextprotocol/server`: the types and schemas of the protocol',
   zod: 'of `@modelcontextprotocol/server`: the schemas of its messages',
 };
 
-/** Peers, all optional: the application brings what it uses. */
+/** Peer dependencies. All of them are optional: the application installs what it uses. */
 export const PEERS: Readonly<Record<string, Reason>> = {
   '@nestjs/common': {
     why: '`portico/nest`',
@@ -78,7 +78,8 @@ export const PEERS: Readonly<Record<string, Reason>> = {
 };
 
 /**
- * Those that work on Portico need, in groups. A name that ends in `*` stands for all that begin so.
+ * The packages for working on Portico, in groups. A name that ends in `*` stands for all names with
+ * this beginning.
  */
 export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: string])[] = [
   [

@@ -1,6 +1,6 @@
-// The bill of materials of a release (CycloneDX 1.6): what an application gets when it installs
-// Portico, from package-lock.json, and what the build has put into `dist`, from its source maps.
-// The same input gives the same bytes.
+// Creates the bill of materials of a release (CycloneDX 1.6). It lists what an application gets if
+// it installs Portico, from package-lock.json, and the code that the build put into `dist`, from
+// its source maps. The same input always gives the same bytes.
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,16 +25,16 @@ export interface Sbom {
 
 export interface SbomOptions {
   /**
-   * When it was made, as ISO 8601: a release takes the time of its commit. Left out, the document
-   * has none.
+   * When it was created, in ISO 8601. A release uses the time of its commit. If it is missing, the
+   * document contains no time.
    */
   readonly timestamp?: string;
-  /** The SHA-512 of the package as hexadecimal digits. */
+  /** The SHA-512 of the package, in hexadecimal digits. */
   readonly sha512?: string;
 }
 
 /**
- * The bill of materials of what stands in `root`, which has been built.
+ * Returns the bill of materials of the repository at `root`. It must have been built.
  *
  * @throws {Error} When the lock file lacks a package, its hash or its licence.
  */
@@ -94,14 +94,17 @@ function componentOf(name: string, { version, license, integrity }: LockedPackag
   };
 }
 
-/** Code of others in `dist`: an update of what is installed does not change it. */
+/**
+ * Describes code of another package in `dist`. Updating the installed package does not change this
+ * code.
+ */
 function bundledComponent(name: string, locked: LockedPackage | undefined): Component {
   if (locked === undefined) throw new Error(`package-lock.json has no ${name}, which is in dist`);
   const component = componentOf(name, locked);
   return { ...component, 'bom-ref': `${component['bom-ref']}#bundled` };
 }
 
-/** The packages whose code the build has put into `dist`. */
+/** Returns the packages whose code the build put into `dist`. */
 export function bundledIn(root: string): readonly string[] {
   const maps = globSync('packages/*/dist/**/*.map', { cwd: root });
   const sources = maps.flatMap(
@@ -120,13 +123,14 @@ function licencesOf(name: string, license: string | undefined): readonly object[
 }
 
 /**
- * https://github.com/package-url/purl-spec: the scope is a separate segment, with its `@` encoded.
+ * Returns the package URL (https://github.com/package-url/purl-spec). The scope is a separate
+ * segment, and its `@` is encoded.
  */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
 }
 
-/** A UUID of the content's own (RFC 9562 section 5.8). */
+/** Returns a UUID that is derived from the content (RFC 9562 section 5.8). */
 function uuidOf(content: string): string {
   const digits = createHash('sha256').update(content).digest('hex').slice(0, 32).split('');
   digits[12] = '8';

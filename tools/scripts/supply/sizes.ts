@@ -1,10 +1,10 @@
-// How many bytes a package takes on the disk.
+// Measures how many bytes a package takes on disk.
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Installed } from './lock.ts';
 
 /**
- * The bytes of a package's own files, without the packages inside it.
+ * Returns the bytes of a package's own files, without the packages inside it.
  *
  * @throws {Error} When it is not installed.
  */
@@ -25,7 +25,7 @@ function bytesBelow(folder: string): number {
     .reduce((sum, size) => sum + size, 0);
 }
 
-/** With one decimal where it is small: `0.4 MB`, `96 KB`. */
+/** Formats a size, with one decimal for megabytes: `0.4 MB`, `96 KB`. */
 export function sizeText(bytes: number): string {
   return bytes >= 999_500 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.round(bytes / 1000)} KB`;
 }

@@ -1,4 +1,4 @@
-// What a release says of itself beside the package: sums, and where it comes from.
+// The statements that a release publishes next to the package: its checksums and its provenance.
 import { createHash } from 'node:crypto';
 
 export type Algorithm = 'sha256' | 'sha512';
@@ -6,7 +6,7 @@ export type Algorithm = 'sha256' | 'sha512';
 export const digestOf = (algorithm: Algorithm, content: Uint8Array | string): string =>
   createHash(algorithm).update(content).digest('hex');
 
-/** In the form of sha256sum and sha512sum, which check it by `-c`. */
+/** Returns checksums in the format of sha256sum and sha512sum, which can check them with `-c`. */
 export function sums(
   algorithm: Algorithm,
   files: ReadonlyMap<string, Uint8Array | string>,
@@ -18,18 +18,18 @@ export function sums(
 export interface Origin {
   readonly commit: string;
   readonly tag: string;
-  /** Where the repository is, if package.json says so. */
+  /** The address of the repository, if package.json contains it. */
   readonly repository: string | null;
   /** The content of package-lock.json. */
   readonly lock: string;
   readonly npm: string;
-  /** What GitHub's runner says of itself; on any other machine nothing. */
+  /** The environment variables of GitHub's runner. Empty on other machines. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Provenance in the form of in-toto (Statement v1) and SLSA (Provenance v1). It is not signed: npm
- * signs another one when a workflow publishes with `--provenance`.
+ * Returns the provenance in the formats in-toto (Statement v1) and SLSA (Provenance v1). It is not
+ * signed. When a workflow publishes with `--provenance`, npm signs another one.
  */
 export function provenanceOf(
   files: ReadonlyMap<string, Uint8Array | string>,

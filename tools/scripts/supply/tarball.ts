@@ -1,4 +1,4 @@
-// What is in a package as npm packs it (ustar, gzip), and where two of them differ.
+// Reads packages as npm packs them (ustar, gzip), and compares two of them.
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 
@@ -10,7 +10,7 @@ interface Entry {
 
 const BLOCK = 512;
 
-/** The entries of a package by their names. */
+/** Returns the entries of a package by name. */
 export function entriesOf(tarball: Uint8Array): ReadonlyMap<string, Entry> {
   const tar = gunzipSync(tarball);
   const found = new Map<string, Entry>();
@@ -34,7 +34,8 @@ export function entriesOf(tarball: Uint8Array): ReadonlyMap<string, Entry> {
 }
 
 /**
- * What is not the same in two packages, a line for each; none when they are the same byte for byte.
+ * Returns the differences of two packages, one line for each. Empty if they are equal byte for
+ * byte.
  */
 export function differences(one: Uint8Array, other: Uint8Array): readonly string[] {
   if (Buffer.compare(one, other) === 0) return [];

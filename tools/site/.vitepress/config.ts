@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { anchorOf } from '../../scripts/markdown.ts';
 import { SEARCH } from '../search.ts';
 
-/** What `tools/site/build.ts` found out about the pages. */
+/** The information that `tools/site/build.ts` collected about the pages. */
 const { sidebar } = JSON.parse(
   readFileSync(new URL('../.build/site.json', import.meta.url), 'utf8'),
 );
 
-/** A portico: a roof on three pillars. */
+/** The icon. It shows a portico: a roof on three pillars. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="#2c8a73"><path d="M16 3 29 11H3z"/><path d="M5 13h4v12H5zm9 0h4v12h-4zm9 0h4v12h-4zM3 26h26v3H3z"/></g></svg>';
 
@@ -35,9 +35,9 @@ export default {
     ],
   ],
   markdown: {
-    // Braces in a page are braces.
+    // Do not interpret braces in a page.
     attrs: { disable: true },
-    // The anchors that the pages have in the repository.
+    // Use the same anchors as in the repository.
     anchor: { slugify: (text: string) => anchorOf(text) },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
@@ -55,7 +55,7 @@ export default {
     sidebar,
     outline: { level: [2, 3], label: 'On this page' },
     search: { provider: 'local', options: { miniSearch: SEARCH } },
-    // Only pages that say where they can be edited have the link.
+    // Only pages that name their source have this link.
     editLink: {
       text: 'Edit this page',
       pattern: ({ frontmatter }: { frontmatter: Record<string, string> }) => frontmatter['source'],

@@ -13,8 +13,8 @@ const mcp = mcpServerOf(application);
 const handle = createHandler<HttpContext>(server, mcp);
 
 /**
- * The pages that people see are routes, behind the session. What applications call is answered
- * before it.
+ * The pages that people see. They are routes, because they need the session. All other endpoints
+ * are called by applications, and answered before the routes.
  */
 export const PAGES = ['/oauth/authorize', '/oauth/applications'];
 
@@ -23,7 +23,7 @@ const called = new Set(paths.filter((path) => !PAGES.includes(path)));
 
 export const isCalled = ({ request }: HttpContext) => called.has(request.url());
 
-/** The request as Portico sees it; what the body parser has read is given to it again. */
+/** Returns the request for Portico. It contains the body that the body parser has already read. */
 function requestOf({ request, response }: HttpContext): Request {
   const { request: incoming } = request;
   const asked = { incoming, outgoing: response.response, target: incoming.url ?? '/' };
@@ -35,7 +35,7 @@ function send(answer: Response, { request, response }: HttpContext): void {
   for (const [name, value] of answer.headers)
     if (name !== 'set-cookie') response.header(name, value);
   for (const cookie of answer.headers.getSetCookie()) response.append('set-cookie', cookie);
-  // AdonisJS copies the id of the request into the answer, whatever it is.
+  // AdonisJS copies this header of the request to the response. Set it to Portico's request id.
   request.request.headers['x-request-id'] = answer.headers.get('x-request-id') ?? undefined;
   if (answer.body === null) response.send('');
   else response.stream(Readable.fromWeb(answer.body as ReadableStream));
@@ -48,7 +48,7 @@ export async function portico(ctx: HttpContext): Promise<void> {
   else send(answer, ctx);
 }
 
-/** A route whose handler may call `token()`. */
+/** Wraps a route's handler, so that it can call `token()`. */
 export const withToken = (handler: (ctx: HttpContext) => unknown) => async (ctx: HttpContext) =>
   send(
     await server.withToken(requestOf(ctx), async () => Response.json(await handler(ctx)), ctx),

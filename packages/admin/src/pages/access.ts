@@ -15,7 +15,7 @@ const DONE = {
   continuing: 'This takes longer and continues in the background. Reload the page in a moment.',
 };
 
-/** The same filters as the CLI options. */
+/** The filters. They are the same as the options of the CLI. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
@@ -24,7 +24,10 @@ const FILTERS: readonly Filter[] = [
   { name: 'unused_days', text: 'Not used for (days)' },
 ];
 
-/** /oauth/admin/access: who has access, one row for each person and application, newest first. */
+/**
+ * The page /oauth/admin/access. It shows who has access, with one row for each person and
+ * application. The newest row comes first.
+ */
 export const access: Page = {
   async show(asked, refused) {
     const { query } = asked;
@@ -55,8 +58,8 @@ export const access: Page = {
 };
 
 /**
- * Uses up the form and ends one person's authorizations for one application. `end` does this and
- * returns whether it is done.
+ * Uses up the form, and ends the authorizations that one person gave to one application. `end` ends
+ * them, and returns whether all of them have ended.
  */
 export async function groupInForm(
   sent: Sent,
@@ -111,7 +114,10 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
       <p class="soft"><a href="${links.access}">Everyone with access</a></p>`;
 }
 
-/** Returns the form that searches by name and email address, if the application supports it. */
+/**
+ * Returns the form that searches people by name and email address. If the application does not
+ * support this search, returns a hint instead.
+ */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
     return markup`<p class="hint">This application does not support search by name or email address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
@@ -140,7 +146,7 @@ const NONE_YET = 'No matches so far. There are more rows to search.';
 
 const A_DAY = 86_400_000;
 
-/** Reads the filter. Throws an AccessError for impossible values. */
+/** Reads the filters. Throws an AccessError for impossible values. */
 function readFilter(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
   const [clientId, scope, days] = [
@@ -160,7 +166,7 @@ function readFilter(asked: Asked): AuthorizationFilter {
   };
 }
 
-/** Returns the address of this list page, with the same filters. */
+/** Returns the address of this page of the list, with the same filters. */
 function here(asked: Asked, more: Readonly<Record<string, string>>): string {
   const after = asked.query.get('after') ?? '';
   return withQuery(asked.links.access, { ...readFilters(asked, FILTERS), after, ...more });

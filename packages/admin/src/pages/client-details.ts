@@ -5,7 +5,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
-/** Returns everything about an application, in the same way as oauth:client:show. */
+/** Returns everything about an application. It shows the same facts as oauth:client:show. */
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
@@ -57,7 +57,10 @@ const REGISTERED_BY = {
   document: 'its document; its information is not verified',
 } as const;
 
-/** Returns the client's keys. A key's name may be any text that its owner has chosen. */
+/**
+ * Returns the keys of the client. The name of a key may be any text, because the client's owner
+ * chose it.
+ */
 function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;

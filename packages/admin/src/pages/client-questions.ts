@@ -6,12 +6,15 @@ import { alert, clientName, code } from '../formatting.ts';
 import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
-/** Returns everything on which the decision was based. Leaves out the time of the last use. */
+/**
+ * Returns everything that the person saw before deciding. The time of the last use is left out,
+ * because it changes often.
+ */
 export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };
 }
 
-/** Creates a page that explains what will happen, with the form that does it. */
+/** Creates a page that explains what will happen. The page contains the form that does it. */
 export type Question = (asked: Asked, known: Client, refused: Refused | undefined) => Shown;
 
 /** The actions for an application, by the name that the form sends. */

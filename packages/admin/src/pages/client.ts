@@ -17,7 +17,7 @@ const DONE = {
   unblocked: 'Done. The URL is no longer blocked. Earlier access stays revoked.',
 };
 
-/** /oauth/admin/client?id=…: one application, and the actions for it. */
+/** The page /oauth/admin/client?id=…. It shows one application and the actions for it. */
 export const client: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -95,7 +95,8 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Do not redirect, because a secret in an address would appear in histories and logs.
+      // Return a page and do not redirect, because a secret in an address would appear in histories
+      // and logs.
       return {
         title: 'A new secret',
         body: markup`
@@ -112,7 +113,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Returns links for the actions. Each opens a page that explains what will happen. */
+/** Returns links for the actions. Each link opens a page that explains what will happen. */
 function actions(known: Client, { links }: Asked): HtmlContent {
   const { id, revokedAt, registeredBy, secretHash } = known;
   const isDocument = registeredBy === 'document';
@@ -134,8 +135,8 @@ function actions(known: Client, { links }: Asked): HtmlContent {
 }
 
 /**
- * Returns the page for an unknown client. A client document's URL can be blocked even before a
- * person has seen it.
+ * Returns the page for an unknown client. It lets the administrator block the URL of a client
+ * document even before a person has used it.
  */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;

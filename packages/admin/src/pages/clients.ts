@@ -5,7 +5,9 @@ import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { register, registrationForm } from './registering.ts';
 
-/** /oauth/admin/clients: the applications, ordered by id, and the registration of a new one. */
+/**
+ * The page /oauth/admin/clients. It lists the applications by id, and registers a new application.
+ */
 export const clients: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;

@@ -3,7 +3,7 @@ import { markup, type Html } from '../html.ts';
 import type { AdministrationParts, Page } from '../page.ts';
 import { words } from '../formatting.ts';
 
-/** GET /oauth/admin/doctor: the findings of `oauth:server:doctor` in this process. */
+/** The page GET /oauth/admin/doctor. It shows what `oauth:server:doctor` finds in this process. */
 export const doctor: Page = {
   async show({ parts }) {
     const { healthy, checks } = await examine(parts.examined ?? storeAlone(parts), parts.server);
@@ -36,7 +36,9 @@ function row({ part, outcome, detail, remedy }: Check): Html {
         </li>`;
 }
 
-/** Describes an application without the kit. The doctor skips what is missing. */
+/**
+ * Describes an application that does not use the kit. The doctor skips everything that is missing.
+ */
 function storeAlone({ database, migrations }: AdministrationParts): ExaminedApplication {
   return { database, migrations };
 }

@@ -10,7 +10,7 @@ const DONE = {
   'rotate-now': 'Done. The new keys sign now. All other keys are removed.',
 };
 
-/** The actions: the same as the CLI command, without and with --now. */
+/** The actions. They do the same as the CLI command with and without --now. */
 const QUESTIONS: ReadonlyMap<
   string,
   { readonly title: string; readonly says: string; readonly button: string }
@@ -40,7 +40,7 @@ const QUESTIONS: ReadonlyMap<
   ],
 ]);
 
-/** /oauth/admin/keys: the keys that sign ID tokens, and their replacement. */
+/** The page /oauth/admin/keys. It shows the keys that sign ID tokens, and replaces them. */
 export const keys: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -79,7 +79,7 @@ export const keys: Page = {
 };
 
 /**
- * Returns the keys' state. If the keys have changed since a form was shown, the form is rejected.
+ * Returns the state of the keys. If the state changes after a form was shown, the form is rejected.
  */
 function getState(all: readonly KeyDescription[]): unknown {
   return all.map(({ kid, state }) => [kid, state]);
@@ -92,7 +92,7 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
   retired: ['verifies only', ''],
 };
 
-/** Returns a key and what it is used for, below a heading of this level. */
+/** Returns a key and its use. The heading of the key is below a heading of this level. */
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,

@@ -4,10 +4,10 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { code, facts } from '../formatting.ts';
 
-/** The most rows that are read for one number. */
+/** The most rows that are read to find one number. */
 const EXAMINED = 5000;
 
-/** GET /oauth/admin: this server in numbers, with links to all pages. */
+/** The page GET /oauth/admin. It shows numbers about this server, and links to all pages. */
 export const overview: Page = {
   async show(asked) {
     const { parts, links } = asked;
@@ -50,8 +50,8 @@ export const overview: Page = {
 };
 
 /**
- * Returns the numbers. Each takes the same time, however large the tables are. If not all rows were
- * read, the page shows that there are more.
+ * Returns the numbers. The size of the tables does not change how long this takes. If some rows
+ * were not read, the page shows that there are more.
  */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;

@@ -21,7 +21,7 @@ const DONE = {
     'the end, do it again.',
 };
 
-/** An action that ends all of a person's authorizations, and may take long. */
+/** An action that ends all authorizations of a person. It may take long. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];
@@ -62,7 +62,10 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
   ],
 ]);
 
-/** /oauth/admin/person?provider=…&id=…: what one person has allowed, with forms that end it. */
+/**
+ * The page /oauth/admin/person?provider=…&id=…. It shows what one person has allowed, with forms
+ * that end it.
+ */
 export const person: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;
@@ -112,7 +115,7 @@ export const person: Page = {
   },
 };
 
-/** Returns the person's authorizations grouped by application, newest first. */
+/** Returns the person's authorizations, grouped by application. The newest group comes first. */
 async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const { groups, next } = await heldGroups(
@@ -127,7 +130,7 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlConten
       ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Show older ones</a></p>`}`;
 }
 
-/** Returns the person's authorizations for one application, one by one. */
+/** Returns each authorization that the person gave to one application. */
 async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const after = query.get('after');

@@ -4,7 +4,9 @@ import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
 
-/** The hints for registering an application on a page. `oauth:client:create` does the same. */
+/**
+ * The hints for registering an application on the page. They match what `oauth:client:create` does.
+ */
 
 const HINTS: FieldHints = {
   redirects: 'Where the browser returns to. Must match exactly.',
@@ -14,7 +16,7 @@ const HINTS: FieldHints = {
     'it act as itself.',
 };
 
-/** The form before anything is typed. */
+/** The values of the form before a person has typed anything. */
 const BLANK = {
   name: '',
   redirectUris: [],

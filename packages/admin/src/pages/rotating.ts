@@ -1,10 +1,10 @@
 import { markup, type Html } from '../html.ts';
 
-/** The default of the CLI and of `rotateSecret`, in seconds. */
+/** The default, in seconds. It is the same in the CLI and in `rotateSecret`. */
 const DEFAULT = 86_400;
 
 /**
- * How long the previous secret stays accepted, in seconds. The choices match the CLI options
+ * How long the previous secret is still accepted, in seconds. The choices match the CLI options
  * `--overlap` and `--now`.
  */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [

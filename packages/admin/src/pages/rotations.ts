@@ -7,12 +7,15 @@ import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
-/** The most clients that one page reads. All of them may have open rotations. */
+/**
+ * The most clients that one page reads. Even if all of them are rotating their secrets, the page
+ * shows them.
+ */
 const EXAMINED = 5000;
 
 interface OpenRotations {
   readonly open: readonly { readonly each: Client; readonly until: number }[];
-  /** The client after which to continue. Null when all were read. */
+  /** The client after which the next page continues. It is null if all clients were read. */
   readonly next: string | null;
 }
 
@@ -35,7 +38,8 @@ async function openRotations(
 }
 
 /**
- * GET /oauth/admin/rotations: previous secrets that are still accepted, and staged signing keys.
+ * The page GET /oauth/admin/rotations. It shows previous secrets that are still accepted, and
+ * staged signing keys.
  */
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {

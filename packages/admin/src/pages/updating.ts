@@ -5,13 +5,14 @@ import type { Asked, Refused } from '../page.ts';
 import { code } from '../formatting.ts';
 
 /**
- * The form that changes an application that an operator registered: its fields, and how to read
- * them.
+ * The code below builds the form that changes an application, and reads its values. An operator
+ * must have registered the application.
  */
 
 /**
- * The field name for a scope. Browsers do not send unticked boxes, so each scope has its own field.
- * Scopes may contain brackets, which frameworks interpret in names, so the name is encoded.
+ * Returns the name of the field for a scope. Each scope has its own field, because browsers do not
+ * send boxes that are not ticked. The name is encoded, because a scope may contain brackets, which
+ * have a meaning in the field names of some frameworks.
  */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
@@ -31,12 +32,12 @@ const OF_CHANGES: FieldHints = {
     'permanently, revoke the access.',
 };
 
-/** The values that the form shows and changes. */
+/** The values that the form shows and can change. */
 type EditedFields = Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>;
 
 /**
- * Returns the fields with the application's values. After a rejected form, returns them with the
- * submitted values.
+ * Returns the fields with the values of the application. After a form was rejected, the fields
+ * contain the values that were sent instead.
  */
 export function updateFields(
   known: EditedFields,
@@ -46,7 +47,7 @@ export function updateFields(
 ): Html {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
-  // A scope or grant that is no longer offered can only be removed.
+  // A scope or grant that this server no longer offers is also shown, so that it can be removed.
   const offered = [...new Set([...known.scopes, ...scopes.keys()])];
   const grants = [...new Set([...server.grantTypes.rights, ...known.grants])];
   const rows = Math.min(12, Math.max(3, known.redirectUris.length + 1));
@@ -86,7 +87,7 @@ function box(field: string, isTicked: boolean, text: HtmlContent): Html {
           <label class="choice"><input type="checkbox" name="${field}" value="1"${isTicked ? markup` checked` : null}> <span>${text}</span></label>`;
 }
 
-/** Returns the form's values for a new application. */
+/** Returns the values of the form for a new application. */
 export function namedIn(form: Parameters, { parts: { scopes, server } }: Asked) {
   return {
     name: form.get('name') ?? '',
@@ -103,7 +104,7 @@ function linesIn(form: Parameters): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Returns how the form's values differ from the application's current values. */
+/** Returns the values of the form that differ from those of the application. */
 export function changesIn(
   form: Parameters,
   known: EditedFields,

@@ -40,7 +40,8 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
           const problems = configurationChecks(error);
           if (problems !== null) return { checks: problems };
           if (!json) throw error;
-          // With --json, standard output is always JSON. The stack goes to standard error.
+          // With `--json`, standard output must contain only JSON. So the stack goes to standard
+          // error.
           context.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
           return { checks: [notStarted(error)] };
         });

@@ -30,7 +30,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
         readonly json?: boolean;
       }) => {
         const application = await context.application();
-        // First do everything that can fail without changing anything.
+        // First, do everything that changes nothing and may fail.
         const file = manifest === undefined ? null : path.resolve(manifest);
         if (file !== null && existsSync(file))
           context.fail(`${file} already exists; choose another file name`);
@@ -47,7 +47,8 @@ export const addAssistantSetup: AddCommands = (program, context) => {
             application,
             json === true ? null : (line) => context.print(line),
           );
-          // The secrets are shown only now, so print them even if the file cannot be published.
+          // Print the secrets even if the file cannot be published, because they are never shown
+          // again.
           let written: string | null = null;
           try {
             if (draft !== null && (await publish(context, draft, file))) written = file;
@@ -82,8 +83,8 @@ async function requireSchema(context: ConsoleContext, application: Application):
 }
 
 /**
- * Prints each client as soon as it is registered. With `--json`, prints the clients that were
- * registered so far if a later one fails.
+ * Prints each client as soon as it is registered. With `--json`, prints the registered clients even
+ * if a later registration fails.
  */
 async function registerClients(
   context: ConsoleContext,

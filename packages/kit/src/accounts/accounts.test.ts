@@ -5,7 +5,7 @@ import { RequestAuth } from './auth.ts';
 
 const PERSON = { provider: 'own', id: '7' };
 
-/** The accounts of a provider in JavaScript, whose types no compiler checks. */
+/** Creates accounts from a provider that is written in JavaScript. No compiler checks its types. */
 const answering = ({ held = true, active = true }: { held?: unknown; active?: unknown }) =>
   createAccounts([
     {

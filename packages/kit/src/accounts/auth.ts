@@ -4,7 +4,9 @@ import type { Accounts, Auth, AuthenticationMethod } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
-/** Finds out who is signed in. Uses the request's session and the account's current state. */
+/**
+ * Finds out who is signed in. It uses the request's session and the current state of the account.
+ */
 export class RequestAuth implements Auth {
   readonly #session: RequestSession;
   readonly #accounts: Accounts;
@@ -48,7 +50,8 @@ export class RequestAuth implements Auth {
     if (person === null) return null;
     const account = await this.#accounts.find(person);
     if (account !== null && isYes(account.isActive())) return account;
-    // An inactive person must not keep this session, and the next person must not inherit it.
+    // End the session, because an inactive person must not keep it, and the next person must not
+    // get it.
     await this.#session.signOut();
     return null;
   }

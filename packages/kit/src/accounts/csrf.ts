@@ -29,9 +29,10 @@ const FORM_TYPES: ReadonlySet<string> = new Set([
 const FORM_LIMIT = 1024 * 1024;
 
 /**
- * The CSRF tokens of one browser, for the form field `_csrf` or the header `X-CSRF-Token`. While a
- * person is signed in, tokens are bound to the session. Otherwise they are bound to a random value
- * in a cookie (a double-submit cookie), so a form for a visitor stores nothing.
+ * The CSRF tokens of one browser. Requests send a token in the form field `_csrf` or in the header
+ * `X-CSRF-Token`. While a person is signed in, tokens are bound to the session. Otherwise they are
+ * bound to a random value in a cookie (a double-submit cookie). So a form for a visitor who is not
+ * signed in stores nothing.
  */
 export class CsrfTokens {
   readonly #session: RequestSession;
@@ -53,7 +54,7 @@ export class CsrfTokens {
     this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
   }
 
-  /** Returns the token for a page's forms. */
+  /** Returns the token for the forms of a page. */
   async token(): Promise<string> {
     return (await this.#sessionToken()) ?? this.#cookieToken();
   }
@@ -64,8 +65,8 @@ export class CsrfTokens {
   }
 
   /**
-   * Checks the sign-in form. If the form was opened before a sign-in in another tab, it contains
-   * the cookie's token.
+   * Checks the token of the sign-in form. If the form was opened before a sign-in in another tab,
+   * it still contains the token that is bound to the cookie.
    */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;
@@ -74,7 +75,7 @@ export class CsrfTokens {
   }
 
   /**
-   * Returns the `Set-Cookie` header for the response, or null when the browser already has the
+   * Returns the `Set-Cookie` header for the response. Returns null if the browser already has the
    * right cookie.
    */
   setCookie(): string | null {
@@ -108,7 +109,8 @@ function sameToken(given: string | null, expected: string): boolean {
 }
 
 /**
- * Checks that one of the application's pages in this browser sent a request that changes something.
+ * Checks that a request that changes something comes from a page of this application in the same
+ * browser.
  */
 export class CsrfCheck {
   /** The application's public origin. */
@@ -117,7 +119,7 @@ export class CsrfCheck {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * `exemptRoutes`: a route is exempt if its name has the value `true`. `tokenSchemes`: the
+   * A route is exempt if its name has the value `true` in `exemptRoutes`. `tokenSchemes` are the
    * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
    */
   constructor(
@@ -131,8 +133,8 @@ export class CsrfCheck {
   }
 
   /**
-   * Whether this route is exempt from the check. `otherwise` is the answer for a route that the
-   * configuration does not name.
+   * Whether this route is exempt from the check. Returns `otherwise` if the configuration does not
+   * name the route.
    */
   isExempt(routeName: string, otherwise = false): boolean {
     return Object.hasOwn(this.#exemptRoutes, routeName)
@@ -140,7 +142,7 @@ export class CsrfCheck {
       : otherwise;
   }
 
-  /** Whether the session-wide check applies to the request. */
+  /** Whether the CSRF check of the session applies to this request. */
   isNeeded(request: Request, route: Route): boolean {
     if (SAFE_METHODS.has(request.method) || this.isExempt(route.name, route.readsNoSession))
       return false;
@@ -148,8 +150,9 @@ export class CsrfCheck {
   }
 
   /**
-   * Throws an HttpError 403 unless one of the application's pages in this browser sent the request.
-   * The check may read the body, so continue with the returned request. Its body is still unread.
+   * Throws an HttpError 403 unless the request comes from a page of this application in this
+   * browser. The check may read the body. So continue with the returned request: its body is
+   * unread.
    */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin))

@@ -6,9 +6,9 @@ import { PrefetchedPermissions } from './prefetched-permissions.ts';
 
 /** An account in the application's own tables. */
 export interface DatabaseAccount extends UserInterface {
-  /** The identifier within the provider: a UUID. */
+  /** The account's id within the provider: a UUID. */
   readonly id: string;
-  /** In lower case. Addresses are compared in this form. */
+  /** The email address in lower case. Addresses are compared in this form. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
@@ -16,25 +16,27 @@ export interface DatabaseAccount extends UserInterface {
   readonly active: boolean;
 }
 
-/** A new account. */
+/** The data of a new account. */
 export interface NewAccount {
-  /** Unique in the provider, in any letter case. */
+  /** The email address, in any letter case. It must be unique in the provider. */
   readonly email: string;
   /** The full name, for display. */
   readonly name: string;
-  /** Only its hash is stored. */
+  /** The password. Only its hash is stored. */
   readonly password: string;
-  /** Whether the person has proved that the address is theirs. Applications may rely on it. */
+  /**
+   * Whether the person has proved that the address is theirs. Other applications may rely on it.
+   */
   readonly emailVerified?: boolean;
 }
 
 /** Options of `databaseAccounts()`. */
 export interface DatabaseAccountsOptions {
-  /** The application's store. `db:migrate up` creates the tables. */
+  /** The application's store. `db:migrate up` creates the tables there. */
   readonly database: Database;
   /** Hashes the passwords. */
   readonly passwordHasher: PasswordHasher;
-  /** The provider's name. Defaults to `accounts`. */
+  /** The provider's name. Default: `accounts`. */
   readonly name?: string;
 }
 
@@ -48,11 +50,11 @@ interface AccountRow {
 
 /**
  * An account provider that uses the tables `host_accounts` and `host_account_permissions`. It also
- * has the methods that the account commands call.
+ * has the methods that the `account:…` commands call.
  */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
-/** The methods are properties, so that an application can spread the object and replace one. */
+/** The methods are properties. So an application can spread the object and replace a method. */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
   readonly name: string;
@@ -61,16 +63,17 @@ class AccountTable implements AccountProvider {
   readonly #prefetched = new PrefetchedPermissions();
   #decoy: string | null = null;
 
-  /** Use `databaseAccounts()`. */
+  /** Do not call this constructor. Use `databaseAccounts()`. */
   constructor({ database, passwordHasher, name = 'accounts' }: DatabaseAccountsOptions) {
     this.name = name;
     this.#database = database;
     this.#passwordHasher = passwordHasher;
   }
 
-  /** Returns the account's current state, or null if the id does not exist. */
+  /** Returns the current state of an account, or null if no account has the id. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // In a group of reads, the server checks the permissions next. Read them with the account.
+    // In a group of reads, the server asks for the permissions next. So read them together with the
+    // account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<
@@ -95,16 +98,17 @@ class AccountTable implements AccountProvider {
   ): Promise<DatabaseAccount | null> => {
     const row = await this.#row('email', canonical(identifier));
     if (row !== null) names?.({ provider: this.name, id: row.id });
-    // The check must take as long for an unknown account as for a known one.
+    // For an unknown account, check the password against another hash, so that the check takes as
+    // long as for a known account.
     this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
     const hash = row?.password_hash ?? this.#decoy;
     const matches: unknown = await this.#passwordHasher.verify(password, hash);
-    // A JavaScript hasher may return anything, such as an object with a flag. Only true counts.
+    // A hasher in JavaScript may return anything, such as an object with a flag. Accept only true.
     const isRight = matches === true && password !== '';
     return isRight && row?.active === 1 ? this.#account(row) : null;
   };
 
-  /** Whether the account has the permission now. */
+  /** Whether the account has the permission at this moment. */
   readonly holdsPermission = async (id: string, permission: string): Promise<boolean> => {
     const known = this.#prefetched.answer(id, permission);
     if (known !== null) return known;
@@ -117,8 +121,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * See `AccountProvider.search`. Searches the first 100,000 accounts, in the order of their email
-   * addresses.
+   * See `AccountProvider.search`. It searches the first 100,000 accounts, in the order of their
+   * email addresses.
    */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
     // PostgreSQL cannot store NUL in text, so no account contains it.
@@ -142,14 +146,15 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** Creates an account. Rejects when the email is taken. */
+  /** Creates an account. Rejects if another account has the email address. */
   readonly create = async ({
     email,
     name,
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // An engine would store a different text, and another person could sign in with it.
+    // An engine would store malformed text differently. Another person could then sign in with the
+    // stored text.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The account's ${what} must be well-formed Unicode without NUL`);
@@ -169,7 +174,7 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends or restores an account. Takes effect at once and everywhere. */
+  /** Suspends or restores an account. The change takes effect at once, in all processes. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -179,7 +184,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Returns the account's current permissions in alphabetical order. Empty for an unknown account.
+   * Returns the account's current permissions in alphabetical order. The list is empty for an
+   * unknown account.
    */
   readonly permissions = async (id: string): Promise<readonly string[]> => {
     const { rows } = await this.#database.execute<{ permission: string }>(
@@ -190,7 +196,10 @@ class AccountTable implements AccountProvider {
     return rows.map(({ permission }) => permission);
   };
 
-  /** Gives the account a permission. Takes effect at once. Does nothing if the account has it. */
+  /**
+   * Gives a permission to the account. It takes effect at once. Does nothing if the account already
+   * has the permission.
+   */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
     await insertIfNone(
@@ -202,7 +211,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Takes a permission away. Takes effect at once. Does nothing if the account does not have it.
+   * Takes a permission from the account. It takes effect at once. Does nothing if the account does
+   * not have the permission.
    */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -238,8 +248,8 @@ class AccountTable implements AccountProvider {
 }
 
 /**
- * Accounts in the application's own store, for an application without a user table. People sign in
- * with email and password.
+ * Keeps accounts in the application's own store. Use it if your application has no user table.
+ * People sign in with email address and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);
@@ -259,8 +269,8 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Builds the query for an account and some of its permissions, from the number of permissions. Each
- * text is built once and kept, because a lookup of its prepared statement is then faster.
+ * Returns the query for an account and this number of its permissions. Each text is built once and
+ * kept, because the database then finds the prepared statement faster.
  */
 const findWithPermissions = keptByNumber(
   (
@@ -279,7 +289,9 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
 /** The most accounts that a search reads, in the order of their email addresses. */
 const SEARCHED = 100_000;
 
-/** Returns a LIKE pattern that finds the text anywhere. Escapes special characters. */
+/**
+ * Returns a LIKE pattern that finds the text anywhere. It escapes the special characters of LIKE.
+ */
 function getPart(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
 }

@@ -9,20 +9,20 @@ import {
   randomValue,
 } from '../http/cookies.ts';
 
-/** How long a browser stays known after the last sign-in, in seconds: half a year. */
+/** How long a browser stays known after the last sign-in, in seconds. It is half a year. */
 const LIFETIME = 180 * 86_400;
 /**
- * The most accounts that one browser is known for. The account with the oldest sign-in is forgotten
- * first.
+ * The most accounts for which one browser is known. The account with the oldest sign-in is
+ * forgotten first.
  */
 const MOST_ACCOUNTS = 4;
-/** The sign-in time, in seconds since 1970, and its proof. */
+/** A cookie entry: the time of the sign-in, in seconds since 1970, and its proof. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Recognizes browsers in which a person has signed in to an account before. Their attempts are
- * counted separately from the attempts of others on the same network. Nothing else changes: a known
- * browser still needs the password.
+ * Recognizes browsers in which a person has signed in to an account before. Attempts from such a
+ * browser are counted separately from other attempts on the same network. Nothing else changes: a
+ * known browser still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;
@@ -32,8 +32,8 @@ export class KnownBrowsers {
   #key: Promise<string> | null = null;
 
   /**
-   * `tokenSchemes`: the `Authorization` schemes of requests with an access token, besides Bearer.
-   * `clock`: returns milliseconds since 1970.
+   * `tokenSchemes` are the `Authorization` schemes of requests with an access token, besides
+   * Bearer. For example, DPoP. `clock` returns milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -54,7 +54,7 @@ export class KnownBrowsers {
     return new KnownBrowser(this, sent ?? '');
   }
 
-  /** Returns a cookie entry: the sign-in time, by default now, and its proof. */
+  /** Returns a cookie entry: the time of the sign-in, and its proof. The time is now by default. */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
     return `${at}-${await this.#proof(account, at)}`;
   }
@@ -76,7 +76,7 @@ export class KnownBrowsers {
     return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
   }
 
-  /** The first process that needs the key creates it. All processes share it. */
+  /** Returns the key that all processes share. The first process that needs it creates it. */
   async #loadKey(): Promise<string> {
     this.#key ??= findOrMakeKey(this.#database, this.#clock());
     try {
@@ -89,8 +89,8 @@ export class KnownBrowsers {
 }
 
 /**
- * The accounts for which one request's browser is known. A hash of the typed identifier stands for
- * each account.
+ * The accounts for which the browser of one request is known. Each account is identified by a hash
+ * of the identifier that the person typed.
  */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;
@@ -105,7 +105,7 @@ export class KnownBrowser {
       .slice(0, MOST_ACCOUNTS);
   }
 
-  /** Whether a person has signed in to this account in this browser. */
+  /** Whether a person has signed in to this account in this browser before. */
   async knows(account: string): Promise<boolean> {
     return (await this.#others(account)).length < this.#entries.length;
   }
@@ -117,12 +117,12 @@ export class KnownBrowser {
     this.#cookie = this.#browsers.setCookie(kept);
   }
 
-  /** Returns the `Set-Cookie` header for the response, or null when nothing was recorded. */
+  /** Returns the `Set-Cookie` header for the response. Returns null if no sign-in was recorded. */
   setCookie(): string | null {
     return this.#cookie;
   }
 
-  /** Returns the entries that do not prove a sign-in to this account. */
+  /** Returns the cookie entries that do not prove a sign-in to this account. */
   async #others(account: string): Promise<readonly string[]> {
     const proofs = await Promise.all(
       this.#entries.map((entry) => this.#browsers.isProven(account, entry)),

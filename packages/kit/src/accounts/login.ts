@@ -18,68 +18,79 @@ import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
-/** The largest sign-in form that is read, in bytes. The path to return to may be long. */
+/** The largest sign-in form, in bytes. Its return path may be long. */
 const FORM_LIMIT = 64 * 1024;
 
-/** When to retry while too many passwords are waiting to be checked, in seconds. */
+/** How long a browser should wait if too many passwords are waiting to be checked, in seconds. */
 const OVERLOADED_FOR = 2;
 
-/** The data for the view `login` and its slots. */
+/** The data for the view `login` and for its slots. */
 export interface SignInView extends Omit<SignInForm, 'error'>, Words {
-  /** The error text. Null before the first attempt. */
+  /** The error text. It is null before the first attempt. */
   readonly error: string | null;
   /** The title of the page. */
   readonly title: string;
-  /** The application's display name. */
+  /** The application's name for people. */
   readonly name: string;
   /** The URL that the form posts to. */
   readonly action: string;
-  /** The form field `_csrf`. */
+  /** The value of the form field `_csrf`. */
   readonly csrfToken: string;
   /** The nonce for the page's styles in the content security policy. */
   readonly nonce: string;
-  /** The application that waits for the sign-in. Null when the page was opened directly. */
+  /**
+   * The application that waits for the sign-in. It is null if the person opened the page directly.
+   */
   readonly waiting: WaitingFor | null;
-  /** The link for a forgotten password. Null for no link. */
+  /** The link for a forgotten password. It is null if there is no link. */
   readonly forgotPassword: string | null;
-  /** The link to the terms. Null for no link. */
+  /** The link to the terms. It is null if there is no link. */
   readonly terms: string | null;
   /**
-   * The script for the button that shows the password. The page may run only this script without a
-   * nonce. Null for no button.
+   * The script for the button that shows the password. It is null if there is no button. The page
+   * may run no other script without a nonce.
    */
   readonly showPassword: string | null;
 }
 
-/** The form's state after an attempt: the typed identifier and the error. */
+/** The state of the form after an attempt: the typed identifier and the error. */
 interface SignInForm {
-  /** The path on this host to which people go next. Sent in the form field `return_to`. */
+  /**
+   * The path on this host to which the person goes next. It is sent in the form field `return_to`.
+   */
   readonly returnTo: string;
-  /** The content of the email field: the typed text, or the waiting application's hint. */
+  /**
+   * The content of the email field. It is the text that the person typed, or the hint of the
+   * waiting application.
+   */
   readonly identifier: string;
-  /** The error. Null before the first attempt. */
+  /** The error. It is null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the credentials are wrong. False when they were not checked. */
+  /** Whether the credentials are wrong. It is false if they were not checked. */
   readonly invalid: boolean;
-  /** Whether a signed-in person must authenticate again. Sent in the form field `again`. */
+  /**
+   * Whether a person who is signed in must authenticate again. It is sent in the form field
+   * `again`.
+   */
   readonly again: boolean;
 }
 
 /** Settings for the kit's own pages. */
 export interface SignInSettings {
-  /** The application's display name. */
+  /** The application's name for people. */
   readonly name: string;
   readonly csrf: CsrfCheck;
   /** Logs that too many passwords are waiting to be checked. */
   readonly logOverload: () => void;
-  /** `sign_in_scripts`. */
+  /** The setting `sign_in_scripts`. */
   readonly scripts: boolean;
-  /** `sign_in_show_password`. */
+  /** The setting `sign_in_show_password`. */
   readonly showsPassword: boolean;
-  /** `sign_in_links`. */
+  /** The setting `sign_in_links`. */
   readonly links: SignInLinks | undefined;
   /**
-   * Returns the application that waits for a person to sign in and return to this path, or null.
+   * Returns the application that waits until a person signs in and returns to this path. Returns
+   * null if no application waits.
    */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
   /** The path prefix of incoming requests. */
@@ -89,8 +100,8 @@ export interface SignInSettings {
 }
 
 /**
- * The kit's own sign-in page. The page checks its CSRF token itself, so that it can show the form
- * again when the token is outdated. It stores nothing before a person is signed in.
+ * The kit's own sign-in page. It checks its CSRF token itself, so that it can show the form again
+ * if the token is outdated. It stores nothing until a person is signed in.
  */
 export class SignInPage {
   readonly #application: Application;
@@ -171,10 +182,10 @@ export class SignInPage {
   }
 
   /**
-   * Whether one of this application's pages sent the form. Without this check, another site could
-   * sign a person in to the attacker's account. Signing in uses nothing from a session, so
-   * `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh browser with two
-   * tabs: each tab gets a cookie, and the browser keeps only one.
+   * Whether a page of this application sent the form. Without this check, another site could sign a
+   * person in to an attacker's account. Signing in uses nothing from a session, so `Sec-Fetch-Site:
+   * same-origin` is enough. The token alone would fail if a new browser opens two tabs: each tab
+   * gets a cookie, and the browser keeps only one of them.
    */
   async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
     if (isSentFromHere(request)) return true;
@@ -222,7 +233,7 @@ export class SignInPage {
   }
 }
 
-/** Writes the same log line as the CSRF check for all other routes. */
+/** Writes the same log line as the CSRF check of all other routes. */
 function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or belongs to another browser'
@@ -232,8 +243,8 @@ function logForgery(log: Log, request: Request, origin: string): void {
 }
 
 /**
- * Returns how long to wait after a sign-in whose password was not checked. Returns null for any
- * other failure.
+ * Returns how long to wait if the password of a sign-in was not checked. Returns null for all other
+ * failures.
  */
 function whenToTryAgain(
   failure: unknown,

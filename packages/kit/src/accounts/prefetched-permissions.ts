@@ -1,6 +1,6 @@
 import { readsTogether } from '@portico/sql';
 
-/** The permissions that were read with an account. */
+/** The permissions that were read together with an account. */
 interface Prefetched {
   readonly by: PrefetchedPermissions;
   readonly id: string;
@@ -9,27 +9,27 @@ interface Prefetched {
 }
 
 /**
- * The most permission names that are read with an account. They are the scopes' permissions, in the
- * order in which they were first asked for.
+ * The most permissions that are read together with an account. They are the first permissions that
+ * were asked for.
  */
 const MOST_NAMES = 16;
 
 /**
- * Permissions that are read together with an account, because a token check asks for them next.
- * They are kept only for that one check. The next check reads them again.
+ * Reads permissions together with an account, because a token check asks for them next. The
+ * permissions are kept only for this check. The next check reads them again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
   /**
-   * Returns the permission names to read with an account. Returns null outside a group of reads,
-   * and before a permission was asked for.
+   * Returns the permissions to read together with an account. Returns null outside a group of
+   * reads, or if no permission was asked for yet.
    */
   names(): readonly string[] | null {
     return this.#asked.length === 0 || readsTogether() === null ? null : this.#asked;
   }
 
-  /** Keeps which of these names the account has. */
+  /** Keeps the permissions that the account has. `names` are all permissions that were read. */
   keep(id: string, names: readonly string[], held: readonly (string | null)[]): void {
     const together = readsTogether();
     if (together !== null) together.beside = { by: this, id, names, held } satisfies Prefetched;

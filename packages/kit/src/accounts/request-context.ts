@@ -6,7 +6,7 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** The parts that requests need in an application with accounts. */
+/** The parts of an application with accounts that its requests use. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;
@@ -22,8 +22,8 @@ export interface PeopleParts {
 const NONE: readonly string[] = [];
 
 /**
- * The current request's session, user, CSRF tokens and client address. Most requests use none of
- * these, so each is created on first use.
+ * The session, user, CSRF tokens and client address of the current request. Each is created on
+ * first use, because most requests use none of them.
  */
 export class RequestContext {
   readonly #parts: PeopleParts | null;
@@ -35,9 +35,9 @@ export class RequestContext {
   #auth: Auth | null = null;
 
   /**
-   * `parts` is null in an application without accounts. In this case `session`, `auth`, `csrf` and
-   * `knownBrowser` are also null. `address` returns the client's address and is called only when
-   * needed.
+   * `parts` is null in an application without accounts. Then `session`, `auth`, `csrf` and
+   * `knownBrowser` are null, too. `address` returns the client's address. It is called only if the
+   * address is needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {
     this.#parts = parts;
@@ -82,13 +82,13 @@ export class RequestContext {
 
 const requests = new AsyncLocalStorage<RequestContext>();
 
-/** Runs `work` and everything that it awaits in this context. */
+/** Runs `work` in this context, including everything that it awaits. */
 export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
   return requests.run(context, work);
 }
 
 /**
- * Returns the current request's session. Throws outside a request, and in an application without
+ * Returns the current request's session. Throws outside a request, or if the application has no
  * accounts.
  */
 export function session(): Session {
@@ -96,34 +96,37 @@ export function session(): Session {
 }
 
 /**
- * Returns the object that tells who is signed in. Throws outside a request, and in an application
- * without accounts.
+ * Returns the object that tells you who is signed in. Throws outside a request, or if the
+ * application has no accounts.
  */
 export function auth(): Auth {
   return current('auth()').auth ?? refuse('auth()');
 }
 
 /**
- * Returns the CSRF tokens for the browser that sent the current request. Throws in the same cases
- * as `session()`.
+ * Returns the CSRF tokens of the browser that sent the current request. Throws outside a request,
+ * or if the application has no accounts.
  */
 export function csrfTokens(): CsrfTokens {
   return current('csrfTokens()').csrf ?? refuse('csrfTokens()');
 }
 
-/** Returns the current request's client address, or null if unknown. Throws outside a request. */
+/**
+ * Returns the client address of the current request, or null if it is unknown. Throws outside a
+ * request.
+ */
 export function clientAddress(): string | null {
   return current('clientAddress()').clientAddress;
 }
 
-/** Like `clientAddress()`, but returns null outside a request. */
+/** Like `clientAddress()`, but returns null outside a request instead of throwing. */
 export function currentAddress(): string | null {
   return requests.getStore()?.clientAddress ?? null;
 }
 
 /**
- * Returns the browser that sent the current request. Returns null outside a request, and in an
- * application without accounts.
+ * Returns the browser that sent the current request. Returns null outside a request, or if the
+ * application has no accounts.
  */
 export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;

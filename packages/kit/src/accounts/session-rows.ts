@@ -1,26 +1,28 @@
 import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { Authentication, PersonReference } from 'portico';
 
-/** A session's row. Only the browser has the id itself. */
+/**
+ * The row of a session. It contains only a hash of the session's id. Only the browser has the id.
+ */
 export interface StoredSession {
   readonly idHash: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** When and how the person signed in. Null if no one is signed in. */
+  /** When and how the person signed in. It is null if no one is signed in. */
   readonly authentication: Authentication | null;
   /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
   readonly expiresAt: number;
 }
 
 /**
- * After every `INSERTS_PER_SWEEP` new sessions, up to `SWEEP_BATCH` ended sessions are removed.
- * This keeps the table small.
+ * After every `INSERTS_PER_SWEEP` new sessions, up to `SWEEP_BATCH` expired sessions are removed,
+ * so that the table stays small.
  */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
-/** The sessions table. */
+/** Reads and writes the table of sessions. */
 export class SessionRows {
   readonly #database: Database;
   #inserts = 0;
@@ -29,7 +31,7 @@ export class SessionRows {
     this.#database = database;
   }
 
-  /** Returns null when the session does not exist or has ended. */
+  /** Returns the session. Returns null if it does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
       `SELECT data, secret, user_provider, user_id, authentication, expires_at FROM host_sessions
@@ -40,7 +42,8 @@ export class SessionRows {
   }
 
   /**
-   * Adds a session and removes the session that it replaces. Sometimes also removes ended sessions.
+   * Adds a session, and removes the session that it replaces. From time to time, it also removes
+   * sessions that have ended.
    */
   async insert(session: StoredSession, replaced: string | null, now: number): Promise<void> {
     const { idHash, data, secret, person, authentication, expiresAt } = session;
@@ -67,12 +70,12 @@ export class SessionRows {
   }
 
   /**
-   * Writes one key, and keeps the keys that other requests wrote meanwhile. Returns null when the
+   * Writes one key. Keeps the keys that other requests wrote in the meantime. Returns null if the
    * session no longer exists.
    */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
-      // Write first: this locks the row, so that the next read sees the latest data.
+      // Write first. This locks the row, so the next read gets the latest data.
       await connection.execute(
         'UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?',
         [idHash],

@@ -13,12 +13,12 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession } from './session-rows.ts';
 
-/** The shortest time between two extensions of a session's expiry, in milliseconds. */
+/** The shortest time between two changes of a session's expiry, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/** How long a session without a signed-in person lasts after its last use, in seconds. */
+/** How long a session lasts after its last use if no one is signed in, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
-/** Sessions in the database. They survive a restart and work with any number of processes. */
+/** Keeps sessions in the database. So they survive a restart, and all processes share them. */
 export class Sessions {
   readonly rows: SessionRows;
   readonly clock: () => number;
@@ -27,9 +27,9 @@ export class Sessions {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * `lifetime`: how long a session lasts after its last use, in seconds. `tokenSchemes`: the
+   * `lifetime` is how long a session lasts after its last use, in seconds. `tokenSchemes` are the
    * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
-   * `clock`: returns milliseconds since 1970.
+   * `clock` returns milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -45,7 +45,7 @@ export class Sessions {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** Returns a request's session. It is read from the cookie on first use. */
+  /** Returns the session of a request. It is loaded by the request's cookie on first use. */
   of(request: Request): RequestSession {
     const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(
@@ -55,7 +55,7 @@ export class Sessions {
     );
   }
 
-  /** Returns the lifetime in seconds. */
+  /** Returns the lifetime of the person's session, in seconds. */
   lifetimeFor(person: PersonReference | null): number {
     return person === null ? Math.min(this.#lifetime, ANONYMOUS_LIFETIME) : this.#lifetime;
   }
@@ -65,10 +65,10 @@ export class Sessions {
   }
 }
 
-/** The current request's session, with the methods that `auth()` needs. */
+/** The session of the current request, with the methods that `auth()` needs. */
 export class RequestSession implements Session {
   readonly #sessions: Sessions;
-  /** False for a request with a bearer token. */
+  /** Whether the request may use a session. False for a request with an access token. */
   readonly #isAllowed: boolean;
   readonly #id: string | null;
   #loaded: Promise<StoredSession | null> | null = null;
@@ -95,7 +95,7 @@ export class RequestSession implements Session {
     return (await this.#loadOrBegin()).secret;
   }
 
-  /** Like `secret()`, but returns null instead of starting a session. */
+  /** Like `secret()`, but returns null if there is no session, instead of starting a session. */
   async existingSecret(): Promise<string | null> {
     return (await this.#load())?.secret ?? null;
   }
@@ -104,7 +104,7 @@ export class RequestSession implements Session {
     return (await this.#load())?.person ?? null;
   }
 
-  /** Returns when and how the person signed in. Null if no one is signed in. */
+  /** Returns when and how the person signed in. Returns null if no one is signed in. */
   async authentication(): Promise<Authentication | null> {
     return (await this.#load())?.authentication ?? null;
   }
@@ -127,7 +127,7 @@ export class RequestSession implements Session {
   }
 
   /**
-   * Returns the `Set-Cookie` header for the response, or null when the browser already has the
+   * Returns the `Set-Cookie` header for the response. Returns null if the browser already has the
    * right cookie.
    */
   setCookie(): string | null {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The script for the button "Show password" on the sign-in page. Without it the button stays
- * hidden. It hides the password again before the form is sent and before the page is left, so that
- * no browser saves it as text.
+ * The script for the button "Show password" on the sign-in page. The button is hidden if the script
+ * does not run. The script hides the password again before the form is sent and before the person
+ * leaves the page, so that no browser saves it as plain text.
  */
 export const SHOW_PASSWORD_SCRIPT = `(() => {
   const button = document.getElementById('show-password');
@@ -19,5 +19,5 @@ export const SHOW_PASSWORD_SCRIPT = `(() => {
   button.hidden = false;
 })();`;
 
-/** The script's hash for a content security policy. */
+/** The hash of the script, for a content security policy. */
 export const SHOW_PASSWORD_HASH = `sha256-${createHash('sha256').update(SHOW_PASSWORD_SCRIPT).digest('base64')}`;

@@ -16,26 +16,26 @@ import { currentAddress, currentBrowser } from './request-context.ts';
 /** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * The account that the identifier refers to. Null when no account has it, or when the provider
-   * does not report it. The identifier itself is left out, because people type passwords into the
-   * wrong field.
+   * The account of the identifier. It is null if no account has the identifier, or if the provider
+   * does not report the account. The event does not contain the identifier itself, because people
+   * type passwords into the wrong field.
    */
   readonly person: PersonReference | null;
-  /** The client address. Null if unknown. */
+  /** The client address, or null if it is unknown. */
   readonly address: string | null;
-  /** The request's id in the log. Null outside a request. */
+  /** The id of the request in the log. It is null outside a request. */
   readonly requestId: string | null;
 }
 
 /**
- * Thrown when too many sign-ins failed before, so the password was not checked. The response has
- * status 429.
+ * Thrown if too many sign-ins failed before. The password was not checked. The response has status
+ * 429.
  */
 export class SignInSlowedError extends HttpError {
-  /** In seconds. */
+  /** How long to wait, in seconds. */
   readonly retryAfter: number;
 
-  /** `wait` is in milliseconds and is rounded up to seconds. */
+  /** `wait` is in milliseconds. It is rounded up to seconds. */
   constructor(wait: number) {
     const retryAfter = Math.ceil(wait / 1000);
     super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
@@ -44,15 +44,15 @@ export class SignInSlowedError extends HttpError {
 }
 
 /**
- * How many failures from one network are allowed before sign-ins slow down: for one account, and
- * for all accounts together.
+ * How many failures from one network are allowed before sign-ins become slower. One limit counts
+ * the failures for one account, and the other limit those for all accounts.
  */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 /**
- * Slows down password guessing and emits events about it. Works on the kit's sign-in page and on
- * the application's own page. `docs/decisions/0007` explains how, and why people are never locked
- * out.
+ * Makes password guessing slow, and emits events about it. It works on the kit's sign-in page and
+ * on the application's own page. `docs/decisions/0007` explains how it works, and why it never
+ * locks people out.
  */
 export function guardSignIn(
   accounts: Accounts,
@@ -69,7 +69,8 @@ export function guardSignIn(
       ? countedByBrowser(account)
       : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // An empty password is always wrong, even if a provider accepts it. Check a random one instead.
+    // An empty password is always wrong, even for a provider that would accept it. So check a
+    // random password instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
@@ -99,8 +100,8 @@ export function guardSignIn(
 
 /**
  * Returns the key under which attempts for an account are counted. It is a hash, because people
- * type passwords into the wrong field. Two spellings have the same key if a provider may treat them
- * as the same account.
+ * type passwords into the wrong field. If a provider may treat two spellings as the same account,
+ * both have the same key.
  */
 function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
@@ -124,7 +125,10 @@ function countedByNetwork(account: string, address: string | null): Counted {
   };
 }
 
-/** Counts a known browser separately, so that other people on the same network cannot delay it. */
+/**
+ * Counts the attempts of a known browser separately, so that other people on the same network
+ * cannot delay them.
+ */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);
   return { keys: [{ key: known, free: FREE_FAILURES.account }], caller: known };

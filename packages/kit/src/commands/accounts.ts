@@ -6,7 +6,10 @@ import {
   type DatabaseAccounts,
 } from '../accounts/database-accounts.ts';
 
-/** `account:…`: manages the accounts of an application that uses `databaseAccounts`. */
+/**
+ * The commands `account:…`. They manage the accounts of an application that uses
+ * `databaseAccounts`.
+ */
 export const accountCommands: AddCommands = (program, context) => {
   for (const add of [addCreate, addList, addSuspend, addRestore, addGrant, addDeny])
     add(program, context);
@@ -124,7 +127,7 @@ const addDeny: AddCommands = (program, context) => {
 
 /**
  * Returns a warning if the permission may be misspelled. Returns null if the configuration names
- * the permission, and without an authorization server.
+ * the permission, or if the application has no authorization server.
  */
 function unnamed(permission: string, { config }: Application): string | null {
   const { scopes, admin_permission: administrator } = (config['oauth_server'] ?? {}) as {
@@ -142,7 +145,7 @@ function unnamed(permission: string, { config }: Application): string | null {
         `oauth_server:admin_permission; known permissions: ${all}`;
 }
 
-/** Returns the permissions for the configured scopes. */
+/** Returns the permissions that the configured scopes need. */
 function getPermissions(scopes: ConfigMap): readonly string[] {
   return Object.entries(scopes).map(([name, definition]) => {
     const { permission = name } = (typeof definition === 'object' ? definition : {}) as {

@@ -10,10 +10,13 @@ import {
 } from 'portico/extension';
 import { listen } from '../http/server.ts';
 
-/** In seconds. */
+/** The longest drain, in seconds. */
 const LONGEST_DRAIN = 3600;
 
-/** `serve`: answers requests until SIGINT or SIGTERM, then waits for running requests. */
+/**
+ * The command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for the running
+ * requests.
+ */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>
   (program, context) => {
@@ -51,8 +54,8 @@ export const addServe =
             }
             throw error;
           });
-          // Listen for signals before printing the line below. A supervisor may send a signal as
-          // soon as it reads that line.
+          // Listen for signals before you print the line below, because a supervisor may send a
+          // signal as soon as it reads that line.
           const stopped = stopSignal();
           context.note(
             `Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`,
@@ -87,8 +90,8 @@ const STOP_SIGNALS = [
 ] as const;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits at once with the
- * exit code that a shell expects.
+ * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits at once, with
+ * the exit code that a shell expects.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -2,15 +2,15 @@ import { nameRequest, readBytes, getRequestId } from 'portico/extension';
 import { HttpError } from '../errors.ts';
 
 /**
- * Limits the request's body to `limit` bytes. A longer body causes an HttpError 413. If the body's
- * length was declared, the error is thrown at once. Otherwise it is thrown when a handler reads
+ * Limits the request's body to `limit` bytes. A longer body causes an HttpError 413. If the request
+ * declares the length, the error is thrown at once. Otherwise it is thrown when a handler reads
  * past the limit.
  */
 export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
-  // The HTTP parser ensures that a body has its declared length.
+  // The HTTP parser ensures that a body has the length that the request declares.
   if (declared !== null || request.body === null) return request;
   let size = 0;
   const counted = request.body.pipeThrough(
@@ -34,14 +34,14 @@ export function limitBody(request: Request, limit: number): Request {
 }
 
 /**
- * Returns the request's body. Throws an HttpError: 413 if the body exceeds `limit` bytes, 400 if it
- * breaks off.
+ * Returns the request's body. Throws an HttpError 413 if the body is longer than `limit` bytes, or
+ * 400 if the body ends early.
  */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const body = await readBytes(request, limit, (failure, cause) => {
     if (failure === 'too large') throw tooLarge(limit);
-    // A body that `limitBody` rejects also breaks off. If the sender hangs up, that is not a server
-    // error.
+    // The body also ends early if `limitBody` rejects it. In this case the cause is its error. If
+    // the sender hangs up, that is not an error of the server.
     throw cause instanceof HttpError ? cause : new HttpError(400, 'The request body ended early');
   });
   return new Uint8Array(body);

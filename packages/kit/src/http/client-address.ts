@@ -1,10 +1,11 @@
 import { canonicalAddress } from 'portico/extension';
 
 /**
- * Returns the client's IP address in canonical form, or null if unknown. Each proxy appends its
- * caller's address to `X-Forwarded-For`. So behind N trusted proxies, the Nth entry from the end is
- * true, and earlier entries may be forged. If that entry is not an address, the connection's
- * address is used. Otherwise a caller could appear as a new client with every request.
+ * Returns the client's IP address in canonical form, or null if it is unknown. Each proxy appends
+ * the address of its caller to `X-Forwarded-For`. Behind N trusted proxies, the Nth entry from the
+ * end is therefore correct, and the entries before it may be forged. If that entry is not an
+ * address, returns the address of the connection. Otherwise a client could look like a new client
+ * with every request.
  */
 export function resolveClientAddress(
   request: Request,
@@ -13,7 +14,8 @@ export function resolveClientAddress(
 ): string | null {
   const connection = connectedFrom === null ? null : canonicalAddress(connectedFrom);
   if (trustedProxies === 0) return connection;
-  // Several header fields arrive as one, joined by commas (RFC 9110 section 5.3).
+  // If the header is sent several times, its values arrive as one, joined by commas (RFC 9110
+  // section 5.3).
   const forwarded = (request.headers.get('x-forwarded-for') ?? '')
     .split(',')
     .map((entry) => entry.trim())

@@ -14,8 +14,8 @@ export function readCookie(request: Request, cookieName: string): string | null 
 }
 
 /**
- * Like `readCookie`, for a cookie with a random value. Also returns null for a value that
- * `randomValue` cannot create.
+ * Like `readCookie`, but for a cookie with a random value. Returns null if `randomValue` cannot
+ * have created the value.
  */
 export function readRandomValue(request: Request, cookieName: string): string | null {
   const value = readCookie(request, cookieName);
@@ -24,18 +24,20 @@ export function readRandomValue(request: Request, cookieName: string): string | 
 
 export interface CookieKind {
   readonly name: string;
-  /** For `Set-Cookie`, without `Max-Age`. */
+  /** The attributes for `Set-Cookie`, without `Max-Age`. */
   readonly attributes: string;
 }
 
-/** The application settings that its cookies depend on. */
+/** The application's settings that affect its cookies. */
 export interface CookieScope {
   /** Whether the application is served over https. */
   readonly secure: boolean;
   readonly basePath: string;
 }
 
-/** Describes a cookie that scripts cannot read. Over https it is also bound to this host. */
+/**
+ * Describes a cookie that scripts cannot read. With https, the cookie is also bound to this host.
+ */
 export function cookieKind(name: string, { secure, basePath }: CookieScope): CookieKind {
   return {
     name: cookieNameBelow(basePath, secure ? `__Host-${name}` : name),

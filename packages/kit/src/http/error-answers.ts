@@ -5,43 +5,43 @@ import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /**
- * The data for an error response when no `Event.EXCEPTION` listener provides a response. It never
- * contains details about the error.
+ * The data for an error response. It is used if no listener of `Event.EXCEPTION` provides a
+ * response. It never contains details about the error.
  */
 export interface ErrorAnswer {
   readonly request: Request;
   readonly requestId: string;
-  /** 400 to 599. */
+  /** The status, from 400 to 599. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The data for the kit's view `error`, including the texts in the page's language. */
 export interface ErrorView extends Words {
-  /** A few words about what happened. */
+  /** The title: a few words about what happened. */
   readonly title: string;
-  /** An explanation, and what to do. */
+  /** An explanation, and what the person can do. */
   readonly message: string;
-  /** The application's display name. */
+  /** The application's name for people. */
   readonly name: string;
-  /** 400 to 599. */
+  /** The status, from 400 to 599. */
   readonly status: number;
-  /** The request's id in the log. */
+  /** The id of the request in the log. */
   readonly requestId: string;
   /** The nonce for the page's styles in the content security policy. */
   readonly nonce: string;
 }
 
-/** The parts from which error pages are built. */
+/** The parts of the application from which error pages are built. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;
   readonly log: Log;
-  /** The application's display name. */
+  /** The application's name for people. */
   readonly name: string;
 }
 
-/** Returns a page if `Accept` prefers HTML, otherwise JSON. */
+/** Returns the error as a page if `Accept` prefers HTML, or else as JSON. */
 export async function errorAnswer(
   { views, speaking, log, name }: PageParts,
   answer: ErrorAnswer,
@@ -74,7 +74,10 @@ export async function errorAnswer(
   }
 }
 
-/** Returns the same error as JSON. This does not need a view. */
+/**
+ * Returns the error as JSON. It does not need a view, so it works even if a view cannot be
+ * rendered.
+ */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   const body = {
     error: reasonPhrase(status),
@@ -93,7 +96,10 @@ export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   });
 }
 
-/** Returns the status's phrase from RFC 9110 section 15 with one capital letter: `Not found`. */
+/**
+ * Returns the phrase of a status from RFC 9110 section 15. Only its first letter is a capital: `Not
+ * found`.
+ */
 function reasonPhrase(status: number): string {
   const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
   return phrase.slice(0, 1) + phrase.slice(1).toLowerCase();

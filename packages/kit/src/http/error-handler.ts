@@ -1,6 +1,11 @@
-/** Chooses the response status when no `Event.EXCEPTION` listener provides a response. */
+/**
+ * Chooses the status of an error response. It is used if no listener of `Event.EXCEPTION` provides
+ * a response.
+ */
 export const ErrorHandler = {
-  /** Returns the exception's `status` or `statusCode` if that is an error status, otherwise 500. */
+  /**
+   * Returns the `status` or `statusCode` of the exception if it is an error status, or else 500.
+   */
   resolveStatusCode(exception: unknown): number {
     if (!(exception instanceof Error)) return 500;
     const own =

@@ -3,20 +3,20 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. Plugin routes limit their request bodies and protect themselves. For
- * application routes, the kit adds limits and middlewares. The sign-in form checks its own CSRF
- * token, so that it can show a page when the token is missing.
+ * How the kit treats a route. Routes of plugins limit their request bodies and protect themselves.
+ * For routes of the application, the kit adds limits and middlewares. The sign-in form checks its
+ * CSRF token itself, so that it can show a page if the token is missing.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 
-/** The route that matches a request, and the values for its placeholders. */
+/** The route that matches a request, and the values of its placeholders. */
 export interface MatchedRoute {
   readonly route: Route;
   readonly kind: RouteKind;
   readonly parameters: RouteParameters;
 }
 
-/** Thrown when the path exists, but not for this method. */
+/** Thrown if the path exists, but not for this method. */
 export class MethodError extends HttpError {
   /** The name of a route with that path. */
   readonly route: string;
@@ -30,16 +30,16 @@ export class MethodError extends HttpError {
 
 const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
 
-/** An application's routes. */
+/** The routes of an application. */
 export class Routes {
   readonly #removed: string;
   readonly #router = new TrieRouter<Omit<MatchedRoute, 'parameters'>>();
   readonly #routes = new Map<string, Route>();
-  /** Route names by method and path. */
+  /** The names of the routes, by method and path. */
   readonly #taken = new Map<string, string>();
   /**
-   * Cached matches for paths without placeholders, by path and method. At most one per route and
-   * method.
+   * Cached matches by path and method, for routes without placeholders. There is at most one for
+   * each route and method.
    */
   readonly #found = new Map<string, Map<string, MatchedRoute>>();
   readonly #methods = new Set<string>();
@@ -49,7 +49,7 @@ export class Routes {
     this.#removed = removed;
   }
 
-  /** Throws when another route has the same name, or the same path and method. */
+  /** Adds a route. Throws if another route has the same name, or the same path and method. */
   add(route: Route, kind: RouteKind = 'plugin'): void {
     if (this.#routes.has(route.name))
       throw new Error(`Two routes have the name '${route.name}'; rename one`);
@@ -77,7 +77,8 @@ export class Routes {
   }
 
   /**
-   * Returns a named route's path as browsers request it, with filled, percent-encoded placeholders.
+   * Returns the path of a named route, as browsers request it. Its placeholders are replaced by
+   * percent-encoded values.
    */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);
@@ -91,7 +92,8 @@ export class Routes {
   }
 
   /**
-   * Throws an HttpError: 404 if no route has the path, 405 if one has it only for other methods.
+   * Returns the route for a request. Throws an HttpError 404 if no route has the path, or 405 if
+   * routes have the path only for other methods.
    */
   match(method: string, path: string): MatchedRoute {
     const known = this.#found.get(path)?.get(method);

@@ -6,38 +6,38 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 
 /** An application that listens for requests. */
 export interface RunningServer {
-  /** The URL on which it listens, such as `http://127.0.0.1:8080`. */
+  /** The URL of the server, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** The actual port, also when 0 was requested. */
+  /** The port on which the server listens, even if you asked for port 0. */
   readonly port: number;
   /**
-   * Stops accepting connections, lets running requests finish (at most ten seconds), then closes.
-   * The application stays open.
+   * Stops accepting connections, lets running requests finish for at most ten seconds, and closes
+   * the server. The application stays open.
    */
   close(): Promise<void>;
 }
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** 0 for any free port. */
+  /** The port, or 0 for any free port. */
   readonly port: number;
   /**
-   * The network interface's address: `127.0.0.1` for this machine only, `0.0.0.0` for all
-   * interfaces.
+   * The address of the network interface. `127.0.0.1` accepts connections only from this machine,
+   * and `0.0.0.0` accepts them from all interfaces.
    */
   readonly hostname: string;
 }
 
 const GRACE = 10_000;
 
-/** Serves an application over HTTP. Rejects when the port is taken. */
+/** Serves an application over HTTP. Rejects if another process uses the port. */
 export async function listen(
   application: Application,
   { port, hostname }: ListenOptions,
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // For example `Host: .1`. A URL parser reads it as a number, and no earlier check rejects it.
+      // An example is `Host: .1`. A URL parser reads it as a number, and earlier checks accept it.
       if (!URL.canParse(request.url))
         return notARequest(new RequestError('The Host header is not valid'));
       const address = incoming.socket.remoteAddress ?? null;
@@ -59,8 +59,8 @@ export async function listen(
 }
 
 /**
- * Returns the response for a request whose request line and `Host` do not form a URL. In this case,
- * there is no Request to pass to the application.
+ * Returns the response if a request's target and `Host` do not form a URL. Then there is no Request
+ * to pass to the application.
  */
 function notARequest(error: unknown): Response {
   const [status, text] =
@@ -76,7 +76,7 @@ function close(server: Server): Promise<void> {
       clearTimeout(forced);
       resolve();
     });
-    // Idle keep-alive connections would keep the server open.
+    // Close idle keep-alive connections, because they would keep the server open.
     server.closeIdleConnections();
   });
 }

@@ -1,16 +1,17 @@
 import { STATELESS_VERSION } from './versions.ts';
 
 /**
- * How long a client may cache lists and `server/discover`, in milliseconds. They change only when
- * the application is deployed.
+ * How long a client may cache lists and the result of `server/discover`, in milliseconds. They
+ * change only when you deploy a new version of the application.
  */
 const FRESH = 300_000;
 
-/** These results require a token, so shared caches must not keep them. */
+/** Results that need a token. Shared caches must not keep them. */
 export const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
 
 /**
- * Returns a result's caching members for this version. Versions before 2026-07-28 do not have them.
+ * Returns the caching members of a result for this version. Versions before 2026-07-28 have no such
+ * members.
  */
 export function cachedFor(
   version: string,

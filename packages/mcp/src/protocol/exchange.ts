@@ -13,7 +13,9 @@ import { ToolCalls, type Caller } from '../tools/tool-call.ts';
 import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-/** Answers messages, each with the protocol for its version. */
+/**
+ * Answers the messages of a request. It uses the protocol that belongs to the request's version.
+ */
 export class Exchange {
   readonly #context: McpContext;
   readonly #contributions: Contributions;
@@ -67,10 +69,12 @@ export class Exchange {
 
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
-/** Never sent. */
+/** The text of an error that is never sent. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
-/** Returns null if the protocol version allows the messages. */
+/**
+ * Returns null if the protocol version allows the messages, or else the response that rejects them.
+ */
 function versionRefusal(
   { count, initializes }: Messages,
   version: string,
@@ -98,8 +102,8 @@ const EVENT_STREAM = {
 const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
 
 /**
- * Passes the id together with the other headers. Adding it to a finished Response takes longer than
- * creating the Response.
+ * Passes the id to the new Response together with the other headers, because adding a header to a
+ * finished Response takes longer than creating the Response.
  */
 function named(
   request: Request,
@@ -116,7 +120,10 @@ function named(
 
 function discard(): void {}
 
-/** Sends each answer as an event as soon as it is ready, after its tool's notifications. */
+/**
+ * Sends each answer as an event as soon as it is ready. The notifications of a tool come before its
+ * answer.
+ */
 function streamEvents(
   requests: readonly JSONRPCRequest[],
   answerOne: AnswerOne,
@@ -135,7 +142,7 @@ function streamEvents(
     await Promise.all(
       requests.map(async (message) => events.send(await answerOne(message, caller))),
     );
-    // If a signal keeps its listeners, the runtime may never free it and everything that they use.
+    // A signal that keeps its listeners may never be freed, together with everything that they use.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -146,7 +153,7 @@ function streamEvents(
 /** Passes a message to the 2026-07-28 protocol. */
 type Ask = (caller: Caller) => Promise<StatelessAnswer>;
 
-/** In 2026-07-28, a request is one message. */
+/** Returns the parts of `Caller` for 2026-07-28, where each request is one message. */
 const alone = () => ({ version: STATELESS_VERSION, room: new ContentRoom() });
 
 async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
@@ -156,7 +163,7 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * Sends the answer as an event. The stream opens only when there is something to send, because some
+ * Sends the answer as an event. The stream opens only once there is something to send, because some
  * errors need their own HTTP status.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
@@ -189,13 +196,15 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * The interval at which data is sent while tools work, in milliseconds. Proxies close silent
- * connections.
+ * How often to send data while tools work, in milliseconds. Proxies close connections that are
+ * silent for long.
  */
 const KEEP_ALIVE = 15_000;
 const UTF8 = new TextEncoder();
 
-/** Opens a stream of Server-Sent Events. It discards anything sent after its end. */
+/**
+ * Opens a stream of Server-Sent Events. After its end, the stream discards everything sent to it.
+ */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   const write = (text: string) => {

@@ -13,50 +13,49 @@ import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The parsed body of a request to the MCP endpoint. It is parsed only once, so that the endpoint
- * handles exactly what it has checked.
+ * The parsed body of a request to the MCP endpoint. The body is parsed only once, so the endpoint
+ * runs exactly what it has checked.
  */
 export interface Messages {
-  /** The messages that need an answer. All others are notifications and responses. */
+  /** The messages that need an answer. All other messages are notifications and responses. */
   readonly requests: readonly JSONRPCRequest[];
-  /** The number of messages. */
+  /** The number of all messages. */
   readonly count: number;
-  /** Whether one message is a valid `initialize`. */
+  /** Whether one of the messages is a valid `initialize`. */
   readonly initializes: boolean;
-  /** The names of the called tools. */
+  /** The names of the tools that the messages call. */
   readonly calledTools: readonly string[];
   /**
-   * The ids of requests that notifications cancel. Empty in 2026-07-28, where a caller hangs up
-   * instead.
+   * The ids of the requests to cancel. Empty in 2026-07-28, where a caller cancels by hanging up.
    */
   readonly cancelled: readonly RequestId[];
-  /** A 2026-07-28 request's metadata. Null for other versions. */
+  /** The metadata of a 2026-07-28 request. It is null in other versions. */
   readonly metadata: RequestMetadata | null;
 }
 
-/** A JSON-RPC id. The numeric id 1 and the string id "1" are different. */
+/** The id of a JSON-RPC request. The number 1 and the string "1" are different ids. */
 export type RequestId = JSONRPCRequest['id'];
 
 /**
- * Counts messages before they are handled. Returns the milliseconds to wait, or 0 if they are
- * allowed.
+ * Counts messages before the endpoint runs them. Returns 0 if they are allowed now, or the
+ * milliseconds to wait.
  */
 export type TakeMessages = (count: number) => number;
 
-/** The largest body that is read, in bytes. */
+/** The largest request body, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
-/** The most messages in one body. */
+/** The most messages in one request body. */
 const LARGEST_BATCH = 100;
 /**
- * The most values in one body, counted at all levels. The SDK's schemas take some microseconds for
- * each value.
+ * The most values in one request body, counted at all levels. The SDK's schemas take some
+ * microseconds for each value.
  */
 const MOST_OF_A_BODY = 10_000;
 
-/** The messages, or the response that rejects them. */
+/** The messages, or the response that rejects the request. */
 type Read = { readonly messages: Messages } | { readonly refusal: Response };
 
-/** Reads and checks a request's messages. */
+/** Reads the messages of a request and checks them. */
 export async function readMessages(
   request: Request,
   versions: OfferedVersions,
@@ -65,7 +64,7 @@ export async function readMessages(
   const { headers } = request;
   const unreadable = headerRefusal(headers);
   if (unreadable !== null) return { refusal: unreadable };
-  // When the sender hangs up, the body is treated as empty.
+  // If the sender hangs up, treat the body as empty.
   const body = await readBytes(request, BODY_LIMIT, (failure) =>
     failure === 'too large' ? null : Buffer.alloc(0),
   );
@@ -93,7 +92,7 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // Responses are matched by id. If two requests had the same id, only one would be answered.
+  // A client matches responses by id. If two requests had the same id, only one would be answered.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
@@ -113,18 +112,19 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // The header was introduced after 2025-03-26, so a request without the header has that version
+  // This header was introduced after 2025-03-26. So a request without the header has that version
   // (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response, so a batch that cancels its own request would never be
-  // answered. Without sessions, there is no other request that a batch could cancel.
+  // A cancelled request gets no response. So if a batch cancelled a request in the same batch, that
+  // request would stay unanswered. And because there are no sessions, a batch cannot cancel a
+  // request outside it.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
-  // This checks only the batch size. The messages are checked later.
+  // Check only the size of the batch here. The messages are checked later.
   if (batch.length <= LARGEST_BATCH) return null;
   return protocolRefusal(
     `Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`,
@@ -143,7 +143,10 @@ const JSON_TYPE = 'application/json';
 /** The media types that every client must accept (MCP, Sending Messages to the Server). */
 const RESPONSE_TYPES = [JSON_TYPE, 'text/event-stream'] as const;
 
-/** Checks what every POST needs before its body is read (MCP, Sending Messages to the Server). */
+/**
+ * Checks the headers that every POST needs, before the body is read (MCP, Sending Messages to the
+ * Server).
+ */
 function headerRefusal(headers: Headers): Response | null {
   const accept = headers.get('accept');
   if (!RESPONSE_TYPES.every((mediaType) => acceptsByName(accept, mediaType))) {
@@ -168,7 +171,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Returns what is wrong with a body, or null. Runs before the schemas. */
+/** Returns what is wrong with a body, or null. It runs before the slower schemas. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
@@ -179,8 +182,9 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
 }
 
 /**
- * Creates an error for a body that is rejected before its messages are read. In 2026-07-28 an error
- * contains the request's id. At this point, only the header tells the version.
+ * Creates the error for a body that is rejected before its messages are read. In 2026-07-28, an
+ * error contains the request's id. The version is taken from the header, because the body is not
+ * read yet.
  */
 function bodyRefusal(
   code: number,

@@ -1,6 +1,6 @@
 /**
- * How deep arrays and objects may be nested in a body. The limit exists because later code may be
- * recursive.
+ * How deep arrays and objects may be nested in a body. There is a limit because the code that reads
+ * them later may be recursive.
  */
 export const DEEPEST = 100;
 
@@ -12,11 +12,11 @@ const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
 /**
- * Whether JSON nests deeper than `DEEPEST`. Compares bytes, because in UTF-8 no other character
- * contains the bytes for brackets.
+ * Whether JSON nests deeper than `DEEPEST`. It compares bytes. This is safe in UTF-8, because no
+ * other character contains the bytes of brackets.
  */
 export function isTooDeep(json: Uint8Array): boolean {
-  // Every level has two brackets.
+  // Each level needs two brackets, so a shorter text cannot be too deep.
   if (json.length <= 2 * DEEPEST) return false;
   let depth = 0;
   let inText = false;

@@ -6,7 +6,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Decodes a header that repeats a text from the body (MCP 2026-07-28, Value Encoding). Returns null
- * if it is malformed.
+ * if the header is malformed.
  */
 export function decoded(field: string | null): string | null {
   if (field === null || !ENCODED.test(field)) return field;
@@ -28,7 +28,7 @@ interface RepeatedArgument {
   readonly header: string;
 }
 
-/** Returns the first header that does not match its argument, or null. */
+/** Returns the name of the first header that does not match its argument, or null if all match. */
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
@@ -38,14 +38,14 @@ export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers):
 }
 
 /**
- * Whether the header matches the argument. Integers are compared as numbers: 42 and 42.0 are equal.
- * A value must be a string, integer or boolean.
+ * Whether the header matches the argument. The argument must be a string, integer or boolean.
+ * Integers are compared as numbers: 42 and 42.0 are equal.
  */
 function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Outside the safe range, two different integers can become the same number.
+  // Outside the safe range, two different integers can become the same number. Reject them.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }
@@ -62,14 +62,14 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
 const KEYWORD = 'x-mcp-header';
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-/** Keywords that contain values and not schemas. */
+/** Keywords whose content is a value and not a schema. */
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', KEYWORD]);
 
 const known = new WeakMap<JsonSchema, readonly RepeatedArgument[]>();
 
 /**
- * Returns the arguments that the schema marks. Throws when a marked argument cannot be repeated,
- * because clients would not offer the tool.
+ * Returns the arguments that the schema marks for headers. Throws if a marked argument cannot be
+ * repeated in a header, because clients would not offer the tool.
  */
 export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument[] {
   const before = known.get(schema);
@@ -84,8 +84,8 @@ export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument
 }
 
 /**
- * `path` is null where an argument does not have a fixed place: in an array, in a choice, or behind
- * a reference.
+ * Adds the marked arguments in `schema` to `found`. `path` is null if arguments here have no fixed
+ * place: in an array, in a choice, or behind a reference.
  */
 function visit(schema: unknown, path: readonly string[] | null, found: RepeatedArgument[]): void {
   if (Array.isArray(schema)) for (const each of schema) visit(each, null, found);

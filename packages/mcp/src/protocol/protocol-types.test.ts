@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAs } from './protocol-types.ts';
 
-/** Objects nested in one another. */
+/** Returns an object with this many nested objects. */
 function nested(levels: number): object {
   let value = {};
   for (let level = 0; level < levels; level += 1) value = { a: value };

@@ -2,9 +2,10 @@ import { specTypeSchemas, type SpecTypeName, type SpecTypes } from '@modelcontex
 
 /**
  * Returns the value as this protocol type, or null if it does not match. Call the SDK's schemas
- * only through this function. If a check throws, for example on a value too deep for the stack, a
- * schema returns a rejecting promise, although its type does not say so. A promise has no `issues`,
- * so it would be treated as valid, and its rejection would end the process.
+ * only through this function. A schema's check may throw, for example if a value is nested too deep
+ * for the stack. The schema then returns a rejecting promise, although its type does not say so.
+ * Without this function, you would treat the promise as valid, because it has no `issues`. Its
+ * rejection would end the process.
  */
 export function readAs<Name extends SpecTypeName>(
   type: Name,
@@ -20,14 +21,14 @@ export function readAs<Name extends SpecTypeName>(
 }
 
 /**
- * The most values in a client's self-description. The schemas take up to 200 µs for each value, so
- * 1 MiB would take seconds.
+ * The most values in a client's description of itself. The schemas take up to 200 µs for each
+ * value, so a description of 1 MiB would take seconds.
  */
 export const MOST_VALUES = 1000;
 
 /**
- * Like `readAs`, for a client's self-description or answers. Also returns null when it has too many
- * values.
+ * Like `readAs`, for a client's description of itself and for its answers. Also returns null if the
+ * value contains too many values.
  */
 export function readShort<Name extends SpecTypeName>(
   type: Name,

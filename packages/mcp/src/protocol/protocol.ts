@@ -23,9 +23,10 @@ type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * Implements the MCP versions that begin with `initialize`. It keeps nothing between requests, so
- * any process can answer the next one (MCP-8.12). The SDK's schemas decide what is valid. The SDK's
- * server is not used, because each instance serves only one connection (decision 28).
+ * Implements the MCP versions that begin with `initialize`. It keeps no state between requests, so
+ * any process can answer the next one (MCP-8.12). The SDK's schemas decide whether a message is
+ * valid. The SDK's server is not used, because each instance of it serves only one connection
+ * (decision 28).
  */
 export class Protocol {
   readonly #context: McpContext;
@@ -51,7 +52,7 @@ export class Protocol {
     ]);
   }
 
-  /** Answers one request with the JSON text of its response. Never rejects. */
+  /** Answers one request. Returns the JSON text of its response. Never rejects. */
   async answer(request: JSONRPCRequest, caller: Caller): Promise<string> {
     const id = jsonText(request.id);
     const outcome = await this.#outcome(request, caller);
@@ -93,7 +94,7 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has already checked this. Check it again, so that no tool ever runs unchecked.
+    // The endpoint has already checked this. Check it again, so that no tool runs unchecked.
     const refused = callRefusal(config, tool);
     if (refused !== null)
       return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
@@ -121,7 +122,10 @@ const CANNOT_ASK = errorResult(
   'The tool has to ask something first, which needs a client of MCP 2026-07-28.',
 );
 
-/** Creates a method for requests with this protocol type. Other requests get -32602. */
+/**
+ * Creates a method that answers requests of this protocol type. Other requests get the error
+ * -32602.
+ */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (request: SpecTypes[Name], caller: Caller) => Outcome | Promise<Outcome>,
@@ -135,10 +139,10 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * Chooses the protocol version for a client: the newest one that is not newer than the requested
- * version. Clients often support older versions, but never newer ones. Without a match, returns the
- * latest version, as MCP requires (Version Negotiation). Versions are dates, so they can be
- * compared as text.
+ * Chooses the protocol version for a client: the newest version that is not newer than the version
+ * it asked for. Clients often support older versions, but never newer ones. If all are newer,
+ * returns the latest version, as MCP requires (Version Negotiation). Versions are dates, so they
+ * can be compared as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

@@ -9,13 +9,17 @@ interface CallOfRequest {
 }
 
 /**
- * The tool calls that this process is running, so that `notifications/cancelled` can end one (MCP,
- * Cancellation). Ended calls are removed, so there are never more entries than running calls.
+ * The tool calls that run in this process. `notifications/cancelled` can end them (MCP,
+ * Cancellation). A call is removed when it ends, so there are never more entries than running
+ * calls.
  */
 export class RunningCalls {
   readonly #running = new Map<string, Set<AbortController>>();
 
-  /** Runs a call. Its signal is aborted with the given signal, and when the call is cancelled. */
+  /**
+   * Runs a call. The call's signal is aborted when the given signal is, and when the call is
+   * cancelled.
+   */
   async run<Answer>(
     call: CallOfRequest,
     signal: AbortSignal,
@@ -38,21 +42,21 @@ export class RunningCalls {
     }
   }
 
-  /** Ends the call if this process runs exactly one call with this id for the same token. */
+  /** Cancels a call if exactly one call of this process has this id and the same token. */
   cancel(call: CallOfRequest): void {
     const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // If several calls have the same id, it is unknown which one to cancel, because there are no
-    // sessions.
+    // Without sessions, you cannot know which of several calls with the same id is meant. So none
+    // of them is cancelled.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Returns a key from the call's token and id. Returns null without a person. All users of a service
- * share its token, and each session's ids start at the same number. So one user could end another
- * user's call.
+ * Returns a key made of the call's token and id. Returns null if the token has no person, so these
+ * calls cannot be cancelled: all users of a service share one token, and the ids of each session
+ * start at the same number. One user could end another user's call.
  */
 function getKey({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;

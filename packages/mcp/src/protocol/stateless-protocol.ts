@@ -26,7 +26,7 @@ export interface StatelessAnswer {
   readonly text: string;
 }
 
-/** A result without the members that every result has, or its JSON text including these members. */
+/** A result without the members that every result has, or the JSON text of a result with them. */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;
 type Method = (
@@ -35,7 +35,10 @@ type Method = (
   metadata: RequestMetadata,
 ) => Outcome | Promise<Outcome>;
 
-/** An error instead of a result. Most have status 200, because they are valid answers. */
+/**
+ * The error that is sent instead of a result. Most errors have status 200, because they are valid
+ * answers.
+ */
 class Failure {
   readonly error: RpcError;
   readonly status: number;
@@ -107,7 +110,7 @@ export class StatelessProtocol {
         (await this.#contributed(...given)) ??
         new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // Serializing a tool's question may also fail.
+      // Inside the `try`, because a tool's question may fail to serialize.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', {
@@ -151,7 +154,10 @@ export class StatelessProtocol {
   }
 }
 
-/** Creates a method for requests with this protocol type. Other requests get -32602. */
+/**
+ * Creates a method that answers requests of this protocol type. Other requests get the error
+ * -32602.
+ */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (

@@ -10,15 +10,16 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * The metadata of a 2026-07-28 request. It is in the body (`_meta`) and again in headers. A request
- * is rejected if the two differ, because a proxy may have made decisions based on the headers.
+ * The metadata of a 2026-07-28 request. The request contains it twice: in the body (`_meta`) and in
+ * headers. If the two differ, the server rejects the request, because a proxy may have made
+ * decisions based on the headers.
  */
 export interface RequestMetadata {
   /** The client's capabilities, for this request only (MCP 2026-07-28, Statelessness). */
   readonly capabilities: ClientCapabilities;
 }
 
-/** A request without this header has the version before the header was introduced. */
+/** A request without this header has the last version before the header was introduced. */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
 const NAME_HEADER = 'mcp-name';
@@ -36,14 +37,17 @@ type Read =
   | { readonly metadata: RequestMetadata | null }
   | { readonly refusal: Response; readonly metadata?: never };
 
-/** A message in a version with `initialize`. It is handled as if 2026-07-28 were not offered. */
+/**
+ * A message in a version with `initialize`. It is handled as if this endpoint did not offer
+ * 2026-07-28.
+ */
 const OLDER: Read = { metadata: null };
 
-/** Reads a body's metadata. Only called when 2026-07-28 is offered. */
+/** Reads the metadata of a body. Call it only if the endpoint offers 2026-07-28. */
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // To a proxy, a batch may look like requests in a version without these headers.
+    // A proxy may take a batch for requests in a version that does not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(400, body, INVALID_REQUEST, 'A batch cannot have requests of 2026-07-28.');
   }
@@ -60,8 +64,8 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
 }
 
 /**
- * Reads a notification. This version has no notifications over HTTP, and defines only the version
- * header for them.
+ * Reads a notification. Version 2026-07-28 has no notifications over HTTP. It defines only the
+ * version header for them.
  */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
   const claimed = readMeta(body)?.[META_VERSION] ?? header;
@@ -92,8 +96,8 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
 }
 
 /**
- * Returns the name that `Mcp-Name` must repeat. Returns null for a request without a name. Its
- * method rejects it later.
+ * Returns the name that the header `Mcp-Name` must repeat. Returns null for a request without a
+ * name, which its method rejects later.
  */
 function namedBy({ method, params }: JSONRPCRequest): string | null {
   const name = method === 'tools/call' || method === 'prompts/get' ? params?.['name'] : null;
@@ -112,8 +116,8 @@ function claimsVersion(message: unknown): boolean {
 }
 
 /**
- * Whether a header contains a version without `initialize`. Older unknown versions are rejected
- * elsewhere.
+ * Whether a header contains a version without `initialize`. Other code rejects older, unknown
+ * versions.
  */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
@@ -151,15 +155,15 @@ function mismatch(message: unknown, header: string): Read {
   return { refusal: mismatchRefusal(message, header) };
 }
 
-/** Returns the error for a request whose header is missing or does not match the body. */
+/** Returns the error for a request with a header that is missing or does not match the body. */
 export function mismatchRefusal(message: unknown, header: string): Response {
   const text = `The header ${header} is not what the body says, or is missing.`;
   return requestRefusal(400, message, { code: HEADER_MISMATCH, message: text });
 }
 
 /**
- * Returns the error for an unsupported version. Repeats the text only if it looks like a version,
- * because the sender is not trusted.
+ * Returns the error for an unsupported version. The error repeats the requested version only if it
+ * looks like one, because the sender is not trusted.
  */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
   const known =

@@ -1,24 +1,26 @@
-/** The MCP versions that can be offered, newest first. */
+/** The MCP versions that this package supports, newest first. */
 export const KNOWN_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
 /** An MCP version. It is a date, so versions can be compared as text. */
 export type ProtocolVersion = (typeof KNOWN_VERSIONS)[number];
 
-/** The version without `initialize`. Each request is independent and has its context in `_meta`. */
+/**
+ * The version without `initialize`. Each request is independent and carries its context in `_meta`.
+ */
 export const STATELESS_VERSION = '2026-07-28';
 /**
- * The version for requests that do not specify one. Only in this version may a body contain several
- * messages (MCP 2025-03-26, Batching).
+ * The version of requests that name no version. It is the only version in which a body may contain
+ * several messages (MCP 2025-03-26, Batching).
  */
 export const BATCHING_VERSION = '2025-03-26';
 
 /** The versions that an endpoint accepts. */
 export interface OfferedVersions {
-  /** All versions, newest first. */
+  /** All accepted versions, newest first. */
   readonly all: readonly string[];
-  /** The versions that begin with `initialize`, newest first. */
+  /** The accepted versions that begin with `initialize`, newest first. */
   readonly initialized: readonly string[];
-  /** Whether 2026-07-28 requests are accepted. */
+  /** Whether the endpoint accepts 2026-07-28 requests. */
   readonly stateless: boolean;
 }
 

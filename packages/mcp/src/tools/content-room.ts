@@ -1,11 +1,11 @@
-/** How many bytes of content the answers to one HTTP request may have together. */
+/** The most bytes of content in all answers to one HTTP request together. */
 const MOST = 4 * 1024 * 1024;
 
-/** What is left of it for one HTTP request, whose messages can be a batch. */
+/** The bytes that are left for one HTTP request. The request may be a batch of messages. */
 export class ContentRoom {
   #left = MOST;
 
-  /** Takes this many bytes. Returns false, and takes none, if there are fewer. */
+  /** Takes this many bytes. If fewer are left, takes nothing and returns false. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false;
     this.#left -= bytes;

@@ -10,19 +10,22 @@ import {
 } from './tool-questions.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** One request in a tool call: the first one, or a later one with answers. */
+/** One request of a tool call: the first request, or a later request with answers. */
 export interface Round {
-  /** The same in all rounds of a call, and different for every other call. Created on first use. */
+  /**
+   * Returns the call's id. It is the same in all rounds of a call, and different for every other
+   * call. It is created on first use.
+   */
   readonly id: () => string;
-  /** Returns null if the question was not asked or not answered. */
+  /** Returns the answer to a question, or null if the question was not asked or not answered. */
   readonly answer: (name: string) => ToolAnswer | null;
-  /** The state that the tool passed to `ask()`. Null in the first round. */
+  /** The state that the tool passed to `ask()`. It is null in the first round. */
   readonly state: unknown;
-  /** Whether the client can ask such a question. */
+  /** Whether the client can ask this kind of question. */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/** The largest state that a client must send back, in characters. */
+/** The largest state that clients must send back, in characters. */
 const LARGEST_STATE = 65_536;
 
 interface Sealed {
@@ -32,10 +35,11 @@ interface Sealed {
 }
 
 /**
- * Handles several requests for one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
- * server stores nothing. The client receives the questions and the tool's state in `requestState`
- * and sends them back. They are encrypted under a name derived from the person, client, tool and
- * arguments. Only a request with the same four can decrypt them (decision 39).
+ * Combines several requests into one tool call (MCP 2026-07-28, Multi Round-Trip Requests). The
+ * server stores nothing. It sends the questions and the tool's state to the client in
+ * `requestState`, and the client sends them back. The server encrypts them under a name derived
+ * from the person, client, tool and arguments. So they can be decrypted only in a request with the
+ * same four (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -46,14 +50,14 @@ export class Rounds {
     this.#resource = resource;
   }
 
-  /** Returns the request's round, or why it is invalid. */
+  /** Returns the request's round, or why the request is invalid. */
   async read(
     tool: RegisteredTool,
     args: unknown,
     { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
     capabilities: ClientCapabilities,
   ): Promise<Round | { readonly problem: string }> {
-    // Ignore answers without their questions. The tool asks again.
+    // Ignore answers if their questions are missing. The tool asks again.
     if (requestState === undefined) return firstRound(capabilities);
     if (!isObject(inputResponses)) return { problem: 'inputResponses is not an object.' };
     const text =
@@ -99,7 +103,10 @@ export class Rounds {
     };
   }
 
-  /** Returns the name that binds a state to its person, client, tool and arguments. */
+  /**
+   * Returns the name under which a state is encrypted. It binds the state to its person, client,
+   * tool and arguments.
+   */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
     const person = reference === undefined ? null : [reference.provider, reference.id];
@@ -108,7 +115,7 @@ export class Rounds {
   }
 }
 
-/** Returns the only round, for versions without questions. */
+/** Returns the only round of a call, for versions that have no questions. */
 export function onlyRound(): Round {
   return firstRound({});
 }
@@ -128,14 +135,14 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
 }
 
 /**
- * Sorts members, so that the same arguments give the same text. A client may send an object's
- * members in another order the second time.
+ * Sorts the members of objects, so that equal arguments give the same text. A client may send them
+ * in another order the second time.
  */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  // Use pairs, because an object would reorder members that look like numbers, and lose
-  // `__proto__`.
+  // Use pairs and not an object, because an object would reorder members that look like numbers,
+  // and lose the member `__proto__`.
   return {
     o: Object.keys(value)
       .sort()

@@ -1,10 +1,10 @@
-/** Returned instead of a value when the time is up. */
+/** The value that `reached` resolves to when the time is up. */
 export const REACHED = Symbol('the time limit');
 
 export interface TimeLimit {
   /** Aborted when the time is up, or when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
-  /** Resolves at the same moment. */
+  /** Resolves at the same moment as `signal` is aborted. */
   readonly reached: Promise<typeof REACHED>;
   /** Removes the timer and the listener. Call this when the work is done. */
   end(): void;
@@ -17,7 +17,7 @@ export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit 
     limit.abort();
     reached.resolve(REACHED);
   };
-  // Unreferenced, so that it does not keep a process running.
+  // The timer is unreferenced, so that it does not keep a process running.
   const timer = setTimeout(reach, seconds * 1000).unref();
   caller.addEventListener('abort', reach);
   if (caller.aborted) reach();

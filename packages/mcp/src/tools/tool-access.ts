@@ -12,9 +12,9 @@ export function reachesResource(api: ProtectedApi, config: McpConfig): boolean {
 }
 
 /**
- * Returns the scopes for the resource's metadata and challenges. Leaves out the service scope if
- * the server accepts clients that no operator registered. These clients cannot get it, but many ask
- * for every listed scope.
+ * Returns the scopes to list in the resource's metadata and challenges. If the server accepts
+ * clients that no operator registered, the service scope is left out: these clients cannot get it,
+ * but many of them ask for every listed scope.
  */
 export function listedScopes(
   { admitsUnverified }: AuthorizationServer,
@@ -24,15 +24,15 @@ export function listedScopes(
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 
-/** Something that only some callers may use, such as a tool. */
+/** Something that only some callers may use, such as a personal tool. */
 export interface Guarded {
-  /** Whether it acts for a linked account. Otherwise every token for this endpoint may use it. */
+  /** Whether it acts for a linked account. If false, every token for this endpoint may use it. */
   readonly personal: boolean;
-  /** The separate scope that it needs, or null. */
+  /** The scope that it needs in addition, or null. */
   readonly scope: string | null;
 }
 
-/** The messages for refusals, by status. */
+/** The error messages, by status. */
 export type RefusalMessages = Readonly<Record<401 | 403, string>>;
 
 const OF_TOOLS: RefusalMessages = {
@@ -41,7 +41,8 @@ const OF_TOOLS: RefusalMessages = {
 };
 
 /**
- * Why the request's token may not call a tool: 401 without a linked account, 403 without the scope.
+ * Why the request's token may not call a tool. Status 401 means that the token has no linked
+ * account. Status 403 means that it lacks the scope.
  */
 export interface CallRefusal {
   readonly status: 401 | 403;
@@ -49,8 +50,8 @@ export interface CallRefusal {
 }
 
 /**
- * Returns the scope that a personal tool or resource needs. Returns null if none is needed or
- * offered.
+ * Returns the scope that a personal tool or resource needs. Returns null if it is public, or if the
+ * server offers none of the endpoint's scopes.
  */
 export function getScope(
   { personal, scope }: Guarded,
@@ -61,7 +62,7 @@ export function getScope(
   return scope === null || !api.offers(scope) ? (supported[0] ?? null) : scope;
 }
 
-/** Returns null when the call is allowed. */
+/** Returns why the request's token may not use this tool or resource. Returns null if it may. */
 export function callRefusal(
   { oauth }: McpConfig,
   used: Guarded,

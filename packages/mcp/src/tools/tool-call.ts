@@ -14,11 +14,14 @@ import { readTrace } from './trace.ts';
 export interface Caller {
   /** Aborted when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
-  /** Sends a notification's text. Discards it if the response can contain only the answer. */
+  /**
+   * Sends a notification's text. If the response can contain only the answer, the text is
+   * discarded.
+   */
   readonly notify: (text: string) => void;
   /** The request's protocol version. */
   readonly version: string;
-  /** The room for content, which all messages of a batch share. */
+  /** The room for content. All messages of a batch share it. */
   readonly room: ContentRoom;
 }
 
@@ -32,8 +35,8 @@ export class ToolCalls {
 
   /**
    * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
-   * `mcp:audit`, each finished call emits an audit event with the tool, the client, the person, the
-   * outcome and the duration.
+   * `mcp:audit`, each finished call emits an audit event. The event contains the tool, the client,
+   * the person, the outcome and the duration.
    */
   async call(
     tool: RegisteredTool,

@@ -1,13 +1,14 @@
 import { readAs } from '../protocol/protocol-types.ts';
 
 /**
- * A JSON Schema (2020-12) for a tool's arguments or result. An arguments schema must describe an
- * object.
+ * A JSON Schema (2020-12) for the arguments or the result of a tool. The schema for arguments must
+ * describe an object.
  */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Hints that tell a client how a tool behaves before it calls the tool. Portico does not use them.
+ * Hints that tell a client, before it calls a tool, how the tool behaves. Portico itself does not
+ * use them.
  */
 export interface ToolAnnotations {
   /** A display name, for clients that do not know `title()`. */
@@ -22,22 +23,25 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** A tool's icon. */
+/** An icon of a tool. */
 export interface ToolIcon {
   /**
-   * An https URL, or a base64 data URI. Clients fetch it without credentials. If possible, use the
-   * server's own origin.
+   * An https URL, or a base64 data URI. Clients fetch the URL without credentials. If possible, use
+   * the server's own origin.
    */
   readonly src: string;
   /** The media type. Needed if the source does not specify it. */
   readonly mimeType?: string;
   /** The sizes, such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];
-  /** The background that the icon is made for. */
+  /** The background that the icon is drawn for. */
   readonly theme?: 'light' | 'dark';
 }
 
-/** A tool's optional description, for display and for cautious clients. */
+/**
+ * The optional parts of a tool's description. Clients display them, or decide by them whether to
+ * ask the person first.
+ */
 interface Describing {
   title?(): string;
   annotations?(): ToolAnnotations;
@@ -52,8 +56,8 @@ interface Description {
 }
 
 /**
- * Reads a tool's description. Throws for members that MCP does not know, and for icons that are not
- * fetched over https.
+ * Reads a tool's description. Throws if it has members that MCP does not know, or an icon whose
+ * address is not https or a data URI.
  */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;

@@ -4,8 +4,8 @@ import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
 /**
- * Builds the member `tools` for the `tools/list` result. It is the same for every caller (MCP-10.7)
- * and is rebuilt only after a tool was added.
+ * Builds the member `tools` of the result of `tools/list`. The list is the same for every caller
+ * (MCP-10.7). It is rebuilt only after a tool was added.
  */
 export class ToolList {
   readonly #registry: ToolRegistry;
@@ -18,7 +18,7 @@ export class ToolList {
     this.#contributions = contributions;
   }
 
-  /** Returns the list's text for a protocol version. */
+  /** Returns the list as JSON text for a protocol version. */
   text(version: string): string {
     const tools = this.#registry.all();
     if (this.#tools !== tools) {
@@ -38,7 +38,7 @@ export class ToolList {
   }
 }
 
-/** Returns the parts of a tool's description that this protocol version knows. */
+/** Returns the members of a tool's description that this protocol version knows. */
 function listed(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
   const { name, title, description, inputSchema, outputSchema, annotations, icons } = tool;
   return {
@@ -53,8 +53,8 @@ function listed(tool: RegisteredTool, version: string): Readonly<Record<string, 
 }
 
 /**
- * Whether the version supports this output schema. Until 2025-11-25, structured content had to be
- * an object. Later versions allow any JSON value.
+ * Whether the version supports this output schema. Until 2025-11-25, structured content must be an
+ * object. Later versions allow any JSON value.
  */
 function knowsOutput(outputSchema: JsonSchema, version: string): boolean {
   return version >= '2026-07-28' || (version >= '2025-06-18' && outputSchema['type'] === 'object');

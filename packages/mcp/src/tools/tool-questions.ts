@@ -5,33 +5,33 @@ import { readAs, readShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /**
- * A question from a tool. It asks the person, with a form or a separate page, or it asks the client
+ * A question from a tool. A form or a page asks the person. A client question asks the client
  * itself.
  */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
 /**
- * A form that the client shows to the person. Never ask for a secret in it: the client, and perhaps
- * its model, reads the answer.
+ * A form that the client shows to the person. Never ask for a secret in a form, because the client,
+ * and perhaps its model, reads the answer.
  */
 export interface FormQuestion {
   /** The text for the person. */
   readonly message: string;
   /**
-   * An object schema. Its properties may be texts, numbers, booleans and choices (MCP, Elicitation,
-   * Requested Schema).
+   * A schema that describes an object. Its properties may be texts, numbers, booleans and choices
+   * (MCP, Elicitation, Requested Schema).
    */
   readonly schema: JsonSchema;
 }
 
 /**
- * A page that the client asks the person to open. Use it for data that the client must not see. The
- * application itself must find out whether the person has finished.
+ * A page that the client asks the person to open. Use it for data that the client must not see.
+ * Your application must find out itself whether the person has finished.
  */
 export interface PageQuestion {
   /** The text for the person. */
   readonly message: string;
-  /** An https URL. The page must check that the same person is signed in. */
+  /** An https URL. Your page must check that the same person is signed in. */
   readonly url: string;
 }
 
@@ -43,18 +43,18 @@ export interface ClientQuestion {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** The answer to a question. */
+/** The answer to a question of a tool. */
 export interface ToolAnswer {
   /** What the person did: `decline` means no, `cancel` means no answer. */
   readonly action: 'accept' | 'decline' | 'cancel';
   /**
-   * The completed form, as its schema defines it. For a question to the client, the client's whole
+   * The completed form, as the form's schema defines it. For a client question, the client's whole
    * result.
    */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** A question in the form in which it is sent (MCP, InputRequests). */
+/** A question as it is sent to the client (MCP, InputRequests). */
 export interface InputRequest {
   /** The MCP method that the client is asked to run. */
   readonly method: 'elicitation/create' | ClientQuestion['method'];
@@ -62,21 +62,22 @@ export interface InputRequest {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Questions that a tool returns instead of a result. */
+/** Questions that a tool returns instead of a result. Create them with `ask()`. */
 export class ToolQuestions {
-  /** The questions by the names that the tool gave them. */
+  /** The questions, by the names that the tool gave them. */
   readonly requests: Readonly<Record<string, InputRequest>>;
   /** The JSON value that the client returns with the answers. */
   readonly state: unknown;
 
-  /** Use `ask()`. */
+  /** Do not call this constructor. Use `ask()`. */
   constructor(questions: Readonly<Record<string, ToolQuestion>>, state: unknown) {
     const requests = Object.entries(questions).map(([name, question]) => [
       name,
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() needs at least one question');
-    // The answers must match the questions as they are sent.
+    // Convert the questions now, because answers are checked against the questions as they are
+    // sent.
     this.requests = wellFormedJson(
       Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>,
     );
@@ -84,7 +85,8 @@ export class ToolQuestions {
   }
 
   /**
-   * Returns the needed capabilities that the client has not declared, or null when none is missing.
+   * Returns the capabilities that the questions need and the client has not declared. Returns null
+   * if none is missing.
    */
   missing(declared: ClientCapabilities): ClientCapabilities | null {
     const missing: Record<string, Record<string, object>> = {};
@@ -98,10 +100,11 @@ export class ToolQuestions {
 }
 
 /**
- * Return this from a tool instead of a result. The client asks the questions, and calls the tool
- * again with the same arguments and the answers (MCP 2026-07-28, Multi Round-Trip Requests). The
- * tool gets `state` back unchanged. The client sees it only encrypted. It is valid for
- * `oauth_server:consent_ttl`, and only for the same person, client, tool and arguments.
+ * Creates questions. Return them from a tool instead of a result. The client asks the questions,
+ * and then calls the tool again with the same arguments and the answers (MCP 2026-07-28, Multi
+ * Round-Trip Requests). The tool gets `state` back unchanged. The client sees the state only
+ * encrypted. The state is valid for `oauth_server:consent_ttl`, and only for the same person,
+ * client, tool and arguments.
  */
 export function ask(
   questions: Readonly<Record<string, ToolQuestion>>,
@@ -156,8 +159,8 @@ function needed({ method, params }: InputRequest): readonly [Capability, string 
 }
 
 /**
- * Whether the client declared a capability. `elicitation: {}` means forms (MCP, Elicitation,
- * Capabilities).
+ * Whether the client declared a capability. `elicitation: {}` means that it can show forms (MCP,
+ * Elicitation, Capabilities).
  */
 export function canDo(
   declared: ClientCapabilities,
@@ -169,7 +172,7 @@ export function canDo(
   return has[part] !== undefined || (part === 'form' && has['url'] === undefined);
 }
 
-/** Reads the answer to a question. Returns null if it does not match the question. */
+/** Reads the answer to a question. Returns null if the answer does not match the question. */
 export function readAnswer({ method, params }: InputRequest, sent: unknown): ToolAnswer | null {
   if (method !== 'elicitation/create') {
     const type = method === 'roots/list' ? 'ListRootsResult' : 'CreateMessageResult';

@@ -4,15 +4,16 @@ import { readAs } from '../protocol/protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 
 /**
- * Content blocks that a tool created: text, images, audio, embedded resources (MCP, Tool Result).
+ * Content blocks that a tool created, such as text, images, audio and embedded resources (MCP, Tool
+ * Result). Create them with `content()`.
  */
 export class ToolContent {
   /** The blocks that the model reads, in order. */
   readonly blocks: CallToolResult['content'];
-  /** The same as data, or null. */
+  /** The same content as data, or null. */
   readonly structuredContent: Readonly<Record<string, unknown>> | null;
 
-  /** Use `content()`. */
+  /** Do not call this constructor. Use `content()`. */
   constructor(
     blocks: CallToolResult['content'],
     structuredContent: Readonly<Record<string, unknown>> | null,
@@ -31,8 +32,8 @@ export function content(
 }
 
 /**
- * A result in the form in which it is sent. Structured content may be any JSON value since
- * 2026-07-28. In earlier versions it is an object.
+ * A result as it is sent. Since 2026-07-28, structured content may be any JSON value. In earlier
+ * versions it is an object.
  */
 export interface ToolResult {
   readonly content: CallToolResult['content'];
@@ -41,8 +42,8 @@ export interface ToolResult {
 }
 
 /**
- * Converts a tool's return value into an MCP result. Throws if it is neither MCP content nor JSON,
- * or if it does not match the tool's description.
+ * Converts the return value of a tool into an MCP result. Throws if the value is not MCP content or
+ * JSON, or if it does not match the tool's description.
  */
 export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult {
   const described = tool.outputSchema !== null;
@@ -59,7 +60,7 @@ export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult 
 function plainResult(returned: unknown, described: boolean): ToolResult {
   if (returned instanceof ToolContent) return contentResult(returned);
   const text = typeof returned === 'string' ? returned : (jsonText(returned) ?? '');
-  // Structured content is sent in its JSON form. For example, a Date becomes a string.
+  // Send structured content in its JSON form. For example, a Date becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
   const content = [{ type: 'text' as const, text }];
   if (isMap(sent)) return { content, ...structured(sent) };
@@ -85,7 +86,7 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   return { content, ...structured(sent['structuredContent']) };
 }
 
-/** Removes the key `__proto__`. It could replace a copied object's prototype. */
+/** Removes the key `__proto__`, because it could replace the prototype of a copied object. */
 function structured(content: Record<string, unknown>): {
   readonly structuredContent?: Record<string, unknown>;
 } {
@@ -93,7 +94,7 @@ function structured(content: Record<string, unknown>): {
   return { structuredContent: content };
 }
 
-/** Returns the result for a version in which structured content must be an object. */
+/** Returns the result for versions in which structured content must be an object. */
 export function withObjectsAlone(result: ToolResult): ToolResult {
   if (result.structuredContent === undefined || isMap(result.structuredContent)) return result;
   const { structuredContent: _, ...rest } = result;

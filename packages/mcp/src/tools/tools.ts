@@ -11,39 +11,41 @@ import {
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
 
-/** The call that a tool receives, in addition to its arguments. */
+/** The second argument of a tool's `handle`: the call itself, besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress, if the caller asked for it and the transport streams. Otherwise does nothing.
-   * Never rejects, even when the caller is gone.
+   * Reports progress if the caller asked for it and the transport streams. In other cases it does
+   * nothing. It never rejects, even if the caller has hung up.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * Aborted when the call takes longer than `mcp:tool_timeout`, when the caller hangs up, and when
-   * it cancels the call with `notifications/cancelled`. The caller then gets a tool error. A
-   * notification cancels a call only in the process that receives it, only for the same access
-   * token with a linked account, and only if no other such call has the same id. So with several
-   * processes or service tokens, only the timeout and hanging up are reliable.
+   * The signal is aborted if the call takes longer than `mcp:tool_timeout`, if the caller hangs up,
+   * or if the caller cancels the call with `notifications/cancelled`. The caller then gets a tool
+   * error. Cancelling works only in the process that receives the notification, only for the same
+   * access token with a linked account, and only if no other such call has the same id. So with
+   * several processes or service tokens, only the timeout and hanging up are reliable.
    */
   readonly signal: AbortSignal;
-  /** The call's place in a distributed trace. Null when the client sent none. */
+  /** The call's place in a distributed trace. It is null if the client sent no trace. */
   readonly trace: TraceContext | null;
   /**
-   * The call's id. It is the same in all rounds of one call, and different for every other call.
-   * The client may send the answers twice. If your tool must act only once, store this id with the
+   * The call's id. It is the same in all rounds of one call, and different for every other call. A
+   * client may send its answers twice. If your tool must act only once, store this id with the
    * action.
    */
   readonly id: string;
-  /** The state that the tool passed to `ask()` in the previous round. Null in the first round. */
+  /**
+   * The state that the tool passed to `ask()` in the previous round. It is null in the first round.
+   */
   readonly state: unknown;
   /**
-   * Returns the answer to a question from `ask()`. Returns null in the first round, and if the
+   * Returns the answer to a question from `ask()`. Returns null in the first round, or if the
    * question was not answered.
    */
   readonly answer: (question: string) => ToolAnswer | null;
   /**
-   * Whether the client can show the person a form, or ask them to open a page. Always false before
-   * MCP 2026-07-28.
+   * Whether the client can show a form to the person, or ask them to open a page. It is always
+   * false in versions before MCP 2026-07-28.
    */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
@@ -53,55 +55,58 @@ export interface ToolCall {
  * server may call it.
  */
 export interface ToolInterface {
-  /** Unique: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
+  /** The tool's unique name: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
   name(): string;
-  /** Describes what the tool does. The model uses it to choose a tool. */
+  /** Describes what the tool does. The model reads it to choose a tool. */
   description(): string;
-  /** The schema for `handle`'s arguments. Read once, when the tool is registered. */
+  /** The schema of `handle`'s arguments. It is read once, when you register the tool. */
   inputSchema(): JsonSchema;
-  /** The display name. */
+  /** The name that clients display. */
   title?(): string;
   /** Hints that tell a client how the tool behaves. */
   annotations?(): ToolAnnotations;
   /**
-   * The schema for structured content. With a schema, every result except a tool error contains
-   * structured content. A result that does not match is handled like an exception. Clients before
+   * The schema of structured content. If you set it, every result contains structured content,
+   * except a tool error. A result that does not match is handled like an exception. Clients before
    * 2026-07-28 get the schema and the structured content only if the schema describes an object.
    */
   outputSchema?(): JsonSchema;
   /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. The arguments have been checked against the schema. A returned object is sent as
-   * structured content and as JSON text. `content()` is sent unchanged, and any other value as
-   * text. Return `ask()` to ask questions first. Exceptions are logged, and the caller only learns
-   * that the tool failed. Throw a ToolError to tell the caller more.
+   * Does the work. The arguments already match the schema. If you return an object, it is sent as
+   * structured content and as JSON text. `content()` is sent unchanged, and any other value is sent
+   * as text. Return `ask()` to ask questions first. If you throw, the exception is logged, and the
+   * caller only learns that the tool failed. Throw a ToolError to tell the caller more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
 
 /**
  * A personal tool. It acts for the caller's linked account, which `token().user()` returns. A call
- * without an account gets 401. The tool needs the first scope of `mcp:oauth:scopes_supported`,
- * unless it is a ScopedToolInterface.
+ * without a linked account gets 401. The token needs the first scope of
+ * `mcp:oauth:scopes_supported`, unless the tool is a ScopedToolInterface.
  */
 export interface UserToolInterface extends ToolInterface {
   /** Makes the tool personal. */
   readonly personal: true;
 }
 
-/** A personal tool that needs a separate scope. A token or account without the scope gets 403. */
+/**
+ * A personal tool with its own scope. If the token or the account lacks the scope, the call gets
+ * 403.
+ */
 export interface ScopedToolInterface extends UserToolInterface {
-  /** One of `oauth_server:scopes`. */
+  /** The tool's scope. It must be one of `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** Throw this to send the message to the caller as a tool error. Nothing is logged. */
+/** Throw this error to send its message to the caller as a tool error. It is not logged. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A registered tool: its description, read once, and its compiled schemas. */
+/** A registered tool, with its description, which is read once, and its compiled schemas. */
 export interface RegisteredTool extends Guarded {
   /** The value that the tool returned. */
   readonly name: string;
@@ -119,30 +124,30 @@ export interface RegisteredTool extends Guarded {
   readonly icons: readonly ToolIcon[] | null;
   /** Whether the tool acts for a linked account. */
   readonly personal: boolean;
-  /** The separate scope, or null. */
+  /** The tool's own scope, or null. */
   readonly scope: string | null;
   /** The tool itself. */
   readonly tool: ToolInterface;
   /**
-   * Returns what is wrong with the arguments, as a text for the model. Returns null if they are
-   * valid.
+   * Returns what is wrong with the arguments, as a text for the model. Returns null if the
+   * arguments are valid.
    */
   argumentsProblem(args: unknown): string | null;
   /**
-   * Returns what is wrong with structured content, for the log. Returns null if it is valid, or if
-   * the tool has no `outputSchema()`.
+   * Returns what is wrong with structured content, for the log. Returns null if the content is
+   * valid, or if the tool has no `outputSchema()`.
    */
   resultProblem(structuredContent: unknown): string | null;
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** Returns what is wrong with a value, or null if it is valid. */
+/** Returns what is wrong with a value, or null if the value is valid. */
 type Check = (value: unknown) => string | null;
 
 /**
- * Compiles a schema with a separate validator. If two schemas had the same `$id`, a shared
- * validator would use the first one for both.
+ * Compiles a schema with its own validator. A shared validator would confuse two schemas with the
+ * same `$id`: it would use the first one for both.
  */
 function compileSchema(
   name: string,
@@ -151,8 +156,8 @@ function compileSchema(
   otherwise: string,
 ): Check {
   try {
-    // This is an Ajv extension and not part of JSON Schema. Its validation returns a promise, which
-    // would be treated as valid.
+    // `$async` is an Ajv extension and not part of JSON Schema. Such a schema returns a promise,
+    // which would count as valid.
     if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
     const validate = new AjvJsonSchemaValidator().getValidator({ ...schema });
     return (value) => {
@@ -173,7 +178,7 @@ function readTool(tool: ToolInterface): RegisteredTool {
   if (!TOOL_NAME.test(name)) {
     throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
   }
-  // Clients get the schema with well-formed text, so check arguments against the same schema.
+  // Clients get the schema with well-formed text. Check arguments against the same schema.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
     throw new Error(
@@ -205,14 +210,15 @@ function readTool(tool: ToolInterface): RegisteredTool {
   };
 }
 
-/** One application's tools, in the order of registration. */
+/** The tools of one MCP endpoint, in the order of registration. */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   #all: readonly RegisteredTool[] = [];
 
   /**
-   * Adds a tool. Throws if its name is taken or malformed, its schema does not describe an object,
-   * `scope` is not a method, or `personal` is not a boolean.
+   * Adds a tool. Throws if another tool has its name, or if the name is malformed. Also throws if
+   * the schema of its arguments does not describe an object, if `scope` is not a method, or if
+   * `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);
@@ -228,7 +234,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Returns all registered tools. Returns the same list until a tool is added. A list never
+   * Returns all registered tools. You get the same list until a tool is added. A list never
    * changes.
    */
   all(): readonly RegisteredTool[] {
@@ -236,7 +242,7 @@ export class ToolRegistry {
   }
 }
 
-/** Creates an empty registry. */
+/** Creates a registry without tools. */
 export function createToolRegistry(): ToolRegistry {
   return new ToolRegistry();
 }

@@ -23,7 +23,7 @@ import {
 import { isAboutSession } from './session.ts';
 
 /**
- * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the part
+ * A pool from `mysql2` 3.9 or later, or from `mysql2/promise`. This type contains only the member
  * that is the same in all releases.
  */
 export interface MysqlPool {
@@ -31,25 +31,28 @@ export interface MysqlPool {
   readonly getConnection: (...given: never[]) => unknown;
 }
 
-/** What is known about a connection and does not change while it is open. */
+/** The facts about a connection that do not change while it is open. */
 interface Known {
-  /** The variable for the isolation level. It has different names in MariaDB and MySQL 8. */
+  /**
+   * The name of the variable for the isolation level. It is different in MariaDB and in MySQL 8.
+   */
   readonly isolation: string;
   /**
-   * Whether the server is a Galera node. Such a server can wait until it has applied the other
-   * nodes' commits.
+   * Whether the server is a Galera node. Such a server can wait until it has applied the commits of
+   * the other nodes.
    */
   readonly isGalera: boolean;
   /**
-   * Whether the server counts the rows that an UPDATE matched. Otherwise it counts only changed
-   * rows.
+   * Whether the server counts the rows that an UPDATE matched. If false, it counts only the rows
+   * that changed.
    */
   readonly countsMatched: boolean;
 }
 
 /**
- * Creates an engine on the application's own pool. Each use configures the session and then
- * restores it. This needs two more round trips. The second one runs after the result has arrived.
+ * Creates an engine on the application's own pool. Each use of a connection configures the session
+ * and restores it afterwards. This needs two more round trips. The second round trip happens after
+ * the result has arrived.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -78,7 +81,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const before = await tell(lent, known);
           if (before !== null)
             return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application returned this connection to the pool during a transaction.
+          // The application returned this connection to the pool in the middle of a transaction.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {
@@ -121,12 +124,12 @@ function corePool(given: MysqlPool): Pool {
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
-/** In milliseconds. The time limit for these statements is the same as for any other. */
+/** The time limit for these statements, in milliseconds. It is the same as for other statements. */
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * Driver options for Portico's statements. They override the pool's options. Types that Portico's
- * tables do not use are read as the application configured the driver.
+ * The driver's options for Portico's statements. They override the options of the pool. They do not
+ * change how the driver reads types that Portico's tables do not use.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,
@@ -141,10 +144,10 @@ const OPTIONS: Partial<QueryOptions> = {
 };
 
 const MARIADB = /mariadb/i;
-/** CLIENT_FOUND_ROWS */
+/** The flag CLIENT_FOUND_ROWS. */
 const FOUND_ROWS = 2;
 
-/** Properties of the driver's connection that its types do not declare. */
+/** Properties of the driver's connection that the driver's types do not declare. */
 interface ConnectionConfig {
   readonly clientFlags: number;
   readonly queryFormat?: unknown;
@@ -189,13 +192,13 @@ async function askGalera(connection: PoolConnection): Promise<boolean> {
 const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
 
-/** Restores the session. */
+/** The statement that restores the session. */
 interface Before {
   readonly restore: string;
 }
 
 /**
- * Configures the session, and saves the old values in session variables. Returns null when a
+ * Configures the session, and saves the old values in session variables. Returns null if a
  * transaction is open.
  */
 async function tell(
@@ -206,7 +209,7 @@ async function tell(
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
     };
-  // A change to `autocommit` would commit an open transaction, so look for one first.
+  // Look for an open transaction first, because a change to `autocommit` would commit it.
   const { serverStatus } = await settle(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
       `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
@@ -274,7 +277,9 @@ function toConnection(
   };
 }
 
-/** Restores the session and returns the connection to its pool, or drops it. */
+/**
+ * Restores the session and returns the connection to its pool. If that fails, drops the connection.
+ */
 async function putBack(connection: PoolConnection, restore: string | null): Promise<void> {
   if (restore === null) {
     connection.destroy();
@@ -291,8 +296,8 @@ async function putBack(connection: PoolConnection, restore: string | null): Prom
 const UPDATES = /^\s*UPDATE\b/i;
 
 /**
- * Returns how many rows matched. After an UPDATE, the server's message contains, in the server's
- * language, the number of matched rows, followed by the number of changed rows.
+ * Returns how many rows matched. After an UPDATE, the server's message is in the server's language.
+ * It contains the number of matched rows, and after it the number of changed rows.
  */
 function matchedBy(sql: string, { affectedRows, info }: ResultSetHeader): number {
   const matched = UPDATES.test(sql) ? /\d+/.exec(info)?.[0] : undefined;

@@ -5,8 +5,8 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 type Store = ExaminedDatabase['database'];
 
 /**
- * Reads the settings' values in one of Portico's sessions. The server leaves out settings that it
- * does not have.
+ * Reads the values of settings in one of Portico's sessions. A setting that the server does not
+ * have is missing in the result.
  */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{
@@ -80,7 +80,10 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   return examineCluster(database, settings);
 }
 
-/** Reads (1), UPDATE and DELETE (2) and INSERT (4) wait until other nodes' commits are applied. */
+/**
+ * Reads (1), UPDATE and DELETE (2) and INSERT (4) wait until the commits of other nodes are
+ * applied.
+ */
 const WAITS = 7;
 
 const clusterStatus = (database: Store) =>
@@ -91,7 +94,7 @@ const clusterStatus = (database: Store) =>
     'wsrep_local_state_comment',
   ]);
 
-/** Finds a Galera node that has lost its cluster. */
+/** Returns a finding if the server is a Galera node that has lost its cluster. */
 async function findUnready(database: Store): Promise<Finding | null> {
   try {
     const isNode = isOn((await variables(database, 'wsrep_on')).find('wsrep_on'));
@@ -196,7 +199,7 @@ async function examineConnections({
   ];
 }
 
-/** Reads Portico's tables. `TABLES` lists all tables in the database. */
+/** Reads the tables of Portico. `TABLES` lists all tables of the database. */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

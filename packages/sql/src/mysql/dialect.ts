@@ -4,10 +4,13 @@ import { quotedText } from '../quoting.ts';
 import type { ColumnTypes } from '../schema.ts';
 import { mysqlMeanings } from './failures.ts';
 
-/** The table, column or key already exists, was already removed, or was already renamed. */
+/**
+ * The error numbers for a table, column or key that already exists, or that was already removed or
+ * renamed.
+ */
 const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1054, 1060, 1061, 1091]);
 
-/** MySQL and MariaDB. */
+/** The dialect of MySQL and MariaDB. */
 export const MYSQL: Dialect = {
   name: 'mysql',
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
@@ -38,7 +41,8 @@ export const MYSQL: Dialect = {
   findTable:
     'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND ' +
     'table_name = ?',
-  // The lock belongs to the session, because a schema change ends the transaction.
+  // The lock belongs to the session and not to the transaction, because a schema change ends the
+  // transaction.
   async lock(connection, name, seconds) {
     const { rows } = await connection.execute<{ taken: number | null }>(
       'SELECT GET_LOCK(?, ?) AS taken',
@@ -72,7 +76,7 @@ function columnTypes(collation: string): ColumnTypes {
 }
 
 /**
- * Returns the binary collation that keeps trailing spaces. It has different names in MariaDB and
+ * Returns the binary collation that keeps trailing spaces. Its name is different in MariaDB and
  * MySQL.
  */
 async function binaryCollation(connection: SqlConnection): Promise<string> {

@@ -14,49 +14,49 @@ import {
 } from '../pool.ts';
 import { isAboutSession } from './session.ts';
 
-/** The driver. */
+/** The driver for MySQL and MariaDB. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 
 /** How long a request waits for a new connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * The most requests that may wait for a connection. Later requests are rejected because the store
+ * The most requests that may wait for a connection. Later requests are rejected, because the store
  * is too busy.
  */
 const LONGEST_QUEUE = 1000;
 
 /**
- * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until other nodes' commits are
- * applied.
+ * On a Galera node, reads, UPDATE, DELETE, INSERT and REPLACE wait until the commits of other nodes
+ * are applied.
  */
 const SYNC_WAIT = 7;
 
 /**
- * A node that lost its cluster must not answer reads, even if the server allows this for other
- * sessions.
+ * A node that lost its cluster must not answer reads in these sessions, even if the server allows
+ * it for other sessions.
  */
 export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
 interface Setting {
   readonly sql: string;
-  /** Whether some servers do not know this setting. */
+  /** Whether some servers do not know this setting. An error is then ignored. */
   readonly isOptional?: true;
 }
 
 /**
- * Returns the statements that run once on each new connection, before anything else. If one fails,
- * the connection is dropped. It is also dropped after an application's statement that changes the
- * session, because Portico never resets a connection. Proxies that share connections (ProxySQL,
- * MaxScale) pass session settings on to other connections.
+ * Returns the statements that run once on each new connection, before all other statements. If one
+ * of them fails, Portico drops the connection. Portico never resets a connection, so it also drops
+ * a connection after a statement of the application that changes the session. Proxies that share
+ * connections (ProxySQL, MaxScale) pass session settings on to other connections.
  */
 function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // If the server has a smaller limit, keep it.
+  // If the server has a smaller limit, that limit stays.
   const [lockWait, time] =
     statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither setting. There, only waits for locks are limited.
+    // MySQL has neither of these two settings. There, only waits for locks are limited.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${GALERA}`, isOptional: true },
   ];
@@ -64,8 +64,8 @@ function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
 
 function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
-  // MySQL does not accept LEAST's result as an integer, so cast it. The default wait for a table
-  // that is being altered is one year.
+  // The cast is needed because MySQL does not accept the result of LEAST as an integer. By default,
+  // a statement waits one year for a table that is being altered.
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );
@@ -77,8 +77,8 @@ function getLimits(seconds: number): readonly [string, string] {
 }
 
 /**
- * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so an application on
- * SQLite does not need to install it.
+ * Opens MySQL or MariaDB through `mysql2`. Only this file imports `mysql2`, so an application that
+ * uses SQLite does not need to install it.
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
@@ -121,7 +121,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   );
 }
 
-/** Returns a `mysql2` pool's figures. The pool's types do not declare these properties. */
+/** Returns the figures of a `mysql2` pool. The pool's types do not declare these properties. */
 export function getFigures(pool: object): PoolFigures {
   const { _freeConnections: free, config } = pool as {
     readonly _freeConnections?: { readonly length?: unknown };
@@ -131,8 +131,8 @@ export function getFigures(pool: object): PoolFigures {
 }
 
 /**
- * Removes the option `resetOnRelease` from the URL, because a reset connection loses its session
- * settings. The driver prefers the URL's option to any other.
+ * Removes the option `resetOnRelease` from the URL, because a connection that is reset loses its
+ * session settings. The driver uses an option in the URL even if another value is passed to it.
  */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
@@ -142,12 +142,15 @@ function withoutReset(url: string): string {
   return address.href;
 }
 
-/** Does not repeat the URL, because it contains a password. */
+/** The message does not repeat the URL, because the URL contains a password. */
 const WRONG_URL =
   `must be the URL of one server, such as mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and Galera nodes need one common address';
 
-/** Skips an optional setting that the server does not know. */
+/**
+ * Runs a statement that sets a session variable. Ignores an optional setting that the server does
+ * not know.
+ */
 async function tell(connection: ToldConnection, { sql, isOptional }: Setting): Promise<void> {
   try {
     await connection.tell(sql);
@@ -162,7 +165,7 @@ export function isUnknownVariable(error: unknown): boolean {
 
 type Answer = RowDataPacket[] | ResultSetHeader;
 
-/** Executes a statement. `options` override the connection's options. */
+/** Executes a statement. `options` override the options of the connection. */
 export async function ask(
   connection: PoolConnection,
   sql: string,
@@ -177,7 +180,7 @@ export async function ask(
 }
 
 interface ToldConnection extends PooledConnection {
-  /** Executes a statement that changes the session permanently. */
+  /** Executes a statement that changes the session until the connection ends. */
   tell(sql: string): Promise<unknown>;
 }
 
@@ -206,15 +209,15 @@ function toResult(answer: Answer): StatementResult {
 }
 
 export function toHeader({ insertId }: ResultSetHeader, affected: number): StatementResult {
-  // An id beyond 2^53 is a string. With `bigNumberStrings`, every id is a string. The driver's
-  // types do not declare this.
+  // An id beyond 2^53 arrives as a string. With `bigNumberStrings`, every id is a string. The
+  // driver's types do not declare this.
   const id = BigInt(insertId);
   return { rows: [], affected, ...(id === 0n ? {} : { insertId: id }) };
 }
 
 /**
- * Calls a driver function and returns a promise. Uses callbacks, because the driver's own promises
- * do not report whether an error was fatal.
+ * Calls a function of the driver and returns a promise. It uses callbacks, because the driver's own
+ * promises do not report whether an error was fatal.
  */
 export function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -226,8 +229,8 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
 }
 
 /**
- * Whether the error is about a statement: it then has an SQLSTATE. An error that breaks the
- * connection has no SQLSTATE or is marked fatal.
+ * Whether the error is about a statement. Such an error has an SQLSTATE. An error that breaks the
+ * connection has no SQLSTATE, or is marked as fatal.
  */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;

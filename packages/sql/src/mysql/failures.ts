@@ -1,39 +1,40 @@
 import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** MariaDB and MySQL error numbers and `mysql2` error codes, with their meanings. */
+/** What the error numbers of MariaDB and MySQL and the error codes of `mysql2` mean. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // Too many connections: in total, for the account by the server's limit, or by the account's own
-  // limit (which may count statements).
+  // There are too many connections in total, for the account by the server's limit, or by the
+  // account's own limit, which may also count statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
   // An administrator stopped the statement.
   [1317, 'unavailable'],
-  // Shutdown in progress, shutdown, connection killed. The server can also send these after the
-  // statement's commit.
+  // The server is shutting down, or the connection was killed. The server can send these errors
+  // even after the statement's commit.
   [1053, 'unknown'],
   [1077, 'unknown'],
   [1927, 'unknown'],
   // MySQL closed a connection that was idle for wait_timeout. A statement was sent at the same
-  // time, and the message was read as its answer.
+  // time. So the driver read the closing message as the statement's answer.
   [4031, 'unknown'],
-  // The wait for a lock, or for other Galera nodes' commits, took too long. This rolls back only
-  // the statement.
+  // The wait for a lock, or for the commits of other Galera nodes, took too long. Only the
+  // statement is rolled back.
   [1205, 'unavailable'],
-  // MySQL: NOWAIT, and another transaction has the lock.
+  // On MySQL, a statement with NOWAIT found that another transaction has the lock.
   [3572, 'unavailable'],
-  // A deadlock. In Galera, also an earlier write on another node. It is reported during the
-  // transaction or at the commit.
+  // There was a deadlock. On Galera, it can also be an earlier write on another node. The error
+  // comes during the transaction or at the commit.
   [1213, 'conflict'],
-  // InnoDB was started read-only. MariaDB reports this for each table. MySQL reports it for the
-  // server when a statement changes the schema.
+  // InnoDB was started as read-only. MariaDB reports this for each table. MySQL reports it for the
+  // server, if a statement changes the schema.
   [1036, 'read-only'],
   [1836, 'read-only'],
-  // MariaDB's max_statement_time, and MySQL's max_execution_time, which only ends reads.
+  // MariaDB's max_statement_time was exceeded, or MySQL's max_execution_time, which ends only
+  // reads.
   [1969, 'unavailable'],
   [3024, 'unavailable'],
-  // Galera: the node has lost its cluster, which may already have received the node's write. Or the
-  // commit failed with an error that does not tell its outcome.
+  // On Galera, the node has lost its cluster, and the cluster may already have received the node's
+  // write. Or the commit failed with an error that does not tell the outcome.
   [1047, 'unknown'],
   [1180, 'unknown'],
 
@@ -42,15 +43,15 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],
 ]);
 
-/** A server option forbids it. This may be the read-only option or another one. */
+/** A server option forbids the statement. It may be the read-only option or another option. */
 const FORBIDDEN_BY_OPTION = 1290;
 /**
- * MySQL: the table could not be locked. The message contains the reason's number. 165 means that
- * the table is read-only.
+ * On MySQL, the table could not be locked. The message contains the number of the reason. 165 means
+ * that the table is read-only.
  */
 const CANNOT_LOCK = 1015;
 
-/** `mysql2` errors without a code. */
+/** Errors of `mysql2` that have no code. */
 const UNREACHABLE =
   /connection is closed|in closed state|Queue limit reached|No connections available|Pool is closed/i;
 

@@ -22,8 +22,8 @@ import {
 import { PG } from './engine.ts';
 
 /**
- * A `Pool` from `pg` 8.11 or later, in JavaScript (not `pg-native`). This type contains only the
- * part that is the same in all releases.
+ * A `Pool` from `pg` 8.11 or later. It must be the JavaScript driver, not `pg-native`. This type
+ * contains only the member that is the same in all releases.
  */
 export interface PostgresPool {
   /** Passes a connection to the callback. */
@@ -31,7 +31,7 @@ export interface PostgresPool {
 }
 
 /**
- * Creates an engine on the application's own pool. It leaves the connections unchanged, except for
+ * Creates an engine on the application's own pool. It changes nothing on the connections, but adds
  * prepared statements.
  */
 export function borrowPostgres(
@@ -40,7 +40,7 @@ export function borrowPostgres(
   schema: string | null,
 ): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // The application chooses the time limits for statements. Only migrations set their own.
+  // The application chooses the time limits of its pool. Only migrations set their own limits.
   const limitsTransactions = limits.statementTimeout === null;
   const settings = {
     names: new StatementNames(schema),

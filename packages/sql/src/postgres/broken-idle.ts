@@ -1,21 +1,21 @@
 import type { Log } from '../log.ts';
 
-/** A `pg` pool, as an event emitter. */
+/** The part of a `pg` pool that emits events. */
 interface Emitter {
   listenerCount(event: 'error'): number;
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
 /**
- * The pools with one of our listeners, and the log to which each reports. The last given log is
- * used.
+ * The pools to which Portico added a listener, and the log of each. If a pool was given several
+ * logs, the last one is used.
  */
 const logs = new WeakMap<object, Log | null>();
 
 /**
- * Adds an `error` listener to a `pg` pool that does not have one. Otherwise a broken idle
- * connection would end the process. If the application adds a listener later, ours no longer
- * reports.
+ * Adds an `error` listener to a `pg` pool that has none, because otherwise a broken idle connection
+ * would end the process. If the application adds a listener later, this listener no longer reports
+ * anything.
  */
 export function surviveBrokenIdle(pool: object, log: Log | null): void {
   if (logs.has(pool)) {
@@ -34,7 +34,9 @@ function isEmitter(pool: object): pool is Emitter {
   return typeof on === 'function' && typeof listenerCount === 'function';
 }
 
-/** Writes only the message, because the driver attaches the connection to its error. */
+/**
+ * Writes only the message of the error, because the driver attaches the connection to its error.
+ */
 function report(error: unknown, log: Log | null): void {
   const reason = error instanceof Error ? error.message : 'unknown';
   if (log === null) process.emitWarning(message(reason), 'PorticoWarning');

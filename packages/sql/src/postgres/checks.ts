@@ -4,7 +4,7 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
 type Store = ExaminedDatabase['database'];
 
-/** Reads the settings' values in one of Portico's sessions. */
+/** Reads the values of settings in one of Portico's sessions. */
 async function readSettings(database: Store, ...names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly name: string; readonly setting: string }>(
     'SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ' +
@@ -43,16 +43,18 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
   );
 }
 
-/** The standbys attached to a primary. */
+/** The standbys that are attached to a primary. */
 interface Standbys {
   readonly attached: number;
-  /** How many standbys this account can see in detail. */
+  /** The number of standbys that this account can see in detail. */
   readonly visible: number;
-  /** For how many standbys a commit waits, or would wait if another one were unavailable. */
+  /**
+   * The number of standbys for which a commit waits, or would wait if another standby were missing.
+   */
   readonly candidates: number;
 }
 
-/** An account without pg_monitor only sees that a standby exists. */
+/** Counts the standbys. An account without pg_monitor sees only that a standby exists. */
 const STANDBYS = `
   SELECT count(*) AS attached, count(sync_state) AS visible,
     count(CASE WHEN sync_state IN ('sync', 'quorum', 'potential') THEN 1 END) AS candidates
@@ -103,8 +105,8 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
 }
 
 /**
- * Returns for how many standbys a commit waits, such as 2 for `ANY 2 (…)`, `FIRST 2 (…)` and `2
- * (…)`. A plain list means FIRST 1.
+ * Returns for how many standbys a commit waits. For example, it is 2 for `ANY 2 (…)`, `FIRST 2 (…)`
+ * and `2 (…)`. A plain list means FIRST 1.
  */
 function countRequired(names: string): number {
   return Number(/^(?:ANY\s+|FIRST\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1);
@@ -166,8 +168,8 @@ function plural(count: number, one: string, many: string): string {
 }
 
 /**
- * The lowest useful limits, in milliseconds. With lower limits, statements would fail too soon
- * while they wait for another request's lock or for a standby.
+ * The lowest useful time limits, in milliseconds. With lower limits, statements fail too early
+ * while they wait for the lock of another request, or for a standby.
  */
 const LEAST_LIMITS = {
   statement_timeout: 1000,
@@ -175,7 +177,7 @@ const LEAST_LIMITS = {
   idle_in_transaction_session_timeout: 1000,
 } as const;
 
-/** -1 means no limit. */
+/** Reads the connection limits of the account and the database. -1 means that there is no limit. */
 const OWN_LIMITS = `
   SELECT (SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user) AS role_limit,
     (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()) AS database_limit`;
@@ -184,7 +186,8 @@ async function examineConnections({
   database,
   pool = null,
 }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // This must run first. Later, every connection would have its own process, even behind a pooler.
+  // Look for a pooler first. Later, each connection would have its own process even behind a
+  // pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await readSettings(
     database,
@@ -217,7 +220,7 @@ interface ServerProcess {
   readonly age: string | number;
 }
 
-/** Returns a connection's server process, and its age in seconds. */
+/** Reads the id and the age in seconds of the server process behind a connection. */
 const PROCESS = `
   SELECT pid, extract(epoch FROM clock_timestamp() - backend_start) AS age
   FROM pg_catalog.pg_stat_activity WHERE pid = pg_catalog.pg_backend_pid()`;
@@ -225,10 +228,11 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * Returns evidence for a pooler in front of the server, or null. Statements that are sent at the
- * same time each use their own connection. A pooler in transaction mode lets one server process
- * answer several of them in turn, unless all of them are slow. A store with fewer connections also
- * answers them in turn.
+ * Returns why there seems to be a pooler in front of the server, or null. Statements that are sent
+ * at the same time use different connections. If the same server process answers several of them,
+ * there may be a pooler in transaction mode. A store with fewer connections also answers them one
+ * after another. So the check is repeated with slow statements: a pooler then uses several
+ * processes.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

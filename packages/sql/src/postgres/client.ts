@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * The properties that are read from a connection. Its driver may be another version than these
- * types.
+ * The properties that Portico reads from a connection. The types of `pg` here may belong to another
+ * version of the driver.
  */
 interface GivenClient {
   readonly connection?: Readonly<Record<string, unknown>>;
@@ -21,8 +21,8 @@ const ASKED = [
 ] as const;
 
 /**
- * Returns why the connection cannot be used, or null if it can. The text follows the needed version
- * in a message.
+ * Returns why the connection cannot be used, or null if it can. In a message, the text follows the
+ * version that is needed.
  */
 export function getRefusal(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;

@@ -8,43 +8,41 @@ import type { PooledConnection, PoolLimits } from '../pool.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds: 24 days. Used because `pg` has no value
- * for "no limit" that overrides the pool's limit.
+ * The longest time that a timer can wait, in milliseconds. It is 24 days. It stands for "no limit",
+ * because `pg` has no such value that overrides the limit of the pool.
  */
 export const NO_LIMIT = 2 ** 31 - 1;
 
-/** The settings that all of an engine's statements share. */
+/** The settings that all statements of an engine share. */
 export interface Settings {
   readonly names: StatementNames;
-  /** How long a request waits for a statement, in milliseconds. */
+  /** How long this process waits for a statement, in milliseconds. */
   readonly timeout: number;
-  /** The schema that contains the tables. With null, the connection's `search_path` is used. */
+  /** The schema that contains the tables. If it is null, the connection's `search_path` is used. */
   readonly schema: string | null;
   readonly limits: PoolLimits;
   /**
-   * Whether each transaction sets its own time limits, because the session has no or different
-   * limits.
+   * Whether each transaction sets its own time limits. It does if the session has no limits or
+   * other limits.
    */
   readonly limitsTransactions: boolean;
 }
 
 /**
- * Types that are read as JavaScript numbers: int8, int2, int4, oid, float4, float8. Portico's
- * values fit exactly.
+ * The types that are read as JavaScript numbers: int8, int2, int4, oid, float4, float8. All of
+ * Portico's values fit into a number.
  */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /**
- * Types that are read as text, as in `pg` itself: name, text, varchar and numeric. The sum of int8
- * values is numeric.
+ * The types that are read as text, as `pg` itself does: name, text, varchar and numeric. A sum of
+ * int8 values is numeric.
  */
 const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 
 interface PostgresConnection extends PooledConnection {
-  /**
-   * Sends an empty request to the server. After this, it is known whether the connection is idle.
-   */
+  /** Sends an empty request to the server. Its answer shows whether the connection is idle. */
   askStatus(): Promise<unknown>;
 }
 
@@ -137,8 +135,8 @@ function beginningWith(searchPath: string | null, limits: PoolLimits | null): st
 }
 
 /**
- * Returns the server's limits in milliseconds, for a statement and for an idle transaction. This
- * process ends an idle transaction earlier.
+ * Returns the server's time limits in milliseconds, for a statement and for an idle transaction.
+ * This process ends an idle transaction before the server does.
  */
 export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
   return [
@@ -147,25 +145,25 @@ export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonl
   ];
 }
 
-/** A connection's transaction status, as the server last reported it. */
+/** The transaction status of a connection, as the server last reported it. */
 interface Heard {
   status: string | null;
 }
-/** The statuses for connections whose driver does not report them. */
+/** The status of each connection whose driver does not report it. */
 const heard = new WeakMap<Connection, Heard>();
 
 /**
- * Returns a function that reads a connection's transaction status. The status is `I` outside a
- * transaction, and null before the first answer.
+ * Returns a function that returns the transaction status of a connection. The status is `I` outside
+ * a transaction, and null before the server's first answer.
  */
 function watchStatus(client: PoolClient): () => string | null {
   const { connection } = client;
-  // `pg` reports it since 8.23.
+  // `pg` reports the status since 8.23.
   if ('getTransactionStatus' in client) return () => client.getTransactionStatus();
   const last = heard.get(connection) ?? { status: null };
   if (!heard.has(connection)) {
     heard.set(connection, last);
-    // Must run before `pg` continues the code that waits for the answer.
+    // Update the status before `pg` continues the code that waits for the answer.
     connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       last.status = status;
     });
@@ -174,13 +172,14 @@ function watchStatus(client: PoolClient): () => string | null {
 }
 
 /**
- * The maximum number of named statements. The server keeps each as long as the connection is open.
+ * The maximum number of named statements. The server keeps each of them while the connection is
+ * open.
  */
 const MOST_NAMES = 256;
 
 /**
- * Chooses names for prepared statements. The server parses and plans a named statement once per
- * connection.
+ * Chooses the names of prepared statements. The server parses and plans a named statement only once
+ * per connection.
  */
 export class StatementNames {
   readonly #path: string | null;
@@ -193,8 +192,8 @@ export class StatementNames {
   }
 
   /**
-   * Returns a statement's name, or null if it runs without a name. Names are derived from texts, so
-   * a name never refers to another text.
+   * Returns the name of a statement, or null if it runs without a name. A name is derived from the
+   * statement's text, so it never refers to another text.
    */
   of(text: string): string | null {
     if (!this.#inUse) return null;
@@ -209,16 +208,16 @@ export class StatementNames {
 
   failed(error: unknown): void {
     this.#names.clear();
-    // The plan is outdated: plan every statement again, under a new name.
+    // The plan is outdated. Plan every statement again, under a new name.
     if (isOutdatedPlan(error)) this.#schema += 1;
-    // Otherwise a connection pooler shares sessions between clients. Stop using names.
+    // In all other cases, a connection pooler shares sessions between clients. Stop using names.
     else this.#inUse = false;
   }
 }
 
 /**
- * Whether the error is about a statement: its code is then an SQLSTATE. System codes (`EPIPE`)
- * begin with E, which no SQLSTATE does.
+ * Whether the error is about a statement. The code of such an error is an SQLSTATE. Codes of the
+ * system, such as `EPIPE`, begin with E, but no SQLSTATE does.
  */
 export function isStatementError(error: unknown): boolean {
   return (
@@ -229,7 +228,7 @@ export function isStatementError(error: unknown): boolean {
   );
 }
 
-/** The most texts that are cached with numbered placeholders. */
+/** The most statements whose text with numbered placeholders is kept. */
 const MOST_TEXTS = 1000;
 const texts = new Map<string, string>();
 
@@ -243,8 +242,8 @@ function numbered(sql: string): string {
 }
 
 /**
- * Replaces `?` placeholders with `$1`, `$2` and so on. Does not change question marks inside
- * quotes.
+ * Replaces the placeholders `?` by `$1`, `$2` and so on. Question marks inside quotes stay
+ * unchanged.
  */
 export function numberedPlaceholders(sql: string): string {
   let count = 0;

@@ -12,7 +12,9 @@ const COLUMN_TYPES = {
   tableOptions: '',
 };
 
-/** An arbitrary number that all Portico processes share. */
+/**
+ * The number of the migration lock. It is arbitrary, and all Portico processes use the same number.
+ */
 const ADVISORY_LOCK = 1_347_375_956;
 
 export const POSTGRES: Dialect = {
@@ -24,14 +26,15 @@ export const POSTGRES: Dialect = {
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  // While a standby is missing, a commit that waits for it keeps its locks.
+  // While a standby is missing, a commit that waits for the standby keeps its locks. So do not wait
+  // long for a lock.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // The planner does not treat a column as constant if it is compared with a list, even if the list
-  // has only one element.
+  // Use a list, because the planner does not treat a column as constant if it is compared with a
+  // list. The list may have only one element.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,
@@ -46,7 +49,7 @@ export const POSTGRES: Dialect = {
   findTable:
     'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND ' +
     'tablename = ?',
-  // The lock ends with the transaction.
+  // The lock ends together with the transaction.
   async lock(connection) {
     await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
   },
@@ -58,7 +61,7 @@ export const POSTGRES: Dialect = {
 };
 
 function claimAndInsert(claim: string, table: string, columns: string): string {
-  // In a SELECT, PostgreSQL treats a parameter as text.
+  // Cast the times, because PostgreSQL treats a parameter in a SELECT as text.
   const values = columns.replaceAll(/\w+/g, (name) =>
     /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
   );
@@ -68,7 +71,9 @@ function claimAndInsert(claim: string, table: string, columns: string): string {
   );
 }
 
-/** Names that PostgreSQL accepts and does not reserve. It would truncate longer names. */
+/**
+ * The names that PostgreSQL accepts and does not reserve. PostgreSQL would shorten longer names.
+ */
 const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function schemas(): Schemas {
@@ -90,8 +95,8 @@ function schemas(): Schemas {
 }
 
 /**
- * Creates the schema if it is missing. Looks for it first, because an account that may not create
- * schemas may still use an existing one.
+ * Creates the schema if it is missing. It looks for the schema first, because an account that may
+ * not create schemas may still use an existing one.
  */
 async function createSchema(connection: SqlConnection, name: string): Promise<void> {
   const { rows } = await connection.execute(

@@ -26,17 +26,17 @@ import { PostgresStatement } from './statement.ts';
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /**
- * With several servers: how long one may take to accept a connection before the next one is tried,
- * in milliseconds.
+ * How long one of several servers may take to accept a connection before Portico tries the next
+ * server, in milliseconds.
  */
 const TIME_OF_A_HOST = 2000;
 
-/** The driver. */
+/** The driver for PostgreSQL. */
 export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /**
- * Opens PostgreSQL through `pg`. Only this file imports `pg`, so an application on SQLite does not
- * need to install it.
+ * Opens PostgreSQL through `pg`. Only this file imports `pg`, so an application that uses SQLite
+ * does not need to install it.
  */
 export function openPostgres(
   url: string,
@@ -70,8 +70,8 @@ export function openPostgres(
 }
 
 /**
- * Opens the connections to one server. Each connection configures its session once. `patience` is
- * how long the server may take to accept a connection, in milliseconds.
+ * Opens the connections to one server. The session of each connection is configured once.
+ * `patience` is how long the server may take to accept a connection, in milliseconds.
  */
 function openHost(
   driver: typeof pg,
@@ -86,7 +86,8 @@ function openHost(
     max: size,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     keepAlive: true,
-    // The pool's own limit would also include the wait for a free connection.
+    // Limit the time here, because the pool's own limit would include the wait for a free
+    // connection.
     Client: class extends driver.Client {
       constructor(config?: ClientConfig) {
         super({ ...config, connectionTimeoutMillis: patience });
@@ -94,8 +95,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // If a connection breaks, its next statement fails. Without these listeners, the process would
-  // end.
+  // Add these listeners, because otherwise a broken connection would end the process. With them,
+  // only the connection's next statement fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -152,7 +153,7 @@ async function startSession(
 /** The values that a server reports about a connection. */
 interface Session {
   /**
-   * Whether a pooler such as PgBouncer lets another client use the server's session after each
+   * Whether a pooler such as PgBouncer lets another client use the same server session after each
    * transaction.
    */
   readonly isShared: boolean;
@@ -161,11 +162,13 @@ interface Session {
 }
 
 /**
- * Sets the session's time limits once: for a statement, and for a transaction that its client has
- * abandoned without the server noticing. Leaves a shared session unchanged, because other clients
- * would get these limits. A session is shared if its process differs from the one reported when the
- * connection started. PgBouncer would reject the limits as start-up parameters. Smaller server
- * limits stay unchanged.
+ * Sets the session's time limits once. One limit is for a statement. The other limit is for a
+ * transaction whose client is gone without the server knowing. Smaller limits of the server stay
+ * unchanged.
+ *
+ * A shared session stays unchanged, because other clients would get these limits, too. A session is
+ * shared if its process differs from the process that was reported when the connection started. The
+ * limits are not start-up parameters, because PgBouncer would reject them.
  */
 const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_recovery()::int AS "isStandby",
     (pg_catalog.current_setting('transaction_read_only') = 'on')::int AS "isReadOnly",

@@ -1,30 +1,32 @@
 import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** SQLSTATEs with their meanings. */
+/** What the SQLSTATEs mean. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   // The server is a standby, or a primary that knows that another server took over.
   ['25006', 'read-only'],
-  // A time limit or an administrator stopped the statement. This does not stop a commit that waits
-  // for its standby.
+  // A time limit or an administrator stopped the statement. A commit that waits for its standby is
+  // not stopped by them.
   ['57014', 'unavailable'],
   // The wait for a lock reached its time limit.
   ['55P03', 'unavailable'],
-  // The transaction waited too long for its client, or took too long. It is rolled back, and the
-  // connection is closed.
+  // The transaction waited too long for its client, or took too long. The server rolled it back and
+  // closed the connection.
   ['25P03', 'unavailable'],
   ['25P04', 'unavailable'],
-  // Distributed databases with PostgreSQL's protocol return this (statement_completion_unknown).
+  // The code statement_completion_unknown. Distributed databases with PostgreSQL's protocol return
+  // it.
   ['40003', 'unknown'],
-  // The plan is outdated, the statement does not exist, or another statement has its name.
+  // The plan is outdated, or the statement does not exist, or another statement has its name.
   ['0A000', 'name'],
   ['26000', 'name'],
   ['42P05', 'name'],
 ]);
 
 /**
- * SQLSTATE classes, in this order. The connection, its server or the operating system failed,
- * perhaps after the commit. The server does not have enough resources. The transaction was rolled
- * back (serialization_failure, deadlock_detected).
+ * What classes of SQLSTATEs mean, in this order:
+ * 1. The connection, its server or the operating system failed, perhaps after the commit.
+ * 2. The server does not have enough resources.
+ * 3. The transaction was rolled back (serialization_failure, deadlock_detected).
  */
 const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^(?:08...|57P..|58...)$/, 'unknown'],
@@ -32,7 +34,7 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^40...$/, 'conflict'],
 ];
 
-/** `pg` errors without a code. */
+/** Errors of `pg` that have no code. */
 const UNREACHABLE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|a pool after calling end/i;
 
@@ -45,7 +47,7 @@ function meaningOfClass(code: unknown): Meaning | undefined {
   return CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];
 }
 
-/** Whether the statement was planned for an older schema. */
+/** Whether the statement was planned before the schema changed. */
 export function isOutdatedPlan(error: unknown): boolean {
   return error instanceof Error && getErrorCodes(error).includes('0A000');
 }

@@ -3,42 +3,46 @@ import { ESCAPES } from '../driver.ts';
 import { isUnavailable } from '../failures.ts';
 import type { Pool, PooledConnection } from '../pool.ts';
 
-/** Which servers to use: those that accept writes, those that are not standbys, or all. */
+/** The servers to use: those that accept writes, those that are not standbys, or all servers. */
 export type Wanted = 'read-write' | 'primary' | 'any';
 
 const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'any']);
 
 /** One server in a URL. */
 export interface PostgresHost {
-  /** Host and port as written in the URL, for messages. */
+  /** The host and port as the URL contains them, for messages. */
   readonly name: string;
   /** The URL with only this server. */
   readonly url: string;
 }
 
-/** The contents of a PostgreSQL URL. */
+/** The servers in a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** In the order in which they are tried; at least one. */
+  /** The servers in the order in which they are tried. There is at least one. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }
 
 /**
- * Captures everything before the hosts, the hosts, and the rest. A password does not contain `/`,
- * `?` or `#`.
+ * Captures everything before the hosts, the hosts, the path and the query. A password must not
+ * contain `/`, `?` or `#`.
  */
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?/;
 /**
- * A name, an IPv4 address, the folder of a socket (`%2Fvar%2Frun`) or an IPv6 address, and a port.
+ * A host with or without a port. The host is a name, an IPv4 address, the folder of a socket
+ * (`%2Fvar%2Frun`) or an IPv6 address.
  */
 const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
  * Reads a PostgreSQL URL. It may contain several servers, as in libpq:
  * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
- * `primary` or `any`. By default, a single server must not be a standby, because a standby might
- * accept revoked tokens. Several servers must accept writes. Throws a ConfigurationError for any
- * other URL. The message does not repeat the URL, because it contains a password.
+ * `primary` or `any`.
+ *
+ * By default, a single server must not be a standby, because a standby might accept revoked tokens.
+ * If there are several servers, the default is a server that accepts writes. Throws a
+ * ConfigurationError for other URLs. The message does not contain the URL, because the URL contains
+ * a password.
  */
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
@@ -67,7 +71,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
   return { hosts: names.map((name) => ({ name, url: `${start}${name}${rest}` })), wanted };
 }
 
-/** Throws unless `pg` accepts the URL. For `pg`, a URL without a host refers to a socket. */
+/** Throws if `pg` would not accept the URL. For `pg`, a URL without a host refers to a socket. */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
     refuse(`must be a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
@@ -86,7 +90,10 @@ function refuse(message: string): never {
   throw new ConfigurationError([{ key: 'database_url', message }]);
 }
 
-/** A server's connections. They reject as unavailable if the server is not of the wanted kind. */
+/**
+ * The connections to one server. They reject as unavailable if the server is not of the wanted
+ * kind.
+ */
 export interface HostPool {
   readonly name: string;
   readonly pool: Pool;
@@ -94,7 +101,7 @@ export interface HostPool {
 
 /**
  * The connections to several servers. The current server is the server that provided the last
- * connection. If it does not provide one, the next servers are tried.
+ * connection. If the current server does not provide a connection, the next servers are tried.
  */
 export class HostsPool implements Pool {
   readonly #hosts: readonly HostPool[];
@@ -113,12 +120,13 @@ export class HostsPool implements Pool {
       const host = hosts[index] as HostPool;
       try {
         const connection = await host.pool.connect();
-        // Meanwhile, another request may have found this server or the next one.
+        // In the meantime, another request may have changed the current server. Keep its choice
+        // then.
         if (this.#current === first) this.#current = index;
         return connection;
       } catch (error) {
         if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-        // The server answers other requests, so it is only busy.
+        // This server answers other requests, so it is only busy. Do not try the next server.
         if (isBusy(error) && this.#current === first) throw error;
         failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }
@@ -134,14 +142,15 @@ export class HostsPool implements Pool {
   }
 
   /**
-   * Returns only the current server's figures. Connections to earlier servers end by themselves.
+   * Returns the figures of the current server only. The connections to earlier servers end after
+   * some time.
    */
   figures() {
     return this.#hosts[this.#current]?.pool.figures?.() ?? { idle: null, most: null };
   }
 }
 
-/** Whether `pg` did not have a free connection in time. */
+/** Whether `pg` had no free connection in time. */
 function isBusy({ message }: Error): boolean {
   return message === 'timeout exceeded when trying to connect';
 }

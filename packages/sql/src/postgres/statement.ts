@@ -2,13 +2,13 @@ import type { Connection } from 'pg';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
 
-/** The columns in a statement's result. */
+/** The columns of a statement's result. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * For each connection, the named statements that succeeded, each with its columns. Null if the
- * columns may change. A failed statement is not listed, even if the server knows it. Needed because
- * `pg` keeps its own list private.
+ * The named statements of each connection that succeeded, with their columns. The columns are null
+ * if they may change. A statement that failed is not in the list, even if the server knows it.
+ * Portico keeps this list because the list of `pg` is private.
  */
 const namedStatements = new WeakMap<Connection, Map<string, Columns | null>>();
 
@@ -21,21 +21,21 @@ function getNamedStatements(connection: Connection): Map<string, Columns | null>
   return named;
 }
 
-/** Returns how to read a column with this type. */
+/** Returns the function that reads a column of this type. */
 type ParserOf = (type: number) => (text: string) => unknown;
 
 /**
- * Runs in the statement's own transaction. `SET LOCAL` would also work, but it writes a warning to
- * the server's log.
+ * Sets the `search_path` in the statement's own transaction. `SET LOCAL` would also work, but then
+ * the server would write a warning to its log.
  */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
 /**
- * A statement that `pg` sends as a `Submittable`. Unlike `pg`'s own statements, it asks for the
- * columns only when a named statement first runs on a connection. For a read by key, this saves the
- * server a fifth of its time and this process a third. A statement with `*` asks each time, because
- * its columns change with the schema. Behind a connection pooler, such a change would not be
- * noticed.
+ * A statement that `pg` sends as a `Submittable`. Unlike the statements of `pg` itself, it asks for
+ * the columns only when a named statement first runs on a connection. For a read by key, this saves
+ * the server a fifth of its time, and this process a third. A statement with `*` asks each time,
+ * because its columns change with the schema. Behind a connection pooler, Portico would not notice
+ * such a change.
  */
 export class PostgresStatement {
   readonly text: string;
@@ -44,16 +44,16 @@ export class PostgresStatement {
   readonly #values: readonly (string | null)[];
   readonly #parserOf: ParserOf;
   readonly #searchPath: string | null;
-  /** Whether the current answer belongs to the SET before the statement. */
+  /** Whether the next answer belongs to the SET that was sent before the statement. */
   #isSetting = false;
-  /** The named statements on the connection to which it was sent. */
+  /** The named statements of the connection to which this statement was sent. */
   #named: Map<string, Columns | null> | null = null;
   #columns: Columns | null = null;
   readonly #rows: Record<string, unknown>[] = [];
-  /** The server's summary, such as `UPDATE 1`. */
+  /** The server's summary of the statement, such as `UPDATE 1`. */
   tag = '';
   #failed: { readonly error: unknown } | null = null;
-  /** `pg` wraps this callback to apply its time limit. */
+  /** Called with the result. `pg` wraps this callback to apply its time limit. */
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(
@@ -66,13 +66,13 @@ export class PostgresStatement {
       query_timeout,
     }: {
       readonly text: string;
-      /** The statement's name. Empty if the server must not keep the statement. */
+      /** The name of the statement. Empty if the server must not keep the statement. */
       readonly name: string;
       readonly parameters: readonly SqlParameter[];
       readonly parserOf: ParserOf;
-      /** The `search_path` for this statement only. With null, the session's is used. */
+      /** The `search_path` for this statement only. If it is null, that of the session is used. */
       readonly searchPath: string | null;
-      /** The time limit in milliseconds. `pg` reads it from here. */
+      /** The time limit in milliseconds. `pg` reads this property. */
       readonly query_timeout: number;
     },
     callback: (error: unknown, result?: StatementResult) => void,
@@ -92,9 +92,9 @@ export class PostgresStatement {
     this.#named = named;
     const columns = named.get(name);
     this.#columns = columns ?? null;
-    // Remove the name from the list until the statement has succeeded.
+    // Remove the name from the list. It is added again when the statement has succeeded.
     named.delete(name);
-    // Send everything in one packet.
+    // Send all messages in one packet.
     connection.stream.cork();
     if (this.#searchPath !== null) {
       this.#isSetting = true;
@@ -103,7 +103,8 @@ export class PostgresStatement {
       connection.execute({}, true);
     }
     if (columns === undefined) {
-      // The server may still have this statement. Closing an unknown statement is not an error.
+      // The server may still have a statement with this name. Closing an unknown statement is not
+      // an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }
@@ -169,9 +170,9 @@ export class PostgresStatement {
 }
 
 /**
- * One or several statements without parameters and rows. An empty text checks whether the server
- * answers. This is a `Submittable` because older versions of `pg` apply their time limit only to
- * those.
+ * One or several statements that have no parameters and no rows. An empty text checks whether the
+ * server answers. It is a `Submittable`, because older versions of `pg` apply their time limit only
+ * to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
@@ -189,10 +190,12 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-/** Matches `*` for a table's columns, and `TABLE t`, which means the same. */
+/** Matches `*`, which means all columns of a table, and `TABLE t`, which means the same. */
 const MAY_CHANGE = /\*|\bTABLE\b/i;
 
-/** Matches a summary such as `UPDATE 1` or `INSERT 0 1`, with the number of changed rows. */
+/**
+ * Matches a summary such as `UPDATE 1` or `INSERT 0 1`, and captures the number of changed rows.
+ */
 const CHANGED = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/;
 
 function affectedBy(tag: string): number {

@@ -14,7 +14,10 @@ async function pragma(database: Store, name: string): Promise<string> {
   return String(value);
 }
 
-/** With a lower value, a commit returns before it is on disk. */
+/**
+ * The value FULL of `PRAGMA synchronous`. With a lower value, a commit returns before it is on
+ * disk.
+ */
 const FULL = 2;
 
 async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
@@ -48,20 +51,20 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
   if (file === '') return [ok('in memory, and gone with the process')];
   const found = await realpath(file);
   const { bavail, bsize } = await statfs(found);
-  // Only Linux has this file.
+  // This file exists only on Linux.
   const mounts = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
   return judgeFile(found, { type: getFileSystem(found, mounts), free: bavail * bsize });
 }
 
-/** File systems that several machines can use at the same time. */
+/** The types of file systems that several machines can use at the same time. */
 const NETWORK =
   /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|glusterfs|lustre|gpfs|afs|beegfs|ocfs2|gfs2|ncpfs|fuse\.(?:sshfs|s3fs|gcsfuse|glusterfs|ceph|rclone|juicefs|blobfuse2?))$/;
 
 const LITTLE = 100 * 1024 * 1024;
 
 /**
- * Reports problems with a database file. `free` is in bytes. `type` is the file system's type, or
- * null if unknown.
+ * Reports problems with a database file. `free` is in bytes. `type` is the type of the file system,
+ * or null if it is unknown.
  */
 export function judgeFile(
   file: string,
@@ -90,9 +93,9 @@ export function judgeFile(
 }
 
 /**
- * Returns the type of a file's file system, from the lines in `/proc/self/mountinfo` (proc(5)).
- * Returns null if no line matches. Uses the longest matching mount point. Among equal ones it uses
- * the last, because that one covers the others.
+ * Returns the type of the file system that contains a file. It reads the lines of
+ * `/proc/self/mountinfo` (proc(5)). It uses the longest mount point that matches. If several are
+ * equal, it uses the last, because that one covers the others. Returns null if no line matches.
  */
 export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;
@@ -108,8 +111,8 @@ export function getFileSystem(file: string, mountinfo: string): string | null {
 }
 
 /**
- * Decodes a character in mountinfo. Spaces, tabs, line breaks and backslashes are written as three
- * octal digits.
+ * Decodes a character of mountinfo. Spaces, tabs, line breaks and backslashes are written there as
+ * three octal digits.
  */
 function unescape(_: string, octal: string): string {
   return String.fromCodePoint(Number.parseInt(octal, 8));

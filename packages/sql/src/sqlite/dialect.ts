@@ -37,7 +37,7 @@ export const SQLITE: Dialect = {
   partialIndex: (condition) => ` WHERE ${condition}`,
   roomForUpdates: () => [],
   findTable: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?",
-  // The immediate transaction is already the lock.
+  // No lock is needed, because an immediate transaction already locks the file.
   lock: async () => {},
   unlock: async () => {},
   isDoneBefore: () => false,

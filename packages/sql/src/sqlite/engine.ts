@@ -8,23 +8,23 @@ import { countCommits, WriteQueue } from './write-queue.ts';
 import { LONGEST_WAIT } from './while-busy.ts';
 
 /**
- * Opens SQLite through `node:sqlite`. `file` is an absolute path or `:memory:`. With `isBorrowed`,
- * the application uses the file too.
+ * Opens SQLite through `node:sqlite`. `file` is an absolute path or `:memory:`. `isBorrowed` means
+ * that the application uses the same file.
  */
 export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
   return new SqliteEngine(file, isBorrowed);
 }
 
 /**
- * Uses one connection on one thread. Reads run immediately and see committed data. Writes go
- * through the queue.
+ * Uses one connection on one thread. Reads run at once and see only committed data. Writes wait in
+ * the queue.
  */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;
   readonly #queue: WriteQueue;
   /**
-   * The open read transaction: the group of reads that uses it, and how many commits came before
-   * it.
+   * The open read transaction. `reader` is the group of reads that uses it. `commits` is the number
+   * of commits before it.
    */
   #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
@@ -41,7 +41,7 @@ class SqliteEngine implements Engine {
     if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters, onUnknown);
     const until = performance.now() + LONGEST_WAIT;
     for (;;) {
-      // A batch's writes are not committed yet and may be rolled back.
+      // Wait for an open batch, because its writes are not committed yet and may be rolled back.
       while (this.#queue.batch !== null) await this.#queue.batch;
       try {
         return this.#read(sql, parameters);
@@ -67,7 +67,7 @@ class SqliteEngine implements Engine {
     return this.#queue.transaction(asCaller(work), onUnknown);
   }
 
-  /** First finishes all waiting writes. */
+  /** Finishes all waiting writes, and closes the connection. */
   async close(): Promise<void> {
     const waited = new AbortController();
     const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
@@ -78,9 +78,9 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs a read. SQLite's read lock costs more time than most reads. So reads that belong together
-   * share one lock within one turn of the event loop. A request that arrives meanwhile is handled
-   * in a later turn.
+   * Runs a read. SQLite's read lock takes more time than most reads. So reads that belong together
+   * share one lock, within one turn of the event loop. A request that arrives in the meantime is
+   * handled in a later turn.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
@@ -100,8 +100,8 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Ends the read transaction after Node has run the promises that are ready. A tick that is
-   * requested outside a promise would run before all of them.
+   * Ends the read transaction after Node has run the promises that are ready. This works because it
+   * is called from a promise. Otherwise the tick would run before these promises.
    */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
@@ -113,9 +113,9 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * Runs the work in the caller's `AsyncLocalStorage` context. Otherwise it would run in the context
- * of the request that begins the batch. Code after an `await` keeps its own context, so this needs
- * much less memory than `AsyncLocalStorage.bind`.
+ * Returns a function that runs the work in the `AsyncLocalStorage` context of the caller. Otherwise
+ * the work would run in the context of the request that begins the batch. Code after an `await`
+ * keeps its context. Using that needs much less memory than `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

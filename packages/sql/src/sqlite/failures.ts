@@ -3,23 +3,25 @@ import type { MeaningsOf } from '../meaning.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
-/** 10, 13 and 14 are IOERR, FULL and CANTOPEN. */
+/** The numbers 10, 13 and 14 are the codes IOERR, FULL and CANTOPEN. */
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([BUSY, LOCKED, READONLY, 10, 14, 13]);
-/** BUSY_SNAPSHOT: data that the transaction read has changed. */
+/** The code BUSY_SNAPSHOT: another transaction changed data that this transaction has read. */
 const CONFLICT = 517;
 
-/** Whether another process is writing (BUSY and LOCKED). */
+/** Whether the error means that another process is writing (BUSY and LOCKED). */
 export function isSqliteBusy(error: unknown): boolean {
   const code = primaryCode(error);
   return code === BUSY || code === LOCKED;
 }
 
-/** Whether the file is read-only or was replaced. A new connection may work. */
+/**
+ * Whether the error means that the file is read-only or was replaced. A new connection may work.
+ */
 export function isSqliteReadOnly(error: unknown): boolean {
   return primaryCode(error) === READONLY;
 }
 
-/** Whether SQLite's result code means that the same call may succeed later. */
+/** Whether the error's result code means that the same call may succeed later. */
 export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
@@ -29,14 +31,14 @@ export const sqliteMeanings: MeaningsOf = (error) => [
   resultCode(error) === CONFLICT ? 'conflict' : undefined,
 ];
 
-/** Creates the same error that SQLite reports when it is too busy. */
+/** Creates an error like SQLite's own error for a busy database. */
 export function busy(message: string): Error {
   return Object.assign(new Error(message), { errcode: BUSY });
 }
 
 /**
- * Creates the same error that SQLite reports when another transaction changed data that this one
- * has read.
+ * Creates an error like SQLite's own error for a transaction that read data that another
+ * transaction changed.
  */
 export function conflict(message: string): Error {
   return Object.assign(new Error(message), { errcode: CONFLICT });

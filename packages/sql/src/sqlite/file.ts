@@ -5,9 +5,9 @@ import { makeFolder, openToAppend } from '../owned-files.ts';
 
 /**
  * Opens a file with Portico's settings. `file` is an absolute path or `:memory:`. `wait` is how
- * long to wait while another process also opens the file, in milliseconds. If the application uses
- * the file too (`isBorrowed`), the journal mode stays unchanged, because it belongs to the file and
- * not to the connection.
+ * long to wait if another process opens the file at the same time, in milliseconds. `isBorrowed`
+ * means that the application uses the same file. Then the journal mode stays unchanged, because it
+ * belongs to the file and not to the connection.
  */
 export function openFile(file: string, wait: number, isBorrowed: boolean): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
@@ -18,10 +18,10 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
   });
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
-    // With FULL, a confirmed revocation survives a power failure. WAL alone does not guarantee
-    // that.
+    // FULL is needed so that a confirmed revocation survives a power failure. WAL alone does not
+    // ensure this.
     database.exec('PRAGMA synchronous = FULL');
-    // From now on, SQLite must not block the thread while it waits for another process. `whileBusy`
+    // From now on, SQLite must not block the thread while another process writes. `whileBusy`
     // retries instead.
     database.exec('PRAGMA busy_timeout = 0');
     return database;
@@ -32,19 +32,18 @@ export function openFile(file: string, wait: number, isBorrowed: boolean): Datab
 }
 
 /**
- * Creates the file with access only for its owner. SQLite itself would make it readable for every
- * user. The files `-wal` and `-shm` get the same mode and, if root runs this, the same owner. Does
- * not open an existing file, because POSIX locks belong to the process. Closing the file would
- * release all other connections' locks.
+ * Creates the file with access only for its owner. SQLite itself would make the file readable for
+ * all users. The files `-wal` and `-shm` get the same mode. If root runs this, they also get the
+ * same owner. An existing file is not opened, because POSIX locks belong to the process: closing
+ * the file would release the locks of all other connections.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may refer to a file that does not exist yet. An exclusive open would fail on such a
-  // link.
+  // A link may refer to a file that does not exist yet. Opening such a link exclusively would fail.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));
   } catch {
-    // SQLite will report the problem.
+    // SQLite will report this problem.
   }
 }

@@ -2,14 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ConfigurationError } from '../errors.ts';
 
 /**
- * Returns the absolute path of a connection's file. Throws a ConfigurationError for a database that
- * no other connection can reach, and for a connection from another library. Another library
- * contains its own copy of SQLite. File locks belong to the process, so two copies in one process
- * do not see each other's locks. If both write, a confirmed write is lost.
+ * Returns the absolute path of the file that a connection uses. Throws a ConfigurationError for a
+ * database that no other connection can reach, and for a connection from another library. Another
+ * library contains its own copy of SQLite. File locks belong to the process, so two copies of
+ * SQLite in one process do not see each other's locks. If both copies write, a confirmed write is
+ * lost.
  */
 export function getFile(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');
-  // JavaScript callers may pass any value.
+  // Callers in JavaScript may pass any value.
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
       'is not a DatabaseSync of node:sqlite. Another library on the same file does not see ' +

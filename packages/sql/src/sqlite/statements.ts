@@ -4,16 +4,16 @@ import type { StatementResult } from '../engine.ts';
 import { isSqliteReadOnly } from './failures.ts';
 import { openFile } from './file.ts';
 
-/** The most prepared statements that are kept. */
+/** The most prepared statements that are kept for reuse. */
 const KEPT_STATEMENTS = 256;
 
 /**
- * Matches statements that change nothing, or that cannot run inside a transaction. All others are
- * treated as writes.
+ * Matches statements that change nothing, and statements that cannot run inside a transaction. All
+ * other statements are treated as writes.
  */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
-/** Captures the table name, quoted or not. Does not match a name with a schema. */
+/** Captures the name of the table, with or without quotes. A name with a schema does not match. */
 const INSERT =
   /^\s*(?:INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO\s+(?:"([^"]+)"|`([^`]+)`|\[([^\]]+)\]|(\w+))(?=[\s(]|$)(?!\s*\.)/i;
 
@@ -24,13 +24,15 @@ export interface Prepared {
   readonly statement: StatementSync;
   readonly isRead: boolean;
   readonly isQuery: boolean;
-  /** Whether SQLite numbers the inserted row. */
+  /** Whether SQLite gives a number to the inserted row. */
   readonly numbersRow: boolean;
-  /** Converts the driver's values into rows. Null for a statement without columns. */
+  /** Converts the driver's values into rows. Null if the statement has no columns. */
   readonly toRows: ((rows: readonly unknown[]) => readonly Row[]) | null;
 }
 
-/** A connection to a file, with its prepared statements. Opens the file at the first statement. */
+/**
+ * A connection to a file, with its prepared statements. It opens the file at the first statement.
+ */
 export class Statements {
   readonly #file: string;
   readonly #wait: number;
@@ -40,7 +42,7 @@ export class Statements {
   #closed = false;
   #isReadOnly = false;
 
-  /** The parameters are those of `openFile`. */
+  /** The parameters are the same as those of `openFile`. */
   constructor(file: string, wait: number, isBorrowed: boolean) {
     this.#file = file;
     this.#wait = wait;
@@ -52,7 +54,7 @@ export class Statements {
     return this.#database?.isOpen === true && this.#database.isTransaction;
   }
 
-  /** Whether `run` found the file read-only. `reopen` may help. */
+  /** Whether `run` found that the file is read-only. `reopen` may help. */
   get isReadOnly(): boolean {
     return this.#isReadOnly;
   }
@@ -82,14 +84,14 @@ export class Statements {
     }
   }
 
-  /** Begins or ends a read transaction. Like `run`, but does not build a result. */
+  /** Begins or ends a read transaction. It is like `run`, but does not build a result. */
   control(sql: 'BEGIN' | 'COMMIT'): void {
     this.prepare(sql).statement.get();
   }
 
   /**
-   * Makes the next statement open the file again. An in-memory database stays open, because it
-   * would lose its contents.
+   * Makes the next statement open the file again. A database in memory stays open, because it would
+   * lose its contents.
    */
   reopen(): void {
     this.#isReadOnly = false;
@@ -110,11 +112,11 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
-  // A number would round 64-bit values.
+  // Read bigints, because a number would round 64-bit values.
   if (numbersRow) statement.setReadBigInts(true);
   if (columns.length === 0) return { ...kind, toRows: null };
-  // The columns in `*` depend on the schema, which another process may change. So let the driver
-  // name them.
+  // The columns of `*` depend on the schema, which another process may change. So let the driver
+  // name the columns.
   if (sql.includes('*'))
     return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
@@ -122,8 +124,8 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
 }
 
 /**
- * Whether SQLite numbers the inserted row. For an upsert that updates, and for a table WITHOUT
- * ROWID, SQLite would report an earlier insert's number.
+ * Whether SQLite gives a number to the row that this statement inserts. For an upsert that updates,
+ * and for a table WITHOUT ROWID, SQLite would report the number of an earlier INSERT.
  */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, ...names] = INSERT.exec(sql) ?? [];
@@ -133,7 +135,10 @@ function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   return found?.['type'] === 'table' && found['wr'] === 0;
 }
 
-/** Creates rows from arrays. The driver's own rows take twice as long to create and to read. */
+/**
+ * Returns a function that creates rows from arrays. The driver's own rows take twice as long to
+ * create and to read.
+ */
 function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => readonly Row[] {
   const empty = Object.fromEntries(columns.map((column) => [column, null]));
   const toRow = (values: readonly unknown[]) => {
@@ -164,9 +169,9 @@ export function executePrepared(
 const NO_ROWS: readonly never[] = [];
 
 /**
- * An INSERT's result. When a transaction is set aside and its steps repeat, the row may get another
- * number. In this case the result changes to the new number, unless the work has already read the
- * old one and may have used it.
+ * The result of an INSERT. If a transaction is set aside and its steps repeat, the row may get
+ * another number. Then this result changes to the new number, unless the work has already read the
+ * old number and may have used it.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;
@@ -185,8 +190,8 @@ export class InsertResult implements StatementResult {
   }
 
   /**
-   * Takes over the repeated INSERT's number. Returns false if the work has already read a different
-   * number.
+   * Takes over the number of the repeated INSERT. Returns false if the work has already read a
+   * different number.
    */
   becomes(repetition: StatementResult): boolean {
     if (!(repetition instanceof InsertResult)) return false;

@@ -4,7 +4,7 @@ import type { EngineConnection, StatementResult } from '../engine.ts';
 import { conflict } from './failures.ts';
 import { InsertResult } from './statements.ts';
 
-/** How a transaction's work ended. */
+/** How the work of a transaction ended. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 type Run = (sql: string, parameters: readonly SqlParameter[]) => StatementResult;
@@ -26,16 +26,17 @@ interface PendingStatement {
 }
 
 /**
- * Runs the statements in a transaction's work without a break, in a batch with other writes. If the
- * work waits for anything except its statements, it is set aside: its changes are rolled back, so
- * that it does not delay other writes. At its next statement, or at its end, its steps repeat in
- * another batch. Each step must have the same outcome as before, because the work relies on it. If
- * an outcome differs, others have changed the data, and the transaction fails with a conflict and
- * must start again.
+ * Runs the work of a transaction. Its statements run without a break, in a batch with other writes.
+ *
+ * If the work waits for anything except its statements, the transaction is set aside: its changes
+ * are rolled back, so that it does not delay other writes. At its next statement, or at its end,
+ * its steps repeat in another batch. Each step must then have the same outcome as before, because
+ * the work relies on the outcome. If an outcome differs, another transaction has changed the data.
+ * The transaction then fails with a conflict and must start again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;
-  /** Executes a statement in the open batch. Null outside a batch. */
+  /** Executes a statement in the open batch. It is null outside a batch. */
   #run: Run | null = null;
   #working: Promise<Outcome> | null = null;
   readonly #done: Step[] = [];
@@ -57,8 +58,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Continues in an open batch. Returns how the work ended. Returns null if, at the end of this
-   * turn, the work is waiting for anything except its statements.
+   * Continues the work in an open batch. Returns how the work ended. Returns null if the work, at
+   * the end of this turn, waits for anything except its statements.
    */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {
     this.#repeat(run);
@@ -78,7 +79,9 @@ export class Steps implements EngineConnection {
     }
   }
 
-  /** Calls `onReady` when a batch can continue the work: when it runs a statement or ends. */
+  /**
+   * Calls `onReady` when a batch can continue the work, because the work runs a statement or ends.
+   */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;
     if (this.#pending.length > 0) this.#wake();
@@ -86,7 +89,8 @@ export class Steps implements EngineConnection {
   }
 
   /**
-   * Ends a failed transaction: rejects the work's pending and future statements with this error.
+   * Ends a transaction that failed. All pending and future statements of the work are rejected with
+   * this error.
    */
   giveUp(error: unknown): void {
     this.#refusal ??= { error };
@@ -136,13 +140,14 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the repeated step had the same outcome as before, as far as the work can see. */
+/** Whether the repeated step had the same outcome as before, as far as the work can see it. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // After a statement that changes no rows, SQLite reports the previous statement's count.
+  // Compare the counts only of writes, because after other statements, SQLite reports the count of
+  // an earlier statement.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);

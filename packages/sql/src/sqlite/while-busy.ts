@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { isSqliteBusy } from './failures.ts';
 
-/** How long a statement waits for another process's write, in milliseconds. */
+/** How long a statement waits while another process writes, in milliseconds. */
 export const LONGEST_WAIT = 5000;
 
-/** Retries while another process is writing. Other requests run between the attempts. */
+/**
+ * Repeats the attempt while another process is writing. Other requests can run between the
+ * attempts.
+ */
 export async function whileBusy<T>(attempt: () => T): Promise<T> {
   const until = performance.now() + LONGEST_WAIT;
   for (let wait = 1; ; wait = Math.min(wait * 2, 20)) {

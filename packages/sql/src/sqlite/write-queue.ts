@@ -8,38 +8,38 @@ import { Steps, type Outcome } from './steps.ts';
 import { refuseSavepoints, refuseTransactionControl } from '../transaction-control.ts';
 
 /**
- * The maximum number of writes in one transaction. They take about a millisecond. During this time,
- * no request is handled.
+ * The maximum number of writes in one transaction. They take about a millisecond together. During
+ * this time, the process handles no request.
  */
 const MOST_TOGETHER = 32;
-/** For how many turns of the event loop a batch waits for more writes. */
+/** How many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
-/** The most writes that may wait. Later writes are rejected because the store is too busy. */
+/** The most writes that may wait. Later writes are rejected, because the store is too busy. */
 const LONGEST_QUEUE = 10_000;
 
 /**
- * What a write does. SQLite rolls back a failed single statement by itself. Several statements need
- * a savepoint.
+ * The work of a write: one statement or a transaction. If a single statement fails, SQLite rolls it
+ * back by itself. A transaction of several statements needs a savepoint.
  */
 type Work =
   | {
       readonly kind: 'statement';
       readonly sql: string;
       readonly parameters: readonly SqlParameter[];
-      /** Called when only the commit is left. */
+      /** Called when the work is done and only the commit is left. */
       readonly onDone: (() => void) | undefined;
     }
   | {
       readonly kind: 'transaction';
       readonly steps: Steps;
-      /** Called when the commit may have failed, so that the outcome is unknown. */
+      /** Called if the commit may have failed. The outcome is then unknown. */
       readonly onUnknown: (() => void) | undefined;
     };
 
 /** A write that waits for its turn. */
 interface Write {
   readonly work: Work;
-  /** When it began to wait, as returned by `performance.now()`. */
+  /** When the write began to wait, as `performance.now()` returned it. */
   readonly since: number;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
@@ -48,18 +48,18 @@ interface Write {
 let commits = 0;
 
 /**
- * Returns the number of commits on all of this process's connections, which may share a file. A
- * read before the last commit may be outdated.
+ * Returns the number of commits on all connections of this process, because several connections may
+ * share a file. A read from before the last commit may be outdated.
  */
 export function countCommits(): number {
   return commits;
 }
 
 /**
- * Commits writes that arrive together in one immediate transaction with one fsync. Each has its own
- * savepoint, so that only a failed write is rolled back. Each resolves only after the commit. The
- * queue takes the write lock before the first write. Otherwise another process could write between
- * a write's read and its change.
+ * Commits writes that arrive together in one immediate transaction, with one fsync. Each write has
+ * its own savepoint, so if a write fails, only that write is rolled back. Each write resolves only
+ * after the commit. The queue takes the write lock before the first write. Otherwise another
+ * process could write between the reads and the changes of a write.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -74,18 +74,21 @@ export class WriteQueue {
     return this.#statements.run(sql, parameters);
   };
 
-  /** `endReading` must end an open read transaction on the same connection. */
+  /** `endReading` must end a read transaction that is open on the same connection. */
   constructor(statements: Statements, endReading: () => void) {
     this.#statements = statements;
     this.#endReading = endReading;
   }
 
-  /** A promise that resolves when the open batch ends. Null when no batch is open. */
+  /** A promise that resolves when the open batch ends. It is null if no batch is open. */
   get batch(): Promise<void> | null {
     return this.#batch;
   }
 
-  /** A promise that resolves when no write is waiting. Null when no write is waiting now. */
+  /**
+   * A promise that resolves when no write is waiting anymore. It is null if no write is waiting
+   * now.
+   */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -110,7 +113,7 @@ export class WriteQueue {
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
-        // Also reject the statements for which its work still waits.
+        // Also reject the statements that the work of the transaction waits for.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
           if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
@@ -135,7 +138,7 @@ export class WriteQueue {
     this.#writing = null;
   }
 
-  /** Gathers writes until no more arrive in one turn of the event loop. */
+  /** Collects writes until no more writes arrive in one turn of the event loop. */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
@@ -146,7 +149,8 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // Writes that are set aside no longer belong to this batch, whatever happens to it.
+    // The writes that are set aside. They no longer belong to this batch, whatever happens to the
+    // batch.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -166,8 +170,8 @@ export class WriteQueue {
   }
 
   /**
-   * Commits each write separately, after one of them made the common commit fail. So only that
-   * write fails.
+   * Commits each write separately. It is used after one of the writes made the common commit fail,
+   * so that only this write fails.
    */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
@@ -188,8 +192,8 @@ export class WriteQueue {
   }
 
   /**
-   * After another process has blocked the batch for too long, returns the queued writes that have
-   * waited as long.
+   * Returns the queued writes that have waited too long, and removes them from the queue. It is
+   * used after another process has blocked the batch for too long.
    */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
@@ -200,23 +204,23 @@ export class WriteQueue {
   }
 
   /**
-   * Runs the writes in one transaction, and then resolves or rejects each. If a write waits for
-   * anything except its statements, it is rolled back and set aside. Rejects if the commit fails,
-   * for example because of a constraint that is checked at the end. In this case nothing is
-   * written, and no write is settled yet.
+   * Runs the writes in one transaction, and then resolves or rejects each of them. If a write waits
+   * for anything except its statements, it is rolled back and set aside. Rejects if the commit
+   * fails, for example because of a constraint that is checked at the end. Then nothing is written,
+   * and no write has been resolved or rejected.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // Set this in the same turn as BEGIN, so that reads wait for the batch from now on.
+      // Set this in the same turn as BEGIN. From now on, reads wait for the batch.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];
     try {
-      // All of this takes one turn of the event loop, unless some work waits for anything except
-      // its statements.
+      // All of this takes one turn of the event loop, unless the work of a write waits for anything
+      // except its statements.
       let turn = endOfTurn();
       for (const write of writes) {
         const notify = await this.#doOne(write, turn);
@@ -239,7 +243,7 @@ export class WriteQueue {
 
   /**
    * Runs one write in the open batch. If it fails, rolls back only this write. Returns the function
-   * that settles it after the commit. Returns null if it was set aside.
+   * that resolves or rejects the write after the commit. Returns null if the write was set aside.
    */
   async #doOne(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
     const { work, resolve, reject } = write;
@@ -275,7 +279,7 @@ export class WriteQueue {
 
   /**
    * Throws if the transaction has ended, for example because of a full disk or `ON CONFLICT
-   * ROLLBACK`. Otherwise later statements would commit by themselves.
+   * ROLLBACK`. Otherwise each later statement would be committed separately.
    */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)
@@ -283,7 +287,7 @@ export class WriteQueue {
   }
 }
 
-/** Resolves after everything that waits only for statements has run. */
+/** Resolves after all code that waits only for statements has run. */
 function endOfTurn(): Promise<null> {
   return setImmediate(null);
 }

@@ -20,7 +20,10 @@ import {
 
 type Offered = (client: NewClient) => readonly [id: string, secret: string];
 
-/** Two secrets sent with Basic to the token endpoint; `known` changes the client before. */
+/**
+ * A row with two secrets that are sent with Basic to the token endpoint. `known` prepares the
+ * client.
+ */
 function ofSecrets(
   name: string,
   classes: readonly [string, string],
@@ -45,7 +48,8 @@ const wrong: Offered = ({ id }) => [id, random()];
 const unknown: Offered = () => [hex(), random()];
 
 /**
- * Its secret was verified before, so that the sent one is compared with the remembered one first.
+ * Returns a client whose secret was verified before. A new secret is first compared with the
+ * remembered one.
  */
 async function usedClient(world: World): Promise<NewClient> {
   const client = await newClient(world);
@@ -62,7 +66,7 @@ async function rotatingClient(world: World): Promise<NewClient> {
   return client;
 }
 
-/** One whose secret another server stored as this hash of a hash. */
+/** Returns a client whose secret was imported from another server, as this hash of a hash. */
 async function importedClient(world: World, kept: string, digest: string): Promise<NewClient> {
   const client = await newClient(world);
   const hash = kept + (await world.hasher.hash(digest));

@@ -6,7 +6,7 @@ import { but, BYTES, newClient, post, SAME_WAY, type Fields, type Row } from './
 interface OfForms {
   readonly name: string;
   readonly action: string;
-  /** The hidden fields of the form, and the text of its button. */
+  /** Returns the hidden fields of the form, and the text of its button. */
   readonly shown: (world: World, browser: Browser) => Promise<Fields>;
   readonly field: string;
   readonly status: number;

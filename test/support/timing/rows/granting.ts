@@ -10,7 +10,7 @@ import {
   type NewClient,
 } from './row.ts';
 
-/** What a person has allowed a client. */
+/** What a person has allowed to a client. */
 export interface Granted {
   readonly client: NewClient;
   readonly browser: Browser;

@@ -3,44 +3,47 @@ import type { ClientRegistration } from 'portico';
 import type { World } from '../world.ts';
 
 /**
- * Two requests that are refused in the same words, whose time must not reveal which of the two was
+ * Two requests that are rejected with the same words. Their time must not reveal which of them was
  * sent.
  */
 export interface Row {
   readonly name: string;
-  /** What the requests of the two classes send. */
+  /** What the requests of each class send. */
   readonly classes: readonly [string, string];
   /**
-   * Ledger entries that both must have, besides having the same: a comparison that both skip is no
-   * comparison.
+   * Entries that the ledgers of both requests must contain. Without this, a comparison that both
+   * leave out would not be noticed.
    */
   readonly must: readonly string[];
-  /** What one of them may have more often; each takes less than a microsecond. */
+  /** Entries that one of the requests may have more often. Each takes less than a microsecond. */
   readonly slight: readonly string[];
-  /** In nanoseconds: a larger difference is a fault. */
+  /** The largest allowed difference, in nanoseconds. A larger difference is a fault. */
   readonly limit: number;
   prepare(world: World): Promise<Pair>;
 }
 
 export interface Pair {
-  /** Each makes a request, outside of the measurement. */
+  /** Two functions that each create a request. They are not measured. */
   readonly requests: readonly [() => Request, () => Request];
-  /** The answer to both. */
+  /** The status of both responses. */
   readonly status: number;
 }
 
 /**
- * In nanoseconds. The first is for requests that take the same way; the second if one of them reads
- * a row that the other does not find.
+ * The limits, in nanoseconds. The first is for requests that run the same code. The second is for
+ * requests of which only one finds a row.
  */
 const LIMITS = { sameWay: 1000, row: 25_000 } as const;
-/** If they differ only in the bytes of one value. */
+/** For requests that differ only in the bytes of one value. */
 export const SAME_WAY = { slight: [], limit: LIMITS.sameWay } as const;
-/** If one exists and the other does not. */
+/** For requests of which only one names something that exists. */
 export const A_ROW = { slight: [], limit: LIMITS.row } as const;
-/** An unknown client id is counted by its hash. */
+/** For requests with an unknown client. An unknown client id is counted by its hash. */
 export const A_CLIENT = { slight: ['hash sha256'], limit: LIMITS.row } as const;
-/** A missing row causes no comparison: ids are not secrets, and what they stand for is hashed. */
+/**
+ * For requests with an id that may not exist. A missing row causes no comparison: ids are not
+ * secrets, and the values behind them are hashed.
+ */
 export const AN_ID = { slight: ['timingSafeEqual 43'], limit: LIMITS.row } as const;
 
 export const REDIRECT_URI = 'https://client.example/callback';
@@ -52,7 +55,7 @@ export const BYTES = ['wrong in its first byte', 'wrong in its last byte'] as co
 export const random = (bytes = 32) => randomBytes(bytes).toString('base64url');
 export const hex = () => randomBytes(16).toString('hex');
 
-/** The same text with one other character, counted from the end if negative. */
+/** Returns the text with another character at this index. A negative index counts from the end. */
 export function but(text: string, index: number): string {
   const at = index < 0 ? text.length + index : index;
   return text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
@@ -84,7 +87,10 @@ export type NewClient = Awaited<ReturnType<typeof newClient>>;
 export const UNKNOWN = 'an unknown client';
 export const HASHED = ['hash sha256', 'timingSafeEqual 43'];
 
-/** An expensive value, made on demand, and again only this often. */
+/**
+ * Returns a function that creates an expensive value when needed. It creates only a limited number
+ * of values, and then repeats them.
+ */
 export function cycle<T>(make: () => T): () => T {
   const made: T[] = [];
   let asked = 0;

@@ -15,7 +15,7 @@ import {
   type Row,
 } from './row.ts';
 
-/** Bytes of base64url with one changed, counted from the end if negative. */
+/** Returns base64url text with one changed byte. A negative index counts from the end. */
 function butByte(text: string, index: number): string {
   const bytes = Buffer.from(text, 'base64url');
   const at = index < 0 ? bytes.length + index : index;
@@ -23,7 +23,7 @@ function butByte(text: string, index: number): string {
   return bytes.toString('base64url');
 }
 
-/** The compared part is the tag of AES-GCM: its 16 bytes at the end. */
+/** Returns the bytes. The server compares the tag of AES-GCM, which is the last 16 bytes. */
 const sealedBytes = (sealed: string) => {
   const [, period = '', text = ''] = /^(\d+\.)(.*)$/.exec(sealed) ?? [];
   return [`${period}${butByte(text, -16)}`, `${period}${butByte(text, -1)}`] as const;

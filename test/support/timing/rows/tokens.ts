@@ -49,13 +49,13 @@ interface OfTokens {
   readonly must: readonly string[];
   readonly status: number;
   readonly offering: Offering;
-  /** Derives the presented text from a real one. */
+  /** Returns the text to present. It is derived from a real token or code. */
   readonly offered: (
     own: Granted & { readonly code: string },
   ) => readonly [() => string, () => string];
 }
 
-/** Tokens and codes, presented by another client with its correct secret. */
+/** A row for tokens and codes. Another client presents them, with its correct secret. */
 function ofTokens({ name, classes, must, status, offering, offered }: OfTokens): Row {
   return {
     name,
@@ -76,7 +76,7 @@ function ofTokens({ name, classes, must, status, offering, offered }: OfTokens):
   };
 }
 
-/** `<id>.<secret>` with another secret, and with another id. */
+/** Returns `<id>.<secret>` once with another secret, and once with another id. */
 const guessed = (token: string) => {
   const [id = ''] = token.split('.');
   return [() => `${id}.${random()}`, () => `${hex()}.${random()}`] as const;

@@ -18,7 +18,10 @@ export default {
       () => void nextTick(openRemembered),
     );
   },
-  /** The configuration reaches the browser as text, without what its functions use. */
+  /**
+   * The configuration reaches the browser as text, without the variables that its functions use. So
+   * set the search options here.
+   */
   enhanceApp({ siteData }: EnhanceAppContext): void {
     siteData.value.themeConfig.search.options.miniSearch = SEARCH;
   },

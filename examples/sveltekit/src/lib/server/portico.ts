@@ -68,5 +68,5 @@ async function start() {
 
 let started: ReturnType<typeof start> | undefined;
 
-/** Started by the first request: `vite build` loads this file too. */
+/** Returns Portico. The first request starts it, because `vite build` also loads this file. */
 export const portico = () => (started ??= start());

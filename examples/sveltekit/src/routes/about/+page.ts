@@ -1,2 +1,3 @@
-// `vite build` asks the hook for this one, where nothing of the application's own environment is.
+// `vite build` calls the hook for this page. The application's environment variables are not set
+// then.
 export const prerender = true;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A path of plain segments: no dots alone, no percent-encoding, no slash at the end. */
+/** A path without a slash at the end and without percent-encoding. No segment begins with a dot. */
 const PATH = /^(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 
 const endpoint = z.strictObject(
@@ -34,20 +34,25 @@ export const endpointsShape = {
     .optional(),
 };
 
-/** The settings of a further MCP endpoint. Others are those of the section `mcp`. */
+/**
+ * The settings of an additional MCP endpoint. It takes all other settings from the section `mcp`.
+ */
 export interface McpEndpointInput {
-  /** Its name for assistants. Default: `mcp:name`. */
+  /** The endpoint's name for assistants. Default: `mcp:name`. */
   readonly name?: string | undefined;
   /** Instructions for the model. Default: `mcp:instructions`. */
   readonly instructions?: string | undefined;
-  /** The scopes in its metadata and challenges. Default: `mcp:oauth:scopes_supported`. */
+  /**
+   * The scopes in the endpoint's metadata and challenges. Default: `mcp:oauth:scopes_supported`.
+   */
   readonly scopes_supported?: readonly string[] | undefined;
 }
 
 export interface EndpointsConfig {
   /**
-   * Further MCP endpoints by path, below `base_path`. Each has its own tools, and its own resource
-   * in `oauth_server:resources`, whose `challenge` applies there. Default: none.
+   * Additional MCP endpoints by path, below `base_path`. Each endpoint has its own tools, and its
+   * own resource in `oauth_server:resources`. The resource's `challenge` decides whether the
+   * endpoint sends challenges. Default: none.
    */
   readonly endpoints?: Readonly<Record<string, McpEndpointInput>> | undefined;
 }

@@ -2,7 +2,7 @@ import type { McpConfig } from '../../config.ts';
 import type { McpContribution, McpFeature } from '../../feature.ts';
 import { endpointsShape, type McpEndpointInput } from './config.ts';
 
-/** Several MCP endpoints in one application, each with its path, tools and resource. */
+/** Lets one application have several MCP endpoints. Each has its own path, tools and resource. */
 export const endpoints: McpFeature = {
   name: 'endpoints',
   config: endpointsShape,
@@ -13,7 +13,10 @@ export const endpoints: McpFeature = {
   start: (): McpContribution => ({ isOffered: () => false }),
 };
 
-/** Whether it challenges is decided by its resource. */
+/**
+ * Returns the settings of an additional endpoint. `challenge` is false here, because the setting of
+ * the endpoint's resource decides.
+ */
 function withOwn(
   { oauth, ...config }: McpConfig,
   {

@@ -40,7 +40,7 @@ export const resources: McpFeature = {
 };
 
 /**
- * Returns an endpoint's resource registry. You can also register resources after the start.
+ * Returns an endpoint's resource registry. You can register resources even after the start.
  *
  * @example
  * resourcesOf(createMcpServer({ server, config, tools, log })).register(guide);
@@ -51,8 +51,8 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
 
 /**
  * Returns the resource registry of the application that is starting. Call `resource().register(…)`
- * in the application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws
- * anywhere else, and if no endpoint has the path.
+ * in the application's `register`. `path` is the endpoint's path; `/mcp` by default. Throws if you
+ * call it anywhere else, or if no endpoint has the path.
  */
 export function resource(path?: string): ResourceRegistry {
   return resourcesOf(getEndpoint('resource', 'resources', path));
@@ -104,7 +104,7 @@ function getList(member: string, list: readonly object[], version: string): Meth
   return { result: { [member]: list, ...cachedFor(version) } };
 }
 
-/** Returns the parts of a resource's description that this protocol version knows. */
+/** Returns the members of a resource's description that this protocol version knows. */
 function listed(
   { uri, name, title, description, mimeType }: RegisteredResource,
   version: string,
@@ -118,7 +118,10 @@ function listed(
   };
 }
 
-/** The error code until MCP 2025-11-25 (Resources, Error Handling). Later versions use -32602. */
+/**
+ * The error code for an unknown resource until MCP 2025-11-25 (Resources, Error Handling). Later
+ * versions use -32602.
+ */
 const RESOURCE_NOT_FOUND = -32_002;
 
 function notFound(uri: string, version: string): MethodAnswer {

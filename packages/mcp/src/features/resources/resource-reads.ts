@@ -10,9 +10,7 @@ import type { RegisteredResource } from './resources.ts';
 
 type Params = JSONRPCRequest['params'];
 
-/**
- * The largest content, in bytes. Text is measured in UTF-8, other content before base64 encoding.
- */
+/** The largest content, in bytes. Text is counted as UTF-8, and bytes are counted before base64. */
 const LARGEST = 1024 * 1024;
 
 /** Reads resources, with a time limit. */
@@ -25,7 +23,7 @@ export class ResourceReads {
 
   /**
    * Returns the content, or an error that does not reveal its cause. Never rejects. With
-   * `mcp:audit`, each finished read emits an audit event.
+   * `mcp:audit`, each read that finishes emits an audit event.
    */
   async read(resource: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
     const { config, server } = this.#context;
@@ -75,7 +73,7 @@ function failure(message: string): MethodAnswer {
   return { error: { code: ProtocolErrorCode.InternalError, message } };
 }
 
-/** Returns the content, or an error if the batch has no room left for it. */
+/** Returns the content, or an error if the request's batch has no room left for the content. */
 function answerWith(
   registered: RegisteredResource,
   content: unknown,
@@ -89,7 +87,7 @@ function answerWith(
 
 const NO_ROOM = 'The resources of this batch are too large together; read this one by itself.';
 
-/** Returns the number of bytes. Throws if the content is neither text nor bytes. */
+/** Returns the content's size in bytes. Throws if the content is not text or bytes. */
 function sizeOf(content: unknown): number {
   if (typeof content === 'string') return Buffer.byteLength(content);
   if (content instanceof Uint8Array) return content.byteLength;
@@ -107,6 +105,6 @@ function contents(
     typeof content === 'string'
       ? { text: content }
       : { blob: Buffer.from(content).toString('base64') };
-  // The content may differ at the next request, so clients must not keep it.
+  // The content may be different at the next request, so clients must not cache it.
   return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
 }

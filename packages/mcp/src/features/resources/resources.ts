@@ -5,43 +5,43 @@ import type { TraceContext } from '../../tools/trace.ts';
 /** The argument for `read`. */
 export interface ResourceRead {
   /**
-   * Aborted when the read takes longer than `mcp:tool_timeout`, and when the caller hangs up or
-   * cancels the request. See `ToolCall.signal`.
+   * Aborted when the read takes longer than `mcp:tool_timeout`, when the caller hangs up, and when
+   * the caller cancels the request. See `ToolCall.signal`.
    */
   readonly signal: AbortSignal;
-  /** The request's place in a distributed trace. Null when the client sent none. */
+  /** The request's place in a distributed trace. It is null if the client sent no trace. */
   readonly trace: TraceContext | null;
 }
 
 /**
- * A text or file that clients can read, such as one that a tool's result links to. By default it is
- * public: any application with a token for this server may read it.
+ * A text or file that clients can read. For example, a tool's result may link to it. By default it
+ * is public: any application with a token for this server may read it.
  */
 export interface ResourceInterface {
   /**
-   * A unique, absolute URI with at most 2048 characters (RFC 3986), such as `app://guide`. Clients
-   * must send exactly this text to read the resource.
+   * A unique, absolute URI of at most 2048 characters (RFC 3986), such as `app://guide`. To read
+   * the resource, clients must send exactly this text.
    */
   uri(): string;
-  /** A short name. */
+  /** A short name for the resource. */
   name(): string;
   /** Describes the content for the model. */
   description?(): string;
-  /** The display name. */
+  /** The name that clients display. */
   title?(): string;
   /** The media type, such as `text/markdown`. */
   mimeType?(): string;
   /**
-   * Returns the content, at most 1 MiB. A string is sent as text, bytes as base64. Exceptions are
-   * logged. The caller only learns that the resource cannot be read.
+   * Returns the content, at most 1 MiB. A string is sent as text, and bytes as base64. If it
+   * throws, the exception is logged, and the caller only learns that the resource cannot be read.
    */
   read(request: ResourceRead): string | Uint8Array | Promise<string | Uint8Array>;
 }
 
 /**
  * A personal resource. Its content belongs to the caller's linked account, which `token().user()`
- * returns. A request without an account gets 401. The resource needs the first scope of
- * `mcp:oauth:scopes_supported`, unless it is a ScopedResourceInterface.
+ * returns. A request without a linked account gets 401. The token needs the first scope of
+ * `mcp:oauth:scopes_supported`, unless the resource is a ScopedResourceInterface.
  */
 export interface UserResourceInterface extends ResourceInterface {
   /** Makes the resource personal. */
@@ -49,14 +49,15 @@ export interface UserResourceInterface extends ResourceInterface {
 }
 
 /**
- * A personal resource that needs a separate scope. A token or account without the scope gets 403.
+ * A personal resource with its own scope. If the token or the account lacks the scope, the request
+ * gets 403.
  */
 export interface ScopedResourceInterface extends UserResourceInterface {
-  /** One of `oauth_server:scopes`. */
+  /** The resource's scope. It must be one of `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** A registered resource: its description, read once. */
+/** A registered resource, with its description, which is read once. */
 export interface RegisteredResource extends Guarded {
   /** The value that the resource returned. */
   readonly uri: string;
@@ -72,13 +73,14 @@ export interface RegisteredResource extends Guarded {
   readonly resource: ResourceInterface;
 }
 
-/** One endpoint's resources, in the order of registration. */
+/** The resources of one endpoint, in the order of registration. */
 export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if its URI is taken or malformed, a description is not a string,
-   * `scope` is not a method, or `personal` is not a boolean.
+   * Adds a resource. Throws if another resource has its URI, or if the URI is malformed. Also
+   * throws if a part of its description is not a string, if `scope` is not a method, or if
+   * `personal` is not a boolean.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);
@@ -98,10 +100,10 @@ export class ResourceRegistry {
   }
 }
 
-/** A scheme, then only characters that a URI may contain (RFC 3986 section 2). */
+/** A scheme, followed only by characters that a URI may contain (RFC 3986 section 2). */
 const URI = /^[a-z][a-z0-9+.-]*:[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 const LONGEST_URI = 2048;
-/** RFC 6838 section 4.2, with parameters. */
+/** A media type (RFC 6838 section 4.2), with or without parameters. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:; ?[\w-]+=[\w!#$&^.+"-]+)*$/;
 
 /** Reads a resource's description. Throws for invalid values. */
@@ -131,7 +133,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   };
 }
 
-/** Returns a member's text, or null if the resource does not have the member. */
+/** Returns the text of a member, or null if the resource does not have the member. */
 function readText(
   uri: string,
   member: 'name' | 'description' | 'title' | 'mimeType',

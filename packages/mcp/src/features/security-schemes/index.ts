@@ -25,8 +25,8 @@ export const securitySchemes: McpFeature = {
 type Schemes = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Never returns `noauth`, because every call needs a token. A public tool needs any scope that
- * reaches the endpoint. The first such scope is listed.
+ * Returns the schemes of a tool. They never include `noauth`, because every call needs a token. For
+ * a public tool, any scope that reaches the endpoint is enough, so this lists the first of them.
  */
 function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
   const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);
@@ -35,7 +35,7 @@ function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
 
 /**
  * Also copies the schemes to `_meta`, because some clients read only this copy. Tools have `_meta`
- * since 2025-06-18.
+ * since version 2025-06-18.
  */
 function getMembers(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
   const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};
