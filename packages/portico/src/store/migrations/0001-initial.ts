@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The first release's schema. It has no foreign keys, because an expired row may outlive the row
- * that it refers to.
+ * The schema of the first release. It has no foreign keys, because an expired row may stay longer
+ * than the row that it refers to.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -51,7 +51,7 @@ function tables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The image in base64. Only read to show it.
+    // The image in base64. The server reads this column only to serve the image.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -87,9 +87,9 @@ function tables({ types }: SchemaConnection): readonly string[] {
       byte_count ${time} NOT NULL,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // One authorization, with its code and its current refresh token. `refresh_answer` is the
-    // answer to the last refresh, encrypted with the token that was used (decision 37). `used_at`
-    // has no index, because each refresh writes it.
+    // An authorization, with its code and its current refresh token. `refresh_answer` is the
+    // response to the last refresh, encrypted with the used token (decision 37). `used_at` has no
+    // index, because each refresh writes it.
     `CREATE TABLE oauth_families (
       id ${identifier} NOT NULL PRIMARY KEY,
       client_id ${identifier} NOT NULL,
@@ -140,9 +140,9 @@ function tables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // The audit events, which a feature writes only with `oauth_server:audit:keep`. The table is in
-    // this migration, because a migration never changes. It contains no secrets, tokens or codes,
-    // nor their hashes. The id begins with the time.
+    // The audit events. A feature writes them only with `oauth_server:audit:keep`. The table is in
+    // this migration because a released migration never changes. The table contains no secrets,
+    // tokens or codes, and no hashes of them. The id begins with the time.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -161,7 +161,7 @@ function tables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Returns the statements that create indexes. Lists are read from the newest row on. */
+/** Returns the statements that create indexes. Lists are read from the newest row to the oldest. */
 function indexes(schema: SchemaConnection): readonly string[] {
   const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
@@ -184,14 +184,17 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows contain an administrator.
+    // Index only the rows with an administrator, because few rows have one.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
   ];
 }
 
-/** Inserts the locked rows. MySQL may run this migration twice, so remove the rows first. */
+/**
+ * Inserts the locked rows. MySQL may run this migration twice, so the function removes the rows
+ * first.
+ */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);
   await schema.execute(
