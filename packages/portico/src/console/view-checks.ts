@@ -9,8 +9,8 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Renders the pages with invented data. A host's own view may be broken, or its form may lack
- * required fields.
+ * Renders the pages with sample data. A view of the host may be broken, or its form may not have
+ * all required fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const [requestId, csrfToken] = [randomToken(), randomToken()];
@@ -74,7 +74,9 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     'oauth/applications': applicationsData,
   };
   let consent = '';
-  /** The views by problem, because several views can share a broken layout. */
+  /**
+   * The views, by problem. Several views can have the same problem, for example a broken layout.
+   */
   const broken = new Map<string, string[]>();
   for (const [view, data] of Object.entries(pages)) {
     try {
@@ -127,7 +129,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   return ok('consent, error and applications were rendered with sample data');
 }
 
-/** Whether the consent page shows the hostname of an unverified client. */
+/** Whether the consent page contains the hostname of an unverified client. */
 async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
   const asks = 'somebody.example';
   const unverified: Unverified = {
