@@ -181,14 +181,12 @@ export interface Application {
   /** Objects that plugins offer to others, by name, such as `oauth_server`. */
   readonly services: Map<string, unknown>;
   /**
-   * Adds a route. Throws if another route has the same name, or the same path and method. Works
-   * only while plugins register.
+   * Adds a route. Throws if another route has the same name, or the same path and method. You can
+   * call this only while plugins register.
    */
   route(route: Route): void;
   /**
    * Wraps the application's own routes. You can call this only while plugins register.
-   * 82. Adds a route. Throws if another route has the same name, or the same path and method. You
-   *     can call this only while plugins register.
    */
   middleware(middleware: Middleware): void;
   /**
