@@ -267,7 +267,7 @@ export interface ApplicationParts {
 
 /**
  * Builds a standalone application with accounts, sessions and routes from a definition.
- * `@portico/kit` is such a framework.
+ * `@portico/kit` implements this interface.
  */
 export interface Framework {
   /** Returns the framework's migrations that the definition needs. */

@@ -7,8 +7,8 @@ interface PackagedFeature {
 }
 
 /**
- * The configuration keys that such packages add. To use one of these keys, list the package's
- * feature.
+ * The configuration keys that packages with features add. To use one of these keys, list the
+ * package's feature.
  */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },

@@ -179,7 +179,7 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map without known keys, for example from a function that returns such a map.
+            // A map without known keys, for example the return value of a function.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>

@@ -203,8 +203,8 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
 }
 
 /**
- * Returns a check for demands that no feature meets. It issues no tokens to clients with such a
- * demand.
+ * Returns a check for demands that no feature meets. It issues no tokens to a client with one of
+ * these demands.
  */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(

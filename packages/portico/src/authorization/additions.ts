@@ -31,9 +31,7 @@ export interface AuthorizationAdditions {
   readonly responseModes: ResponseModes;
   /** The checks that features replace, and the parameters that features read. */
   readonly reading: RequestReading;
-  /**
-   * The step before the consent screen, such as a new sign-in. Null if no feature has such a step.
-   */
+  /** The step before the consent screen, such as a new sign-in. Null if no feature adds a step. */
   readonly interaction: Interaction | null;
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;

@@ -8,8 +8,8 @@ export interface ScopeChoices {
   /** Whether the person may leave out this scope, although the client asks for it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add. The page offers such a scope if the client is registered
-   * for it and does not ask for it.
+   * The scopes that the person may add. The page offers one of them if the client is registered for
+   * it and does not ask for it.
    */
   readonly added: readonly string[];
 }

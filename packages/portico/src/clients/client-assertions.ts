@@ -10,7 +10,10 @@ export interface KeyedClient {
   readonly keys: ClientKeys;
 }
 
-/** Authenticates clients with keys by assertions that they sign (RFC 7521 section 4.2). */
+/**
+ * Authenticates clients that have keys. They sign assertions with their keys (RFC 7521 section
+ * 4.2).
+ */
 export interface ClientAssertions extends AssertionReader {
   /** Returns a function that verifies assertions at endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;

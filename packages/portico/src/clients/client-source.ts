@@ -41,8 +41,8 @@ export interface ClientSource {
 export type FetchedFor = PersonReference | { readonly network: string };
 
 /**
- * Returns the initial access tokens that clients can register with. Returns null if the server has
- * no such feature.
+ * Returns the initial access tokens that clients can register with. Returns null if no feature
+ * provides them.
  */
 export function getTokens(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
   return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;

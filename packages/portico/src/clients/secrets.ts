@@ -5,9 +5,9 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is empty or contains only spaces. The server never accepts such a secret. A
- * client that was imported from another server may have the hash of an empty secret, which anyone
- * can guess.
+ * Whether a secret is empty or contains only spaces. The server never accepts an empty secret,
+ * because a client that was imported from another server may have its hash, and anyone can guess
+ * it.
  */
 export function isBlank(secret: string): boolean {
   return secret.trim() === '';

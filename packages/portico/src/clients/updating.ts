@@ -211,7 +211,7 @@ function getShown(
   };
 }
 
-/** Returns the client with these changes. Throws if such a client could not be registered. */
+/** Returns the client with these changes. Throws if a client like this could not be registered. */
 async function changed(client: Client, changes: ClientChanges, server: Server): Promise<Client> {
   const redirectUris = list(
     'redirect URI',

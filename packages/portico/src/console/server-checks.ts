@@ -124,7 +124,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
  * the server cannot. So this function checks their owner.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
-  // Files on Windows do not have such owners.
+  // On Windows, files do not have owners of this kind.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));

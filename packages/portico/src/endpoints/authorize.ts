@@ -146,8 +146,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a form from another site's page. The browser sends no session cookie with such a form.
-   * So redirect the browser with the request's id: the browser sends the cookie with that request.
+   * Handles a form from another site's page. The browser sends no session cookie with this form. So
+   * redirect the browser with the request's id: the browser sends the cookie with that request.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));

@@ -77,7 +77,7 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the key's name makes it the oldest key. An operator gives a key such a name to publish it
+ * Whether the key's name makes it the oldest key. An operator gives a key this name to publish it
  * everywhere before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {

@@ -50,7 +50,7 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the application is unable to keep a secret. The server identifies such a client, but
+   * Whether the application is unable to keep a secret. The server identifies a public client, but
    * does not authenticate it.
    */
   readonly public: boolean;

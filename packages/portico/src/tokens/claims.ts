@@ -57,8 +57,8 @@ export function claimNameProblem(name: string): string | null {
 }
 
 /**
- * Returns the claims that the scopes release, in scope order. For each scope, the OpenID Connect
- * claims come before the configured ones.
+ * Returns the claims that the scopes release, in the order of the scopes. For each scope, the
+ * claims of OpenID Connect come before the configured ones.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];

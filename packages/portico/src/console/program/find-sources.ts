@@ -50,8 +50,8 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file in a package without `exports`, such as `next/headers`. Auth.js imports such a
-        // file too.
+        // A file in a package without `exports`, such as `next/headers`. Auth.js also imports a
+        // file like this.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);

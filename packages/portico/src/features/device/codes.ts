@@ -113,8 +113,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the request and begins the authorization, both or neither. Returns false if the request
-   * has an answer or has expired.
+   * Allows the request and begins the authorization. Does both or neither. Returns false if the
+   * request has an answer or has expired.
    */
   allow(userHash: string, allowed: NewAuthorization, now: number): Promise<boolean> {
     const { family, code } = allowed;

@@ -24,7 +24,7 @@ export const LIFETIME = 600;
 export const INTERVAL = 5;
 /**
  * The maximum number of waiting codes of clients without a secret. The number is limited, because
- * anyone can ask for such a code.
+ * anyone can ask for a code.
  */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
 /** After how many seconds a client should try again if there is no room. */

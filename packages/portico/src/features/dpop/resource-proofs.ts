@@ -78,9 +78,9 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request. Ignores the header `Host`. Returns null for a target
-   * that URL parsers change. No proof can name such a target, because a router may see another path
-   * in it.
+   * Returns the public URL of the request. Ignores the header `Host`. Returns null if URL parsers
+   * change the target. A proof cannot name a target like this, because a router may see another
+   * path in it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

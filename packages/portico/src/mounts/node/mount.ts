@@ -195,7 +195,7 @@ function discard(source: Readable): void {
 /**
  * Undoes the host's parsing of a form. A list becomes a repeated field. An object becomes fields
  * with brackets in their names. A list with one element also becomes a field with brackets, because
- * a parser creates such a list from `a[]=1`, and not from the field `a`.
+ * a parser creates that list from `a[]=1`, and not from the field `a`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {

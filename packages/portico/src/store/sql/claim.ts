@@ -34,8 +34,8 @@ export interface ClaimParameters {
 }
 
 /**
- * Claims one row and inserts another one, both or neither. Returns false if there was no row to
- * claim.
+ * Claims one row and inserts another one. Does both or neither. Returns false if there was no row
+ * to claim.
  *
  * The claim is a write, and the first statement of its transaction. On MySQL, a read before the
  * claim would fix a snapshot, and so could miss a revocation. On other engines, it could cause a

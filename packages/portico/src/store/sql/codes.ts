@@ -38,8 +38,8 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code and issues the tokens, both or neither. If the code was already spent, revokes
-   * the family, unless `secondUse` is `refused`.
+   * Spends the code and issues the tokens. Does both or neither. If the code was already spent,
+   * revokes the family, unless `secondUse` is `refused`.
    */
   spendCode(
     code: StoredGrant,

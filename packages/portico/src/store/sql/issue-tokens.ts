@@ -28,8 +28,8 @@ export function usingGrant(database: Database, claim: string): ClaimAndInsert {
 }
 
 /**
- * Uses a code or refresh token and issues the access token, both or neither. Only this function
- * turns a grant into tokens.
+ * Uses a code or refresh token and issues the access token. Does both or neither. Only this
+ * function turns a grant into tokens.
  */
 export async function issueTokens(
   database: Database,

@@ -19,8 +19,8 @@ export class NewAuthorizations {
   }
 
   /**
-   * Claims the row with these values and begins the authorization, both or neither. Returns false
-   * if there was no row to claim.
+   * Claims the row with these values and begins the authorization. Does both or neither. Returns
+   * false if there was no row to claim.
    */
   begin(
     claim: readonly SqlParameter[],

@@ -43,7 +43,7 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Uses the token and issues its successors, both or neither. If the token was used before,
+   * Uses the token and issues its successors. Does both or neither. If the token was used before,
    * revokes the family.
    *
    * If you pass an encrypted response to store, it replaces the stored one. In that case, the

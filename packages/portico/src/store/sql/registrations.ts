@@ -21,7 +21,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits, and uses the initial access token, both or neither.
+   * Registers a client within the limits, and uses the initial access token. Does both or neither.
    * Simultaneous calls, even in other processes, are counted one after the other.
    */
   async registerClient(
@@ -118,7 +118,10 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
   return work();
 }
 
-/** Runs in turn, so that no other client registers between the count and the insert. */
+/**
+ * Runs while no other registration runs. So no other client registers between the count and the
+ * insert.
+ */
 async function register(
   connection: SqlConnection,
   registration: NewRegistration,
