@@ -46,7 +46,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
    * Default: false.
    */
   readonly showsDetails?: boolean;
-  /** How Portico fetches client documents. Defaults to the system's settings. */
+  /** Settings for fetching client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
    * Measures the server, for example with `opentelemetry()` from `portico/telemetry`. By default,

@@ -203,7 +203,7 @@ export type ScopeInput = string | ScopeConfig;
 
 /** A scope in the configuration as an object. Features add their own keys. */
 export interface ScopeConfig {
-  /** What the scope allows, in words for the person who gives consent. Needed. */
+  /** Describes what the scope allows, for the person who gives consent. Needed. */
   readonly label?: string | undefined;
   /**
    * A longer explanation, which people can open on the consent page and the applications page;

@@ -40,7 +40,7 @@ export interface OAuthServerPluginOptions<Context = unknown> {
    * the system's random source.
    */
   readonly random?: () => number;
-  /** How Portico fetches client documents. Defaults to the system's settings. */
+  /** Settings for fetching client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
    * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys are

@@ -91,7 +91,7 @@ export interface Server {
   readonly givenAccess: () => GivenAccess | null;
   /** Encrypts values that browsers and clients store for the server. */
   readonly sealer: Sealer;
-  /** How the server fetches client documents. */
+  /** Settings for fetching client documents. */
   readonly fetching: FetchJsonOptions;
   /** The paths of the pages for people. */
   readonly paths: BrowserPaths;

@@ -13,7 +13,7 @@ import {
 export interface ShownScope {
   /** The scope's name, as clients request it. */
   readonly name: string;
-  /** What the scope allows. */
+  /** The label, which describes what the scope allows. */
   readonly label: string;
   /** A longer explanation. Null if the scope has no explanation. */
   readonly description: string | null;

@@ -7,7 +7,7 @@ import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Checks for single authorization request parameters. These checks need no client and no key. Of
+ * Checks for single authorization request parameters. These checks need no client and no key. From
  * the configuration, they need only the resources.
  */
 

@@ -24,7 +24,7 @@ export interface ReturnAddress {
   readonly state: string | null;
 }
 
-/** The requested response mode. Absent for `query`, which is the default. */
+/** The requested response mode. If it is absent, the mode is `query`, the default. */
 export interface AskedMode {
   readonly responseMode?: string | undefined;
 }

@@ -35,8 +35,8 @@ export interface ClientSource {
 }
 
 /**
- * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). Of the
- * client, only the network is known.
+ * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). The
+ * server knows only the network of that client.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 

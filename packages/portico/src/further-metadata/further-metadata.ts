@@ -11,7 +11,7 @@ import { FurtherMetadataRecords } from '../store/sql/further-metadata.ts';
 export interface MetadataField {
   /** The field's name, such as `post_logout_redirect_uris`. */
   readonly name: string;
-  /** What messages call one value, such as `post-logout redirect URI`. */
+  /** The name of one value in messages, such as `post-logout redirect URI`. */
   readonly called: string;
   /** The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. */
   readonly option: { readonly flag: string; readonly says: string };

@@ -46,8 +46,8 @@ interface ApplicationScopeRules {
 
 /**
  * Returns the requested scopes, or by default all scopes of the client. Leaves out scopes about a
- * person. A service may request every scope in the metadata, as many clients do. In place of
- * offered scopes that it may not have, it gets the service scope.
+ * person. A service may request every scope in the metadata, as many clients do. It gets the
+ * service scope in place of offered scopes that it may not have.
  */
 function applicationScopes(
   client: Client,

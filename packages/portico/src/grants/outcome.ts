@@ -32,7 +32,7 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** What the log calls each stored grant, and whether a refusal removes a kept response. */
+/** The name of each stored grant in the log, and whether a refusal removes a kept response. */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },

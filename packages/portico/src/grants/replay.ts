@@ -2,7 +2,7 @@ import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
 import type { StoredGrant } from '../store/grant.ts';
 import type { GrantParts } from './parts.ts';
 
-/** What the audit log calls a replay. */
+/** The name of a replay in the audit log. */
 const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 /**

@@ -94,8 +94,8 @@ export async function readText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // U+FFFD stands for bytes that are not UTF-8. A form can contain this character only
-  // percent-encoded.
+  // The decoder has written U+FFFD in place of bytes that are not UTF-8. A valid form can contain
+  // this character only percent-encoded.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 

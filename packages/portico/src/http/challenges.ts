@@ -24,7 +24,7 @@ export interface BindingRefusal extends BindingOffer {
    * scheme.
    */
   readonly presented: boolean;
-  /** The information about the next proof for the response, or null. */
+  /** Information about the next proof, for the response. Null if there is nothing to say. */
   readonly answer: string | null;
 }
 

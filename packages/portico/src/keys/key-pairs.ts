@@ -102,8 +102,8 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool, which Node uses for calls with a callback. `docs/decisions/0026`
- * lists what each algorithm gains.
+ * Signs on Node's thread pool. Node uses the pool if `sign` gets a callback, and `promisify` passes
+ * one. `docs/decisions/0026` lists what each algorithm gains.
  */
 const signOnPool = promisify(sign);
 

@@ -34,8 +34,8 @@ export interface RotationOptions extends Acting {
 }
 
 /**
- * For root: throws if a staged key and its directory have different owners. The server runs as the
- * directory's owner, so it could not read that key.
+ * If this process runs as root, throws if a staged key and its directory have different owners. The
+ * server runs as the directory's owner, so it could not read that key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;

@@ -64,7 +64,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // Of several signers without `signsFrom`, the last one signs.
+  // If several signers have no `signsFrom`, the last one signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -152,7 +152,8 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // The signer has transferred the bytes, for example to another thread.
+    // Ignore this error. The signer has transferred the bytes, for example to another thread, so
+    // they cannot be read any more.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }

@@ -1,6 +1,6 @@
 /**
- * The longest lifetime, age or overlap, in seconds: a century. A Date cannot contain the end of a
- * much longer one.
+ * The longest lifetime, age or overlap, in seconds: a century. If it were much longer, its end
+ * would not fit into a Date.
  */
 export const LONGEST_LIFETIME = 3_155_760_000;
 

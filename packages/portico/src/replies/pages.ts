@@ -19,8 +19,8 @@ export interface ShownPage<View extends keyof PageData> {
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * For redirects that can end anywhere. After its callback, an application may redirect to another
- * site, to a program on this computer or to a private-use scheme.
+ * The target of redirects that can end anywhere. After its callback, an application may redirect to
+ * another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 

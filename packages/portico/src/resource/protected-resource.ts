@@ -36,11 +36,11 @@ export interface PublishedResource {
   readonly stepUp: boolean;
 }
 
-/** What features provide for the protected API. */
+/** The parts that features provide for the protected API. */
 export interface ResourceParts {
-  /** How tokens are bound. Null if tokens are not bound. */
+  /** Describes how tokens are bound. Null if tokens are not bound. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** How clients learn about the API. Null if challenges link to no metadata. */
+  /** Describes how clients learn about the API. Null if challenges link to no metadata. */
   readonly resource: PublishedResource | null;
 }
 

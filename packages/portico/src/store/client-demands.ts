@@ -20,8 +20,8 @@ export interface DemandDescription {
   /** The error for a registration with this demand while the setting is off. */
   readonly unmet: string;
   /**
-   * What happens to clients with this demand while the setting is off. This text continues a
-   * sentence after "so".
+   * The effect on clients with this demand while the setting is off. This text continues a sentence
+   * after "so".
    */
   readonly effect: string;
   /**

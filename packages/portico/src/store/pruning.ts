@@ -24,7 +24,7 @@ export interface ExpiringRows {
    * The property of `PrunedRows` that counts these rows. The feature declares the property there.
    */
   readonly kind: keyof PrunedRows;
-  /** What the console calls the rows, such as `audit events`. */
+  /** The name of the rows in the console, such as `audit events`. */
   readonly called: string;
   /** Which rows are removed. The console prints the name, then `that`, and then this text. */
   readonly which: string;

@@ -19,7 +19,7 @@ export interface AuthorizationRequest {
    * them.
    */
   readonly uiLocales?: string | undefined;
-  /** The response mode. Missing for `query`. */
+  /** The response mode. If it is missing, the mode is `query`. */
   readonly responseMode?: string | undefined;
   /** Whether the client sent the request directly to the server. */
   readonly direct?: true | undefined;

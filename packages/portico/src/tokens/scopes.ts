@@ -36,7 +36,7 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** What the scope allows, in words for the person who gives consent. */
+  /** Describes what the scope allows, for the person who gives consent. */
   readonly label: string;
   /** A longer explanation for the person who gives consent. Null if the label says everything. */
   readonly description: string | null;

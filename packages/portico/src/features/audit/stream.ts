@@ -10,7 +10,7 @@ const STANDARD_OUTPUT = '-';
  */
 const LONGEST_WAIT = 1000;
 
-/** What happened to the previous line. */
+/** The state of the previous line. */
 interface Before {
   /** Whether only a part of the line was written. */
   brokeOff: boolean;

@@ -24,7 +24,7 @@ import type { DeviceView } from './view.ts';
 /** The path of the page where people enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
-/** What refusals call this page. */
+/** The name of this page in refusals. */
 const PLACE = 'The page for device codes';
 
 /** The problem of a code. */

@@ -1,8 +1,11 @@
 import type { Sealer } from '../../server.ts';
 
 /**
- * In milliseconds: how long the server issues the same nonce, how long a nonce is valid, and how
- * far the clocks of two processes may differ.
+ * In milliseconds:
+ *
+ * - `HANDED_OUT`: how long the server issues the same nonce.
+ * - `GOOD`: how long a nonce is valid.
+ * - `CLOCKS_DIFFER`: how far the clocks of two processes may differ.
  */
 const HANDED_OUT = 30_000;
 const GOOD = 180_000;

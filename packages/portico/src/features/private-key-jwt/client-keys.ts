@@ -26,15 +26,17 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * In milliseconds. When the owner withdraws a key, Portico stops accepting it after an hour at
- * most, even if the cache headers allow more.
+ * How long a fetched key set is used without another fetch, in milliseconds. So when the owner
+ * withdraws a key, Portico stops accepting it after an hour at most, even if the cache headers
+ * allow more.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
 /**
- * The maximum number of remembered sets, and of keys in published sets. When there are more, the
- * set that was not used for the longest time is forgotten.
+ * The maximum number of remembered sets (`MOST_REMEMBERED`), and of keys in published sets
+ * (`MOST_PUBLISHED_KEYS`). When there are more, the set that was not used for the longest time is
+ * forgotten.
  */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
