@@ -10,10 +10,10 @@ export interface Visitor {
   readonly request: Request;
 }
 
-/** The number of base64url characters for 128 bits. */
+/** The number of base64url characters that 128 bits need. */
 const SHORTEST_SECRET = 22;
 
-/** Reads the host's accounts. An account that may no longer sign in is treated as missing. */
+/** Reads the host's accounts. If an account may no longer sign in, it is treated as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
 
@@ -22,7 +22,7 @@ export class Accounts {
   }
 
   /**
-   * Returns the person's account as it is now. Returns null if it does not exist or may no longer
+   * Returns the current account of a person. Returns null if it does not exist or may no longer
    * sign in.
    */
   async active(person: PersonReference): Promise<UserInterface | null> {
@@ -30,7 +30,10 @@ export class Accounts {
     return user !== null && isYes(user.isActive()) ? user : null;
   }
 
-  /** Returns the person who is signed in in the browser that sent this request, or null. */
+  /**
+   * Returns the person who is signed in in the browser that sent this request. Returns null if no
+   * person is signed in.
+   */
   async visitor(request: Request): Promise<Visitor | null> {
     const person = await this.#host.signedIn(request);
     if (person !== null) requireStorable('signedIn', person);
@@ -41,8 +44,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the host's browser secret. Throws if it is too short: a secret that can be guessed does
-   * not bind consent to one browser.
+   * Returns the host's browser secret. Throws if the secret is too short, because an attacker could
+   * guess it and use the consent in another browser.
    */
   async #browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await this.#host.browserSecret(request, person);
@@ -57,7 +60,7 @@ export class Accounts {
 }
 
 /**
- * Throws if the store cannot keep this reference exactly. A stored reference must always identify
+ * Throws if the store cannot store this reference exactly. A stored reference must always identify
  * the same person.
  */
 function requireStorable(member: string, person: PersonReference): void {
@@ -67,8 +70,8 @@ function requireStorable(member: string, person: PersonReference): void {
 }
 
 /**
- * Whether an application's answer means yes: `true`, or the 1 that SQLite and MariaDB store for
- * `true`. Any other value, such as a promise, rows or a string, means no.
+ * Whether the application's answer means yes: it is `true`, or the 1 that SQLite and MariaDB store
+ * for `true`. Any other value, such as a promise, a list of rows or a string, means no.
  */
 export function isYes(answer: unknown): boolean {
   return answer === true || answer === 1 || answer === 1n;

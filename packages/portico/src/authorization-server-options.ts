@@ -8,10 +8,11 @@ import type { OutboundOptions } from './http/outbound/fetch-json.ts';
 
 /** The options for creating a server. */
 export interface AuthorizationServerOptions<Context = unknown> {
-  /** The application's public origin, `public_url`. Together with `basePath`, it is the issuer. */
+  /** The application's public origin, `public_url`. Followed by `basePath`, it is the issuer. */
   readonly publicUrl: string;
   /**
-   * The prefix of every endpoint's path, such as `/auth`. It is part of the issuer. Default: empty.
+   * The prefix of every endpoint's path, such as `/auth`. It is a part of the issuer. Default:
+   * empty.
    */
   readonly basePath?: string;
   /** Whether a proxy removes `basePath` before a request arrives. Default: false. */
@@ -29,8 +30,9 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly features?: readonly Feature[];
   /**
-   * The database in which the server stores what it issues. Its schema is `oauthServerMigrations`,
-   * or `migrationsWith(config)` if the configuration switches on features with their own tables.
+   * The database where the server stores what it issues. Its schema comes from
+   * `oauthServerMigrations`. If the configuration turns on features with their own tables, it comes
+   * from `migrationsWith(config)`.
    */
   readonly database: Database;
   /**
@@ -39,21 +41,21 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly clock?: () => number;
   /**
-   * Whether this is development. If true, the error page shows details that are otherwise only in
-   * the log. If `publicUrl` is also on loopback, client documents may be on loopback too. Default:
-   * false.
+   * Whether this is development. If true, error pages show details that are otherwise only in the
+   * log. If `publicUrl` is also a loopback address, client documents may be on loopback too.
+   * Default: false.
    */
   readonly showsDetails?: boolean;
-  /** How Portico fetches client documents. Defaults to the system's settings. */
+  /** Settings for fetching client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
-   * Measures what the server does, for example with `opentelemetry()` from `portico/telemetry`. By
-   * default, the server measures nothing.
+   * Measures the server, for example with `opentelemetry()` from `portico/telemetry`. By default,
+   * the server measures nothing.
    */
   readonly telemetry?: Telemetry;
   /**
-   * The absolute path of a folder with your own messages, one file `<tag>.json` for each language.
-   * They change the texts on the pages or add a language (docs/pages.md). Default: no folder.
+   * The absolute path of a folder with your own messages: one file `<tag>.json` for each language.
+   * They replace texts on the pages or add a language (docs/pages.md). Default: no folder.
    */
   readonly messages?: string;
   /**
@@ -62,7 +64,7 @@ export interface AuthorizationServerOptions<Context = unknown> {
    */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * Returns a number from 0 up to, and not including, 1. It decides which attempts are allowed
+   * Returns a number that is at least 0 and less than 1. It decides which attempts are allowed
    * while an attacker guesses client secrets. Default: the system's random source.
    */
   readonly random?: () => number;

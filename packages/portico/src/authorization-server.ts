@@ -23,115 +23,121 @@ import type { Client } from './store/client.ts';
 import type { ResourceDescription } from './tokens/resource-indicators.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Server properties that features add. Each feature declares its own properties here. */
+/** Properties that features add to the server. Each feature declares its own properties here. */
 export interface FeatureMembers {
   /**
-   * The initial access tokens that clients need to register themselves, if
+   * The initial access tokens with which clients register themselves, if
    * `oauth_server:registration` is on.
    */
   readonly initialAccessTokens: InitialAccessTokens;
 }
 
-/** The authorization server inside your application. */
+/** The authorization server in your application. */
 export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
   /**
-   * The issuer (RFC 8414 section 2): the origin of `public_url`, without a trailing slash, plus
-   * `base_path`.
+   * The issuer (RFC 8414 section 2): the origin of `public_url` without a slash at the end,
+   * followed by `base_path`.
    */
   readonly issuer: string;
   /** `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
-  /** The path prefix of incoming requests: `base_path`, or empty if a proxy removes it. */
+  /** The path prefix of incoming requests. This is `base_path`, or empty if a proxy removes it. */
   readonly mountPath: string;
   /** The validated section `oauth_server`, with defaults. */
   readonly config: OAuthServerConfig;
   /**
-   * The endpoints. Mount each by its path and methods. A handler always returns a response and
-   * never rejects.
+   * The endpoints. Mount each of them with its path and methods. A handler always returns a
+   * response, and never rejects.
    */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The names of the endpoints that the application's CSRF check must exempt, each with the value
-   * true. Includes endpoints that are switched off.
+   * The names of the endpoints that your application's CSRF check must exempt. Each has the value
+   * true. Includes endpoints that are turned off.
    */
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** The registered clients. */
   readonly clients: Clients;
-  /** How applications can become clients without an operator. Features provide these ways. */
+  /**
+   * The ways in which applications can become clients without an operator. Features provide them.
+   */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether an application can become a client without an operator. */
+  /** Whether applications can become clients without an operator. */
   readonly admitsUnverified: boolean;
   /** Whether clients can authenticate with their own keys. */
   readonly takesKeys: boolean;
   /** The grant types that the server offers. */
   readonly grantTypes: GrantTypes;
-  /** The requirements that a client can be registered with, such as bound tokens. */
+  /** The demands that a client can be registered with, such as bound tokens. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles that the server applies to clients. */
   readonly profiles: Profiles;
-  /** Lists and ends access. */
+  /** Lists authorizations and ends access. */
   readonly access: Access;
   /**
-   * Returns the current problems with the keys that this client authenticates with. Fetches
-   * published keys. Returns an empty list for a client without keys.
+   * Returns the current problems of the keys that this client authenticates with. Fetches the keys
+   * if the client publishes them. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
   /** The signing keys from `key_path` and from key signers. */
   readonly keys: KeyRing;
   /**
    * Returns the authorization request that sent this browser to your sign-in page. `returnTo` is
-   * where the page sends people next. Returns null if that is not the authorization endpoint. Also
-   * returns null if the request belongs to another browser, is older than `consent_ttl`, or is not
-   * the last one that sent this browser to sign-in. Throws unless the host has `tellsWhoWaits`.
+   * where your page sends people next. Throws unless the host has `tellsWhoWaits`.
+   *
+   * Returns null in these cases:
+   *
+   * - `returnTo` does not lead to the authorization endpoint.
+   * - The request belongs to another browser, or is older than `consent_ttl`.
+   * - Another request has sent this browser to sign-in since then.
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
-  /** Whether a scope with this name is built in or configured. */
+  /** Whether the server has a scope with this name, built in or configured. */
   offers(scope: string): boolean;
   /**
-   * Returns those scopes whose permission the person has now. It does not matter what the person
-   * has allowed clients.
+   * Returns those of the scopes whose permission the person has now. It does not check what the
+   * person has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * Adds what the protected API needs besides tokens. Call it before the server handles requests.
+   * Adds the needs of the protected API besides tokens. Call it before the server handles requests.
    */
   serveResource(needs: ResourceNeeds): void;
   /** The resources in `oauth_server:resources`. Empty if there are none. */
   readonly resources: readonly ResourceDescription[];
   /**
-   * Returns the API with this URL, one of `oauth_server:resources` or `oauth_server:audience`. It
-   * accepts only tokens for this URL. Throws for any other URL.
+   * Returns the API with this URL, which is one of `oauth_server:resources` or
+   * `oauth_server:audience`. It accepts only tokens for this URL. Throws for any other URL.
    *
    * @example
    * server.resource('https://shop.example/api').withToken(request, answer);
    */
   resource(url: string): ProtectedApi;
   /**
-   * Removes expired rows in small batches. You can call it while the server handles requests. Calls
-   * `onBatch` after each batch with the totals so far.
+   * Removes expired rows in small batches. You can call it while the server handles requests. After
+   * each batch, it calls `onBatch` with the totals so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** The expiring rows of features, which `prune` also removes. */
+  /** The rows of features that expire. `prune` removes them too. */
   readonly expiring: readonly ExpiringRows[];
-  /** The host, with defaults for what your application left out. */
+  /** The host, with defaults for the methods and properties that your application has left out. */
   readonly host: CompleteHost;
   /**
-   * Passes an event to the host, as the server does with its own events. Also stores the event if
-   * storing is on. Never rejects. The methods on `audit` read the stored events.
+   * Passes an event to the host, as the server does with its own events. If storing is on, also
+   * stores the event. Never rejects. With the methods of `audit`, you can read the stored events.
    */
   readonly audit: ServerAudit;
-  /** What protected resources say about bound tokens. Null if tokens are not bound to keys. */
+  /** How protected resources describe bound tokens. Null if tokens are not bound to keys. */
   readonly binding: BindingOffer | null;
   /**
-   * Receives measurements from the server and from what is mounted with it. Null without the option
-   * `telemetry`.
+   * Receives measurements from the server and from everything that is mounted with it. Null if
+   * there is no option `telemetry`.
    */
   readonly measuring: Measuring | null;
-  /** Delivers messages of features to other systems, at least once. */
+  /** Delivers the messages of features to other systems, at least once. */
   readonly outbox: Outbox;
-  /** What the doctor examines for each feature. */
+  /** The parts of the doctor's report that are about features. */
   readonly examinations: readonly Examination[];
-  /** Encrypts values that browsers or clients store for the server. */
+  /** Encrypts texts that browsers or clients store for the server. */
   readonly sealing: Sealing;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;

@@ -1,10 +1,12 @@
 import type { ConfigurationProblem } from '@portico/sql';
 
-/** The branding for views. Views can write all of it into a page without escaping. */
+/**
+ * The branding in the form that views use. Views can write each value into a page without escaping.
+ */
 export interface BrandingView {
   /** Custom properties for a style sheet. Empty if no color is set. */
   readonly styles: string;
-  /** Null if there is no logo. */
+  /** The logo. Null if the application has no logo. */
   readonly logo: {
     readonly src: string;
     readonly dark: string | null;
@@ -12,15 +14,15 @@ export interface BrandingView {
   } | null;
 }
 
-/** The look of an application's pages. */
+/** The branding of an application's pages. */
 export interface Branding {
   /** The data for views. */
   readonly view: BrandingView;
-  /** The logos that Portico serves from files. */
+  /** The logos that Portico reads from files and serves. */
   readonly logos: readonly ServedLogo[];
 }
 
-/** A logo from a file. */
+/** A logo that was read from a file. */
 export interface ServedLogo {
   /** The name of its endpoint. */
   readonly name: string;
@@ -30,16 +32,16 @@ export interface ServedLogo {
   readonly respond: (request: Request) => Response;
 }
 
-/** The application whose pages get the branding. */
+/** The application that the branding is for. */
 export interface BrandedPlace {
-  /** The application's folder; null if it is unknown. */
+  /** The application's folder. Null if the folder is unknown. */
   readonly directory: string | null;
   /** `base_path`. */
   readonly basePath: string;
-  /** The application's whole configuration; empty if only `oauth_server` is known. */
+  /** The application's whole configuration. Empty if only `oauth_server` is known. */
   readonly application: Readonly<Record<string, unknown>>;
 }
 
-/** The branding, the problems that prevent its use, or null for Portico's own design. */
+/** The branding, or the problems that prevent its use. Null means Portico's own design. */
 export type FoundBranding =
   Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

@@ -6,32 +6,33 @@ import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
 
 /**
- * Defaults for the methods and properties that a host leaves out. Each function is called when the
- * server is created, if its default is needed.
+ * Defaults for methods and properties that a host leaves out. When the server is created, the
+ * functions whose default is needed are called.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
   /**
-   * Returns the address of the current request if the framework's request has none. Null if
-   * unknown.
+   * Returns the address of the current request. Called if the framework's request has no address.
+   * Returns null if it is unknown.
    */
   clientAddress(): string | null;
-  /** Receives events in addition to the log. */
+  /** Receives audit events. They are also written to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
 /**
- * Completes the application's host. Adds defaults for missing methods and properties, and passes
- * the request's context to each method. The kit's host is already complete and is not wrapped.
+ * Completes the host of an application. Adds defaults for missing methods and properties, and
+ * passes the context of the request to each method. The kit's host is already complete, so this
+ * function is not used for it.
  */
 export function completeHost<Context>(
   host: Host<Context>,
   defaults: HostDefaults,
   browsers: Browsers,
 ): CompleteHost {
-  // The value comes from the mount. The application chooses the type that fits its mount.
+  // The mount sets the context. The application chooses a type that fits its mount.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
@@ -87,7 +88,7 @@ export function completeHost<Context>(
   };
 }
 
-/** Returns the host's page for another authentication as a function. */
+/** Returns the host's page for another authentication in the form of a function. */
 function completeReauthenticateUrl<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -109,8 +110,8 @@ interface BrowserMembers {
 }
 
 /**
- * Returns the host methods that deal with a browser. They use the host's own secret, or a Portico
- * cookie.
+ * Returns the host methods that deal with a browser. They use the host's own browser secret, or a
+ * cookie of Portico.
  */
 function getBrowser<Context>(
   host: Host<Context>,
@@ -166,8 +167,8 @@ function getBrowser<Context>(
 }
 
 /**
- * Throws unless a text is a path on this host. A page on another origin could not send people back,
- * because `return_to` is a path.
+ * If the value is a text, throws unless it is a path on this host. A page on another origin could
+ * not send people back, because `return_to` is a path.
  */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
@@ -178,7 +179,7 @@ function requirePath(member: string, given: unknown): void {
 }
 
 /**
- * Returns the path with `returnTo` as the parameter `return_to`, and with `acr_values` if there are
+ * Returns the path with `returnTo` as the parameter `return_to`. Adds `acr_values` if there are
  * any.
  */
 export function withReturn(
@@ -192,8 +193,8 @@ export function withReturn(
 }
 
 /**
- * Returns the address from the framework's request. `ip` follows the framework's proxy setting.
- * Otherwise this is the remote address of Node's connection.
+ * Returns the address in the framework's request. `ip` follows the proxy setting of the framework.
+ * If it is missing, uses the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {
   const { ip, socket } = (context ?? {}) as {
@@ -204,7 +205,10 @@ function addressIn(context: unknown): string | null {
   return typeof address === 'string' ? address : null;
 }
 
-/** Writes an audit event as a log line. Writes the member `authorization` as `authorizationId`. */
+/**
+ * Writes an audit event as a line in the log. The line contains the member `authorization` under
+ * the name `authorizationId`.
+ */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };
   const named = authorization === undefined ? {} : { authorizationId: authorization };

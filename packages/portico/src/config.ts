@@ -18,7 +18,10 @@ const seconds = z
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
-/** The claims that a scope releases. A problem names the list or one claim, not the whole scope. */
+/**
+ * The schema for the claims that a scope releases. A problem names the list or one claim, and not
+ * the whole scope.
+ */
 const claims = z
   .custom<readonly string[]>(() => true)
   .superRefine((value: unknown, context) => {
@@ -43,13 +46,13 @@ const scopeShape = {
   claims: claims.optional(),
 };
 
-/** The keys that the core reads in a scope that is configured as an object. */
+/** The keys of a scope object that the core reads. */
 export const SCOPE_KEYS: readonly string[] = Object.keys(scopeShape);
 
-/** The validated settings of a scope that is configured as an object. */
+/** The settings of a scope object after validation. */
 export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
 
-/** `more` contains the keys that features add. */
+/** Returns the schema of one scope. `more` contains the keys that features add to a scope. */
 function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings, ScopeInput> {
   const settings = z.strictObject({ ...scopeShape, ...more }) as unknown as z.ZodType<
     ScopeSettings,
@@ -119,8 +122,8 @@ const languages = z.union(
 );
 
 /**
- * The configuration keys that the core reads in the section `oauth_server`, with their defaults.
- * Times are in seconds.
+ * The keys of the section `oauth_server` that the core reads, with their defaults. Times are in
+ * seconds.
  */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
@@ -148,29 +151,29 @@ export const coreShape = {
   languages: languages.optional(),
 };
 
-/** The validated section `oauth_server`. Features add their own keys. */
+/** The section `oauth_server` after validation. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
 /**
- * The settings that you write in the section `oauth_server`. A missing or undefined setting has its
- * default.
+ * The settings that you write in the section `oauth_server`. A missing or undefined setting gets
+ * its default.
  */
 export interface OAuthServerConfigInput {
   /** Your application's name, as people know it. Needed. */
   readonly name?: string | undefined;
   /**
    * The scopes that clients can request, each with a label for people. To grant a scope, a person
-   * needs the permission with the scope's name, or the permission that you set. `openid`, `profile`
-   * and `email` are built in. Needed.
+   * needs the permission with the scope's name, or another permission that you set. `openid`,
+   * `profile` and `email` are built in. Needed.
    */
   readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
   /** The URL of the API that tokens are for (RFC 8707); none. */
   readonly audience?: string | undefined;
-  /** Your sign-in page: a route name, or a path that begins with `/`; `login`. */
+  /** Your sign-in page: the name of a route, or a path that begins with `/`; `login`. */
   readonly login_route?: string | undefined;
   /** Whether the plugin adds the endpoints to the application's routes; true. */
   readonly routes?: boolean | undefined;
-  /** Returns claims about a person, in addition to those in the profile. */
+  /** Returns claims about a person, in addition to the claims in the profile. */
   readonly claims?: ClaimsMapper | undefined;
   /** The directory of the signing keys; `storage/oauth/keys`. */
   readonly key_path?: string | undefined;
@@ -182,25 +185,25 @@ export interface OAuthServerConfigInput {
   readonly id_token_ttl?: number | undefined;
   /** How long an authorization code lives, in seconds; 60. */
   readonly code_ttl?: number | undefined;
-  /** How long a person may take to answer the consent screen, in seconds; 600. */
+  /** How long a person may take to answer on the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * The page languages: true for all, or a list of tags (BCP 47). A person who asks for none of
-   * them gets the first one. Add more languages with files (docs/pages.md). Without this setting,
+   * The languages of the pages: true for all, or a list of tags (BCP 47). The first one is for
+   * people who ask for none of them. You can add languages with files (docs/pages.md). By default,
    * the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
 }
 
-/** Audit settings. Features add their keys. */
+/** Settings for the audit. Features add their keys. */
 export interface AuditConfigInput {}
 
-/** A scope as you configure it: the label, or an object. */
+/** A scope in the configuration: its label, or an object. */
 export type ScopeInput = string | ScopeConfig;
 
-/** The scope settings as an object. Features add their own keys. */
+/** A scope in the configuration as an object. Features add their own keys. */
 export interface ScopeConfig {
-  /** What the scope allows, in words for the person who is asked. Needed. */
+  /** Describes what the scope allows, for the person who gives consent. Needed. */
   readonly label?: string | undefined;
   /**
    * A longer explanation, which people can open on the consent page and the applications page;
@@ -211,20 +214,20 @@ export interface ScopeConfig {
   readonly permission?: string | undefined;
   /**
    * The claims from `getProfile()` and `oauth_server:claims` that the scope releases in ID tokens
-   * and at UserInfo, while the person has its permission. You cannot list the protocol's own
-   * claims, such as `sub`; none.
+   * and at UserInfo, while the person has the scope's permission. You cannot list claims of the
+   * protocol itself, such as `sub`; none.
    */
   readonly claims?: readonly string[] | undefined;
 }
 
 /**
- * Validates a configuration key: a zod 4 schema, from any copy of zod. `Input` is the type of the
- * value that you write, and `Output` is the type after validation.
+ * The schema of a configuration key: a zod 4 schema, from any copy of zod. `Input` is the type of
+ * the value that you write, and `Output` is the type after validation.
  *
  * @example
  * const retention: ConfigSchema<number> = z.int().min(1).default(30);
  */
 export interface ConfigSchema<Output = unknown, Input = unknown> {
-  /** Zod's internal data. Portico uses only the two types. */
+  /** Internal data of zod. Portico uses only the two types. */
   readonly _zod: { readonly output: Output; readonly input: Input };
 }

@@ -20,7 +20,8 @@ export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerC
 export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
 /**
- * As `oauthServerConfiguration`, but also accepts the configuration keys of your own features.
+ * Returns a schema like `oauthServerConfiguration` that also accepts the configuration keys of your
+ * own features.
  *
  * @example
  * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:
@@ -50,7 +51,7 @@ export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
 
 /**
  * Returns the configuration keys that features add, each with its schema. Throws if a key already
- * exists, because its schema would replace an existing check.
+ * exists, because the new schema would replace the existing check.
  */
 function getKeys(
   features: readonly Feature[],
@@ -70,7 +71,7 @@ function getKeys(
   return Object.fromEntries(found) as z.ZodRawShape;
 }
 
-/** The settings that you write in `branding`. */
+/** The value that you write in `branding`. */
 export type BrandingInput = OAuthServerConfigInput extends { readonly branding?: infer Given }
   ? NonNullable<Given>
   : never;

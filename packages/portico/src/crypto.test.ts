@@ -13,7 +13,7 @@ import {
 
 const KEY = derivedKey('0123456789abcdef0123456789abcdef', 'tests');
 
-/** The same text with another byte at this place. */
+/** Returns the text with another byte at this place. */
 function altered(text: string, place: number): string {
   const bytes = Buffer.from(text, 'base64url');
   const at = place < 0 ? bytes.length + place : place;
@@ -34,7 +34,7 @@ test('an ordered identifier starts with the time in twelve digits, so that text 
   expect(orderedIdentifier(7)).not.toBe(orderedIdentifier(7));
 });
 
-// The next version must still find what a database or a browser keeps.
+// The next release must still find the values that a database or a browser has stored.
 test('a token is stored as its SHA-256 in base64url', () => {
   expect(tokenHash('abc')).toBe(createHash('sha256').update('abc').digest('base64url'));
   expect(tokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
@@ -49,7 +49,7 @@ test('a keyed hash is the HMAC-SHA-256 of its parts, and different lists of part
 });
 
 test('a derived key comes from HKDF with SHA-256 and no salt, for one purpose', () => {
-  // RFC 5869 section 2, for one block: extract, then expand.
+  // This is RFC 5869 section 2 for one block: extract, then expand.
   const mac = (key: Uint8Array, ...parts: (string | Uint8Array)[]) =>
     createHmac('sha256', key)
       .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
@@ -67,7 +67,7 @@ test.each(['', 'Grüße, 世界'])(
     const sealed = sealText(KEY, 'about', content);
     expect(openText(KEY, 'about', sealed)).toBe(content);
     expect(sealText(KEY, 'about', content)).not.toBe(sealed);
-    // 12 unique bytes, the content, and 16 bytes that prove it.
+    // The result has 12 unique bytes, the content, and 16 bytes that authenticate it.
     const bytes = Buffer.from(sealed, 'base64url');
     expect(bytes.length).toBe(28 + Buffer.byteLength(content));
   },

@@ -18,25 +18,25 @@ export function randomIdentifier(): string {
 }
 
 /**
- * Returns an identifier that sorts by time: 12 hexadecimal digits with the milliseconds since 1970,
- * then 80 random bits. So new rows are next to each other in a table. The identifier is not a
- * secret.
+ * Returns an identifier that sorts by time. It has 12 hexadecimal digits with the milliseconds
+ * since 1970, and then 80 random bits. So new rows are next to each other in a table. The
+ * identifier is not a secret.
  */
 export function orderedIdentifier(now: number): string {
   return now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
 }
 
 /**
- * Returns the SHA-256 hash of a token or code in base64url. The store keeps only this hash. A slow
- * hash is not needed for 256 random bits.
+ * Returns the SHA-256 hash of a token or code, in base64url. The store contains only this hash. A
+ * slow hash is not needed, because tokens and codes have 256 random bits.
  */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
 /**
- * Returns the HMAC-SHA-256 of the parts in base64url. The parts are delimited, so that different
- * lists of parts never have the same input.
+ * Returns the HMAC-SHA-256 of the parts, in base64url. The parts are separated, so different lists
+ * of parts never give the same input.
  */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
@@ -47,16 +47,16 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Returns a key for one purpose. Derives it with HKDF and SHA-256 from a secret with at least 256
- * random bits.
+ * Returns a key for one purpose. It is derived with HKDF and SHA-256 from a secret that has at
+ * least 256 random bits.
  */
 export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
 /**
- * Encrypts the content with AES-256-GCM and returns base64url. The result does not contain `about`,
- * but `openText` needs the same value.
+ * Encrypts the content with AES-256-GCM, and returns base64url. The result does not contain
+ * `about`. Pass the same `about` to `openText`.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);
@@ -69,7 +69,8 @@ export function sealText(key: Uint8Array, about: string, content: string): strin
 /** Decrypts text from `sealText` with the same key and `about`. Returns null for any other text. */
 export function openText(key: Uint8Array, about: string, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url');
-  // Several base64url texts can decode to the same bytes. Accept only the one that we write.
+  // Several base64url texts can decode to the same bytes. Accept only the text that `sealText`
+  // writes.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), {
     authTagLength: TAG_BYTES,

@@ -22,7 +22,7 @@ export type OAuthErrorCode =
   | RegistrationErrorCode
   | keyof FurtherErrorCodes;
 
-/** The error codes of features' grants. A feature declares its own here. */
+/** The error codes of the features' grants. A feature declares its own codes here. */
 export interface FurtherErrorCodes {}
 
 /** The registration error codes that this server sends, from RFC 7591 section 3.2.2. */
@@ -30,20 +30,21 @@ export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_met
 
 /**
  * A refusal that the server reports to the client. The message becomes `error_description`. So it
- * is plain ASCII without quotes (RFC 6749 section 5.2), and contains nothing from the request.
+ * must be plain ASCII without quotes (RFC 6749 section 5.2), and contain no text from the request.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
-  /** The response parameter `error`. */
+  /** The value of the response parameter `error`. */
   readonly code: OAuthErrorCode;
   /**
-   * The exact reason, only for the log and never for the client. Contains no secret, token or code.
+   * The exact reason. It is only for the log and never for the client. It contains no secret, token
+   * or code.
    */
   readonly detail: string | null;
-  /** The authorization's id, for the log. The id grants no access. Null if unknown. */
+  /** The id of the authorization, for the log. It grants no access. Null if it is unknown. */
   authorization: string | null = null;
 
-  /** `description` becomes `error_description`; `detail` stays in the log. */
+  /** `description` becomes `error_description`. `detail` is only for the log. */
   constructor(code: OAuthErrorCode, description: string, detail: string | null = null) {
     super(description);
     this.code = code;
@@ -52,16 +53,16 @@ export class OAuthError extends Error {
 }
 
 /**
- * The request needs a proof that the client has a key. The proof is missing, is not valid, or lacks
- * what this server requires.
+ * A request that needs a proof of the client's key has no valid proof. The proof is missing, is not
+ * valid, or does not contain what this server requires.
  */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
-  /** The exact reason, only for the log. */
+  /** A code for the exact reason, only for the log. */
   readonly code: BearerErrorCode;
   /** Further detail, only for the log. */
   readonly detail: string;
-  /** Response header fields, such as the nonce for the next proof. */
+  /** Header fields for the response, such as the nonce for the next proof. */
   readonly fields: Readonly<Record<string, string>>;
 
   /** `message` becomes `error_description`. */
@@ -78,10 +79,13 @@ export class KeyProofError extends Error {
   }
 }
 
-/** Too many wrong client secrets were sent before this request. A later attempt may succeed. */
+/**
+ * Too many wrong client secrets were sent before this request, so it has to wait. A later attempt
+ * may succeed.
+ */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
-  /** The waiting time in seconds. */
+  /** How long to wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(wait: number) {
@@ -98,7 +102,7 @@ export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
   /** The reason, only for the log. */
   readonly detail: string;
-  /** The waiting time in seconds. */
+  /** How long to wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(detail: string, retryAfter: number) {
@@ -117,7 +121,7 @@ export class NotNowError extends Error {
   readonly tooMuch: boolean;
   /** The reason, only for the log. */
   readonly detail: string;
-  /** The waiting time in seconds. */
+  /** How long to wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(
@@ -136,7 +140,7 @@ export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
   /** Which registrations reached the limit: those from one network, or all together. */
   readonly of: 'network' | 'all';
-  /** The waiting time in seconds. */
+  /** How long to wait, in seconds. */
   readonly retryAfter: number;
 
   constructor(of: 'network' | 'all', wait: number) {
@@ -155,17 +159,15 @@ export class BodyTooLargeError extends Error {
 
 /**
  * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1). The server shows
- * a page instead. The message and title are in English, for the log. `text` is for the person, in
- * their language.
+ * a page instead. The message and the title are in English, for the log. `text` is for the person,
+ * in the person's language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
   /** The exact reason, for the log. The page also shows it under `APP_ENV=dev`. */
   readonly detail: string | null;
-  /**
-   * The number of seconds after which the same request may succeed. Null if it will not succeed.
-   */
+  /** After how many seconds the same request may succeed. Null if it will not succeed. */
   readonly retryAfter: number | null;
   /**
    * A link to another page on this server. Null if the person can only go back to the application.
@@ -207,10 +209,7 @@ export interface PageLink {
   readonly text: Text;
 }
 
-/**
- * The error codes that protected resources return (RFC 6750 section 3.1). Features may add their
- * own.
- */
+/** The error codes of protected resources (RFC 6750 section 3.1). Features may add codes. */
 export interface BearerErrorCodes {
   /** The request has no token. */
   readonly missing_token: true;
@@ -221,7 +220,7 @@ export interface BearerErrorCodes {
   /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * No token would help, because the person lacks the permission. Only with
+   * No token would help, because the person does not have the permission. Only with
    * `oauth_server:challenge`.
    */
   readonly access_denied: true;
@@ -230,33 +229,35 @@ export interface BearerErrorCodes {
 /** Why a protected resource refuses a request. */
 export type BearerErrorCode = keyof BearerErrorCodes;
 
-/** A request to a protected resource had no token that allows it. */
+/** A request to a protected resource has no token that allows it. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /**
-   * The response parameter `error`. The response has no `error` if the token is missing (RFC 6750
-   * section 3.1).
+   * The value of the response parameter `error`. If the request has no token, the response contains
+   * no `error` (RFC 6750 section 3.1).
    */
   readonly code: BearerErrorCode;
-  /** The scope that the request needs. Null if any valid token would do. */
+  /** The scope that the request needs. Null if any valid token is sufficient. */
   readonly scope: string | null;
   /** The exact reason, only for the log. */
   readonly detail: string | null;
-  /** The refused request's id, which the response includes. Null if unknown. */
+  /** The id of the refused request. The response contains it. Null if it is unknown. */
   readonly requestId: string | null;
   /**
    * The URL of the resource's metadata (RFC 9728), for the challenge. Null if challenges do not
-   * name it.
+   * link to it.
    */
   readonly resourceMetadata: string | null;
-  /** What the challenge says about bound tokens. Null if tokens are not bound to keys. */
+  /** How the challenge describes bound tokens. Null if tokens are not bound to keys. */
   readonly binding: BindingRefusal | null;
-  /** The id of the token's authorization, for the log. The id grants no access. Null if unknown. */
+  /**
+   * The id of the token's authorization, for the log. It grants no access. Null if it is unknown.
+   */
   readonly authorization: string | null;
-  /** Further parameters of the challenge. */
+  /** Additional parameters for the challenge. */
   readonly parameters: Readonly<Record<string, string>>;
 
-  /** `scope` is the scope that the request needs, if any. */
+  /** `scope` is the scope that the request needs. It is null if any valid token is sufficient. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,
@@ -292,28 +293,27 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
 
 /**
  * A client cannot be registered as requested. The message gives the reason in one line, for the
- * person who asked.
+ * person who made the request.
  */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
 /**
- * An administrator asked for something that does not exist or is malformed. The message gives the
- * reason in one line.
+ * An administrator has asked for something that does not exist or is malformed. The message gives
+ * the reason in one line.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/**
- * The host did not respond in time. The problem is in the host, and a later attempt may succeed.
- */
+/** The host did not respond in time. The problem is in the host. A later attempt may succeed. */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 
   /**
-   * `member` is the host method that was called. `patience` is the waiting time in milliseconds.
+   * `member` is the host method that was called. `patience` is how long the server waited, in
+   * milliseconds.
    */
   constructor(member: string, patience: number) {
     super(`Host.${member} did not respond within ${patience} ms`);

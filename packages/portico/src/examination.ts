@@ -9,8 +9,8 @@ export interface Examination {
   /** The part's name in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What this part examines. To examine clients, the store must be reachable. Findings about
-   * registered clients appear with the clients. Default: the application.
+   * What this part examines. An examination of clients runs only if the store responds. Findings
+   * about registered clients appear together with the clients. Default: the application.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
   /** Returns the current findings. */
@@ -32,20 +32,21 @@ export interface ExaminedServer {
 }
 
 /**
- * The application that the doctor examines. The host kit's `Application` has this type. Without the
- * kit, pass your store and schema. The doctor then skips the other checks.
+ * The application that the doctor examines. The `Application` of the host kit has this type.
+ * Without the kit, pass your store and your schema. The doctor then skips the other checks.
  */
 export interface ExaminedApplication {
   /**
-   * The server's store. Without `transaction`, the doctor cannot detect a full disk with SQLite.
+   * The server's store. If it has no `transaction`, the doctor cannot detect a full disk with
+   * SQLite.
    */
   readonly database: WrittenStore & { readonly schema?: string | null };
   /**
-   * The store's connection pool: its maximum size, and how long a connection is used, in seconds.
-   * Leave it out, or set it to null, if it is unknown or the store has no pool.
+   * The connection pool of the store: its maximum size, and for how many seconds it uses a
+   * connection. Leave this out, or set it to null, if it is unknown or the store has no pool.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
-  /** Returns every schema step. `migrationStatus` from `portico` reads them from a store. */
+  /** Returns every migration. `migrationStatus` from `portico` reads them from a store. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Whether a route with this name exists. */
   hasRoute?(name: string): boolean;
@@ -63,7 +64,7 @@ export interface ExaminedApplication {
 
 /**
  * Fetches a JSON document. Does not follow redirects. Returns an error as a finding. `statuses` are
- * the accepted HTTP statuses. Default: only 200.
+ * the HTTP statuses to accept. By default, this is only 200.
  */
 export type FetchDocument = (
   url: string,
@@ -76,6 +77,6 @@ export interface FetchedDocument {
   readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
-  /** The local address that this process sends from. */
+  /** The local address from which this process sends. */
   readonly from: string | null;
 }

@@ -49,55 +49,58 @@ import type { ScopeHeading } from './tokens/scopes.ts';
 /** Configuration keys, each with its schema. */
 export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
 
-/** The validated values of these configuration keys. */
+/** The values of these configuration keys after validation. */
 export type ConfigOf<Shape extends ConfigShape> = {
   readonly [Key in keyof Shape]?: Shape[Key]['_zod']['output'] | undefined;
 };
 
 /**
- * A server feature, independent of any server's configuration. `Config` is the section
- * `oauth_server` with the feature's own keys. Each function receives it.
+ * A feature of the server. It does not depend on the configuration of one server. `Config` is the
+ * section `oauth_server` with the feature's own keys. Each function receives it.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** The feature's name in problems, in lower snake case. */
   readonly name: string;
   /** The feature's configuration keys under `oauth_server`. */
   readonly config?: ConfigShape;
-  /** The feature's top-level configuration keys, if the server is a plugin in a kit application. */
+  /**
+   * The feature's top-level configuration keys. They exist if the server is a plugin of a kit
+   * application.
+   */
   readonly applicationConfig?: ConfigShape;
-  /** The feature's configuration keys in a scope that is configured as an object. */
+  /** The configuration keys that the feature adds to a scope object. */
   readonly scopeConfig?: ConfigShape;
   /**
-   * The headings in lists of scopes, in order. A scope appears below the first heading that accepts
-   * it.
+   * Returns headings for lists of scopes, in order. A scope appears below the first heading that
+   * accepts it.
    */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
-  /** Returns the problems with settings that are valid alone but not together. */
+  /** Returns the problems of settings that are valid alone, but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /**
-   * Returns the migrations of the feature's own tables, in order. Return none where the feature is
-   * switched off. Names begin with `oauth_server_`, the feature's name, and a number:
-   * `oauth_server_device_0001_codes`. A released migration never changes.
+   * Returns the migrations of the feature's own tables, in order. Return no migrations if the
+   * feature is turned off. A name begins with `oauth_server_`, followed by the feature's name and a
+   * number: `oauth_server_device_0001_codes`. A released migration never changes.
    */
   migrations?(config: Config): readonly Migration[];
   /**
-   * Whether the feature sends messages through the outbox (`Server.outbox`). Where one does, the
-   * store has the tables of the outbox.
+   * Whether the feature sends messages through the outbox (`Server.outbox`). If any feature does,
+   * the store has the tables of the outbox.
    */
   sendsMessages?(config: Config): boolean;
   /** The feature's error codes, in addition to the core's. */
   readonly errorCodes?: readonly string[];
   /** Returns the `Authorization` schemes for its tokens. */
   tokenSchemes?(config: Config): readonly string[];
-  /** The requirements that clients can be registered with. */
+  /** The demands that clients can be registered with. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
-  /** Fields of clients' metadata (RFC 7591 section 2) that the feature adds. */
+  /** Fields that the feature adds to the metadata of clients (RFC 7591 section 2). */
   readonly clientMetadata?: readonly OfferedField<Config>[];
-  /** Returns how applications can become clients without an operator. */
+  /** Returns the ways in which applications can become clients without an operator. */
   arrivals?(config: Config): readonly ClientArrival[];
   /** Returns the resources that tokens can be for, in addition to `oauth_server:audience`. */
   resources?(config: Config, publicUrl: string): readonly ResourceDescription[];
-  /** Returns the issuers outside this server whose assertions it accepts. */
+  /** Returns the issuers outside of this server whose assertions the feature accepts. */
   trustedIssuers?(config: Config): readonly TrustedIssuer[];
   /** The security profile that the feature offers. */
   readonly profile?: ProfileOffer<Config>;
@@ -105,19 +108,20 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly signingAlgorithms?: readonly AlgorithmForm[];
   /** Message catalogs for languages besides English, by language tag (BCP 47). */
   readonly messages?: Catalogs;
-  /** The feature's endpoints, which exist where the feature is switched on. */
+  /** The feature's endpoints. They exist only if the feature is turned on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Loads the feature's console commands. */
   commands?(): Promise<AddCommands>;
   /**
-   * Returns how the pages look. Returns null to use another feature's branding, or Portico's own
-   * design.
+   * Returns the branding of the pages. Return null to use another feature's branding or Portico's
+   * own design.
    */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
   /**
-   * Measures a server for the application's `telemetry`. Called only if the application has one,
-   * before the server's parts are created. `log` works once the server has started. `errorCodes`
-   * are the error codes of all features. Only one feature may have this.
+   * Measures a server for the application's `telemetry`. Called only if the application has a
+   * telemetry, and before the parts of the server are created. You can use `log` after the server
+   * has started. `errorCodes` are the error codes of all features. At most one feature can have
+   * this function.
    */
   measuring?(
     telemetry: Telemetry,
@@ -126,7 +130,7 @@ export interface Feature<Config = OAuthServerConfig> {
     errorCodes: readonly string[],
   ): Measuring;
   /**
-   * Adds the feature to a server. Called once for each server, even if the feature is switched off.
+   * Adds the feature to a server. Called once for each server, even if the feature is turned off.
    */
   start?(server: Server, config: Config): Contribution;
   /**
@@ -136,33 +140,33 @@ export interface Feature<Config = OAuthServerConfig> {
   register?(application: Application, server: AuthorizationServer): void;
 }
 
-/** A requirement, with a check whether a server meets it. */
+/** A demand of clients, with a check whether a server meets it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
-  /** Whether a server with this configuration meets the requirement. */
+  /** Whether a server with this configuration meets the demand. */
   meets(config: Config): boolean;
 }
 
-/** A field of clients' metadata, with a check whether a server offers it. */
+/** A field in the metadata of clients, with a check whether a server offers it. */
 export interface OfferedField<Config = OAuthServerConfig> extends MetadataField {
   /** Whether a server with this configuration offers the field. */
   isOffered(config: Config): boolean;
 }
 
-/** A security profile, with its demands on a server. */
+/** A security profile, with what it requires of a server. */
 export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfile {
   /** Whether the profile applies to the whole server. */
   isServers(config: Config): boolean;
-  /** The `oauth_server` settings that the profile sets if it applies to the whole server. */
+  /** The `oauth_server` settings that the profile sets when it applies to the whole server. */
   readonly demanded: Readonly<Record<string, unknown>>;
   /**
-   * What features must contribute if the profile applies to the whole server. Without it, the
-   * server does not start.
+   * The contributions that features must make when the profile applies to the whole server. If one
+   * is missing, the server does not start.
    */
   readonly needs: readonly (keyof Contribution)[];
-  /** Returns the problems with the configuration if the profile applies to the whole server. */
+  /** Returns the problems of the configuration when the profile applies to the whole server. */
   problems(config: Config): readonly ConfigurationProblem[];
   /**
-   * Returns the configuration keys that are off, but must be on if the profile applies to single
+   * Returns the configuration keys that are off, but must be on when the profile applies to single
    * clients.
    */
   missing(config: Config): readonly string[];
@@ -172,7 +176,7 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
 export interface Contribution {
   /** Metadata members (RFC 8414 section 2). */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Values for lists in the metadata of the OpenID provider that the server has already. */
+  /** Values for lists that the metadata of the OpenID provider already contains. */
   readonly metadataValues?: MetadataValues;
   /** Finds clients that were never registered. At most one feature can provide this. */
   readonly clientSource?: ClientSource;
@@ -188,41 +192,48 @@ export interface Contribution {
    * provide this.
    */
   readonly directRequests?: DirectRequests;
-  /** Refuses an authorization request that a client sent only through a browser. */
+  /**
+   * Returns an error for an authorization request that a client must not send through a browser
+   * only.
+   */
   readonly indirectRefusal?: IndirectRefusal;
-  /** Accepts a redirect URI that is not registered for the client. */
+  /** Returns whether to accept a redirect URI that is not registered for the client. */
   readonly mayRedirect?: MayRedirect;
-  /** Response modes besides the query: how responses reach a client's redirect URI. */
+  /** Response modes in addition to `query`. A mode sends responses to a client's redirect URI. */
   readonly responseModes?: readonly SendingMode[];
   /**
-   * Checks of authorization requests that replace the core's, by their names in
+   * Checks of authorization requests that replace the core's checks. The names are those in
    * authorization/checks.ts.
    */
   readonly requestChecks?: Readonly<Record<string, RequestCheck>>;
   /**
    * Parameters of authorization requests that the feature reads. A client may send each of them
-   * once. They are kept while the request waits, and are then in `AuthorizationRequest.further`.
+   * once. They stay with the request while it waits. After that, they are in
+   * `AuthorizationRequest.further`.
    */
   readonly requestParameters?: readonly string[];
   /**
-   * Sends signed-in persons to a page of the host before the consent screen. At most one feature
-   * can provide this.
+   * Sends signed-in people to a page of the host before the consent screen. At most one feature can
+   * provide this.
    */
   readonly interaction?: Interaction;
   /**
    * Returns members for ID tokens and introspection responses, from the details that an interaction
-   * kept with the authorization.
+   * has stored with the authorization.
    */
   readonly describe?: DescribesDetails;
-  /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
+  /** Returns the methods of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
    * Finds the scopes that a person has allowed a client before. A new authorization also contains
-   * them, if the protected API asks for that (`ResourceNeeds.stepUp`). At most one feature can
-   * provide this.
+   * these scopes if the protected API asks for that (`ResourceNeeds.stepUp`). At most one feature
+   * can provide this.
    */
   readonly earlierScopes?: EarlierScopes;
-  /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
+  /**
+   * Whether to drop a requested scope that cannot be granted. If no feature drops it, the server
+   * refuses the request.
+   */
   readonly dropsScope?: DropsScope;
   /**
    * What a person can choose on the consent page. At most one feature can provide this.
@@ -233,29 +244,29 @@ export interface Contribution {
    * offered.
    */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
-  /** Endpoints that do not use the server. The server does not measure or log their requests. */
+  /** Endpoints that do not use the server. The server does not measure or log requests to them. */
   readonly plainEndpoints?: readonly Endpoint[];
   /** The server properties that the feature declares in `FeatureMembers`. */
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
-  /** The feature's grant types, which clients can be registered for. */
+  /** The feature's grant types. Clients can be registered for them. */
   readonly grants?: readonly GrantType[];
   /**
-   * Confirms and ends access that an organization gave instead of the person. At most one feature
-   * can provide this. Without it, no such access is valid.
+   * Checks and ends access that an organization gave in place of the person. At most one feature
+   * can provide this. If none does, the server accepts no such access.
    */
   readonly givenAccess?: GivenAccess;
-  /** Checks each token before the server issues it, and can refuse it. */
+  /** Checks each token before the server issues it. Throws to refuse the token. */
   readonly issuanceCheck?: IssuanceCheck;
   /**
-   * The path of the page where people revoke access, including the base path. At most one feature
+   * The path of the page where people revoke access. It contains the base path. At most one feature
    * can provide this.
    */
   readonly accessPath?: string;
   /** Client logos. At most one feature can provide this. */
   readonly logos?: ClientLogos;
   /**
-   * Verifies client secrets instead of the host's hasher. It must accept the hashes that the host's
-   * hasher made. At most one feature can provide this.
+   * Verifies client secrets in place of the host's hasher. It must accept the hashes that the
+   * host's hasher has made. At most one feature can provide this.
    */
   readonly secretHasher?: PasswordHasher;
   /**
@@ -263,23 +274,23 @@ export interface Contribution {
    * provide this.
    */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
-  /** Tells clients about the protected API. At most one feature can provide this. */
+  /** Describes the protected API to clients. At most one feature can provide this. */
   readonly resource?: PublishedResource;
   /** Receives audit events in addition to the host. At most one feature can provide this. */
   readonly auditSink?: AuditSink;
-  /** Delivers the feature's messages from the outbox, by their kind. */
+  /** Delivers the feature's messages from the outbox, for each kind of message. */
   readonly deliveries?: Readonly<Record<string, Deliver>>;
-  /** The feature's rows that expire and are then removed. */
+  /** The feature's rows that expire. The server then removes them. */
   readonly expiring?: ExpiringRows;
-  /** Whether the feature accepts single-use values, such as a signed statement. */
+  /** Whether the feature uses single-use values, such as a signed text. */
   readonly usesOnce?: boolean;
   /** Returns what the doctor examines for this feature. */
   readonly examination?: (parts: Parts) => Examination;
 }
 
 /**
- * The server parts that feature endpoints can use. They are created after every feature has
- * started.
+ * The parts of the server that a feature's endpoints can use. They are created after every feature
+ * has started.
  */
 export interface Parts {
   /** The registered clients. */
@@ -293,28 +304,28 @@ export interface Parts {
   /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /**
-   * Authenticates these clients at the endpoints with these paths. A client assertion may name any
-   * of these endpoints as its audience.
+   * Returns the authentication for these clients at the endpoints with these paths. A client
+   * assertion may name any of these endpoints as its audience.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /**
-   * Returns the details for an authorization that this request's person allows on a feature's page.
-   * Undefined for none.
+   * Returns the details for an authorization that the person of this request allows on a feature's
+   * page. Returns undefined if there are no details.
    */
   authorizationDetails(request: Request): Promise<Details | undefined>;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
   /** The path of the page where people revoke access. Null if no feature provides it. */
   readonly accessPath: string | null;
-  /** Returns the whole server. Call it only while handling a request. */
+  /** Returns the whole server. Call it only while you handle a request. */
   readonly server: () => AuthorizationServer;
   /** The application that the doctor examines. Null if only its store is known. */
   readonly examined: ExaminedApplication | null;
 }
 
 /**
- * Defines a feature. Each of its functions receives the section `oauth_server` with the feature's
- * `config` keys.
+ * Defines a feature. Each of its functions receives the section `oauth_server`, with the keys in
+ * the feature's `config`.
  */
 export function defineFeature<Shape extends ConfigShape>(
   feature: Feature<OAuthServerConfig & ConfigOf<Shape>> & { readonly config?: Shape },

@@ -3,8 +3,8 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from './crypto.ts';
 
 /**
- * Returns a form token, which protects against forged requests: a page on another site cannot know
- * it. It is keyed with the browser secret. `about` begins with the form's name. Then it contains
+ * Returns a form token. It protects against forged requests, because a page on another site cannot
+ * know it. Its key is the browser secret. `about` begins with the form's name. After that, it names
  * what the form does, to what, and for whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {

@@ -9,7 +9,7 @@ export function builtInViews(): string {
 }
 
 /**
- * The defaults without the kit: built-in views, a log on standard output, and a hasher that
+ * The defaults without the kit: the built-in views, a log on standard output, and a hasher that
  * computes one hash at a time.
  */
 export const OWN_DEFAULTS: HostDefaults = {

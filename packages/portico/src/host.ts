@@ -5,37 +5,42 @@ import type { PasswordHasher } from './defaults/password-hasher.ts';
 import type { PersonReference, UserInterface } from './person.ts';
 
 /**
- * What the authorization server needs from your application. Portico has no accounts, sign-in or
- * permissions. It calls your host at every request, and trusts the answer. It never calls a host
- * method inside a store transaction.
+ * The methods that the authorization server needs from your application. Portico has no accounts,
+ * sign-in or permissions. It calls your host at every request, and trusts the answer. It never
+ * calls a host method inside a store transaction.
  *
  * `Context` is the type of the last argument of every method: the value that the mount passes with
- * a request. That is Express's `req`, Fastify's `request`, or what you passed to the
- * `portico/fetch` handler. It is undefined outside a request, as in a console command.
+ * a request. For Express it is `req`, and for Fastify it is `request`. For `portico/fetch`, it is
+ * the value that you pass to the handler. It is undefined outside of a request, as in a console
+ * command.
  */
 export interface Host<Context = unknown> {
   /**
-   * Returns the person who is signed in in this browser, or null. Do not derive the person from a
-   * bearer token.
+   * Returns the person who is signed in in this browser, or null. Do not use a bearer token to find
+   * the person.
    */
   signedIn(request: Request, context: Context): Promise<PersonReference | null>;
-  /** Loads an account as it is now, never from a cache. Returns null for an unknown account. */
+  /**
+   * Loads the current data of an account, never from a cache. Returns null for an unknown account.
+   */
   loadAccount(person: PersonReference, context: Context): Promise<UserInterface | null>;
   /** Whether this person has this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
-   * Returns the account that an identity provider means by this subject, or null if it means none.
-   * Issuer, tenant and subject identify the person; never use an e-mail address instead.
-   * Called for each assertion and at each use of a token that was issued for one, so that you can
-   * end the access at any time. Without this method, Portico uses the links that an operator adds
-   * with `oauth:link:create`.
+   * Returns the account of the person that an identity provider names with this subject. Returns
+   * null if the person has no account. Issuer, tenant and subject together identify the person.
+   * Never use an e-mail address instead.
+   *
+   * Portico calls this for each assertion, and at each use of a token that was issued for one. So
+   * you can end the access at any time. If your host has no such method, Portico uses the links
+   * that an operator adds with `oauth:link:create`.
    */
   accountFor?(assertion: AssertedAccount, context: Context): Promise<PersonReference | null>;
   /**
-   * Finds people for an administrator. Compares the text with a part of the name or e-mail address,
-   * ignoring case, or with the id. The text has 1 to 100 characters. Returns at most `limit`
-   * people, which is a small number. Without this method, the administrator's pages find people by
-   * provider and id only.
+   * Finds people for an administrator. The text matches a part of the name or e-mail address,
+   * ignoring case, or the whole id. It has 1 to 100 characters. Return at most `limit` people,
+   * which is a small number. If your host has no such method, the administrator's pages find people
+   * only by provider and id.
    */
   findPeople?(text: string, limit: number, context: Context): Promise<readonly UserInterface[]>;
   /**
@@ -45,77 +50,85 @@ export interface Host<Context = unknown> {
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
    * Whether your sign-in page shows which application the person signs in for. If true, Portico
-   * gives the browser this information in an encrypted cookie for the path of `loginUrl`. Your page
-   * reads it with `AuthorizationServer.waitingFor`. Default: false.
+   * stores this information in an encrypted cookie for the path of `loginUrl`. Your page reads it
+   * with `AuthorizationServer.waitingFor`. Default: false.
    */
   readonly tellsWhoWaits?: boolean;
   /**
-   * Ends this browser's session, so that another person can sign in. The browser secret must change
-   * with it. Instead of a function, you can give the path of a sign-out page, such as `/logout`.
-   * That page then redirects to its parameter `return_to`. Without `signOut`, "Not you?" ends the
-   * request and tells the person what to do next. Needed for `oauth_server:logout`.
+   * Ends the session in this browser, so that another person can sign in. The browser secret must
+   * change with it.
+   *
+   * Instead of a function, you can give the path of a sign-out page, such as `/logout`. The page
+   * must then redirect to its parameter `return_to`. If your host has no `signOut`, the button "Not
+   * you?" ends the request and tells the person what to do next. Needed for `oauth_server:logout`.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
-   * Returns when and how the signed-in person last authenticated in this session: typed a password
-   * or used a passkey. Using the session does not count. Returns null if you do not know. Needed
-   * for `oauth_server:reauthentication`.
+   * Returns when and how the signed-in person last authenticated in this session, for example with
+   * a password or a passkey. Using the session does not count. Returns null if you do not know it.
+   * Needed for `oauth_server:reauthentication`.
    */
   authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
   /**
    * Your page where a signed-in person authenticates again. After that, it must redirect to
    * `returnTo`, a path in your application. If you give a path such as `/login/again`, Portico adds
-   * `returnTo` as the parameter `return_to`, and the wish of a client as `acr_values`. Needed for
-   * `oauth_server:reauthentication`.
+   * two parameters: `returnTo` as `return_to`, and the levels that a client asks for as
+   * `acr_values`. Needed for `oauth_server:reauthentication`.
    */
   readonly reauthenticateUrl?:
     string | ((returnTo: string, asked: AskedAuthentication, context: Context) => string);
   /**
    * Returns a random secret for this browser session, with at least 128 bits (22 base64url
-   * characters). Portico uses it to bind consent to the browser and the person. The secret must
-   * stay the same while a person is signed in. It must change when they sign out or another person
-   * signs in. Portico never sends it to a browser or client. Without this method, Portico sets a
-   * cookie.
+   * characters). Portico uses it to bind consent to the browser and the person.
+   *
+   * The secret must stay the same while a person is signed in. It must change when they sign out or
+   * another person signs in. Portico never sends it to a browser or client. If your host has no
+   * such method, Portico sets a cookie.
    */
   browserSecret?(request: Request, context: Context): Promise<string>;
   /** Hashes client secrets. You can use your password hasher. Default: argon2id. */
   readonly passwordHasher?: PasswordHasher;
-  /** Renders a view such as `oauth/consent`. Replaces the built-in views, which are the default. */
+  /**
+   * Renders a view such as `oauth/consent`, in place of the built-in views. By default, Portico
+   * renders the built-in views.
+   */
   render?(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
   /**
-   * Returns the client's IP address, with or without a port, or null if it is unknown. Portico uses
-   * it to slow down guessing. Behind a proxy, return the address that the proxy reports. Text that
-   * is not an IP address is treated as null. Default: `ip` of the framework's request, to which
-   * Express, Fastify and Koa apply their proxy setting. Without `ip`, the remote address of Node's
-   * connection.
+   * Returns the client's IP address, with or without a port. Returns null if it is unknown. Portico
+   * uses the address to slow down guessing. Behind a proxy, return the address that the proxy
+   * reports. Portico treats text that is not an IP address as null.
+   *
+   * Default: `ip` of the framework's request, to which Express, Fastify and Koa apply their proxy
+   * setting. If there is no `ip`, the remote address of Node's connection.
    */
   clientAddress?(request: Request, context: Context): string | null;
   /**
-   * Receives an event for your audit log. The server waits for the result before it responds.
-   * Default: writes a log line.
+   * Receives an event for your audit log. The server waits for the result before it responds. By
+   * default, Portico writes a line to the log.
    */
   audit?(event: AuditEvent, context: Context): Promise<void>;
   /**
-   * Receives log lines for an operator. They never contain a secret, token or code. Default: JSON
-   * on standard output.
+   * Receives lines for an operator. They never contain a secret, token or code. Default: JSON on
+   * standard output.
    */
   readonly log?: Log;
   /**
-   * Called once for each browser request, after the response is made and before it is sent. If you
-   * store the session in a cookie, append its `Set-Cookie` to `response.headers`. Not called for
-   * requests from clients, which use no session.
+   * Called once for each browser request, after the response is created and before it is sent. If
+   * you store the session in a cookie, append its `Set-Cookie` to `response.headers`. Not called
+   * for requests from clients, because they use no session.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
 /**
- * Whom a trusted issuer means: the claims `iss`, `tenant` and `sub` of an assertion. Issuers with
- * tenants may give one `sub` to different people in different tenants, so compare all three.
+ * The person that a trusted issuer names in an assertion, by the claims `iss`, `tenant` and `sub`.
+ * Issuers with tenants may give the same `sub` to different people in different tenants, so compare
+ * all three.
  */
 export interface AssertedAccount {
   /** The issuer, as in `oauth_server:trusted_issuers`. */
   readonly issuer: string;
-  /** The issuer's tenant, as configured. Null if it has none. */
+  /** The issuer's tenant, as configured. Null if the issuer has no tenant. */
   readonly tenant: string | null;
   /** The person's identifier at this issuer, at most 255 characters. */
   readonly subject: string;
@@ -123,71 +136,72 @@ export interface AssertedAccount {
 
 /** When and how a person authenticated. */
 export interface Authentication {
-  /** The time, exact to the millisecond. */
+  /** The time of the authentication, exact to the millisecond. */
   readonly at: Date;
-  /** The level of assurance that was reached: `acr` in OpenID Connect Core section 2. */
+  /** The level of assurance of the authentication: `acr` in OpenID Connect Core section 2. */
   readonly acr?: string | undefined;
-  /** The methods that were used, such as `pwd` or `otp` (RFC 8176 section 2). */
+  /** The methods of the authentication, such as `pwd` or `otp` (RFC 8176 section 2). */
   readonly amr?: readonly string[] | undefined;
 }
 
 /** How a person should authenticate. */
 export interface AskedAuthentication {
-  /** The levels of assurance that would do, the preferred one first. Empty if any would do. */
+  /**
+   * The accepted levels of assurance, the preferred level first. Empty if any level is accepted.
+   */
   readonly acrValues: readonly string[];
 }
 
-/**
- * A host with all methods and properties. Each method receives the context of the current request.
- */
+/** A host with all methods and properties. Each method uses the context of the current request. */
 export interface CompleteHost {
-  /** As `Host.signedIn`. */
+  /** See `Host.signedIn`. */
   signedIn(request: Request): Promise<PersonReference | null>;
-  /** As `Host.loadAccount`. */
+  /** See `Host.loadAccount`. */
   loadAccount(person: PersonReference): Promise<UserInterface | null>;
-  /** As `Host.holdsPermission`. */
+  /** See `Host.holdsPermission`. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-  /** As `Host.accountFor`. Null if the host has no such method. */
+  /** See `Host.accountFor`. Null if the host has no such method. */
   readonly accountFor: ((assertion: AssertedAccount) => Promise<PersonReference | null>) | null;
-  /** As `Host.findPeople`. Null if the host has no such method. */
+  /** See `Host.findPeople`. Null if the host has no such method. */
   readonly findPeople: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
-  /** As `Host.browserSecret`, for the signed-in person. */
+  /** See `Host.browserSecret`. Called for the signed-in person. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
   /**
-   * As `Host.signOut`. Returns the URL that the browser opens next, on its way to `returnTo`.
+   * See `Host.signOut`. Returns the URL that the browser opens next, on its way to `returnTo`.
    * Returns null if the server cannot sign the person out.
    */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /**
-   * Ends the session, as `Host.signOut` does. Returns null if it has ended, or the URL of the page
-   * that ends it, on its way to `returnTo`. Null if the host cannot end sessions.
+   * Ends the session, like `Host.signOut`. Returns null if the session has ended. Otherwise,
+   * returns the URL of the page that ends it, on the way to `returnTo`. The property is null if the
+   * host cannot end sessions.
    */
   readonly endSession: ((request: Request, returnTo: string) => Promise<string | null>) | null;
-  /** As `Host.loginUrl`. */
+  /** See `Host.loginUrl`. */
   loginUrl(returnTo: string): string;
-  /** As `Host.authenticatedAt`. Null if the host has no such method. */
+  /** See `Host.authenticatedAt`. Null if the host has no such method. */
   readonly authenticatedAt: ((request: Request) => Promise<Authentication | null>) | null;
-  /** As `Host.reauthenticateUrl`. Null if the host has no such page. */
+  /** See `Host.reauthenticateUrl`. Null if the host has no such page. */
   readonly reauthenticateUrl: ((returnTo: string, asked: AskedAuthentication) => string) | null;
-  /** As `Host.tellsWhoWaits`. */
+  /** See `Host.tellsWhoWaits`. */
   readonly tellsWhoWaits: boolean;
-  /** As `Host.passwordHasher`. */
+  /** See `Host.passwordHasher`. */
   readonly passwordHasher: PasswordHasher;
-  /** As `Host.render`. */
+  /** See `Host.render`. */
   render(view: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** As `Host.clientAddress`. */
+  /** See `Host.clientAddress`. */
   clientAddress(request: Request): string | null;
-  /** As `Host.audit`. */
+  /** See `Host.audit`. */
   audit(event: AuditEvent): Promise<void>;
-  /** As `Host.log`. */
+  /** See `Host.log`. */
   readonly log: Log;
-  /** As `Host.commit`. Null if there is nothing to call. */
+  /** See `Host.commit`. Null if the host has no such method. */
   readonly commit: ((request: Request, response: Response) => Promise<void>) | null;
 }
 
 /**
- * Returns the client address of a request in canonical form, or null if the host knows no IP
- * address.
+ * Returns the client address of a request in canonical form. Returns null if the host does not know
+ * a valid IP address.
  */
 export function callerAddress(host: CompleteHost, request: Request): string | null {
   const address = host.clientAddress(request);

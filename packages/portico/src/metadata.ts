@@ -7,7 +7,7 @@ import type { Server } from './server.ts';
 import { VERIFIED_ALGORITHMS } from './keys/jws/public-keys.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
-/** The lists of the metadata that features can add values to. */
+/** Lists in the metadata to which features can add values. */
 export interface MetadataValues {
   readonly prompt_values_supported?: readonly string[];
   readonly claims_supported?: readonly string[];
@@ -16,21 +16,20 @@ export interface MetadataValues {
 /** The metadata that features add. */
 export interface MetadataAdditions {
   readonly members: Readonly<Record<string, unknown>>;
-  /** Values that features add to lists of the server. */
+  /** Values that features add to the server's lists. */
   readonly values: MetadataValues;
   /** The supported response modes. */
   readonly responseModes: readonly string[];
 }
 
-/** Whether a client that no operator registered can be granted `openid`. */
+/** Whether the server can grant `openid` to a client that no operator registered. */
 function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | null): boolean {
   return keys.some(({ algorithm }) => profile?.idTokenAlgorithms.includes(algorithm) ?? true);
 }
 
 /**
- * Returns the scopes that metadata names. Many unverified clients ask for every scope that they
- * find there. So if the server accepts them, the list contains only scopes that they can be
- * granted.
+ * Returns the scopes that metadata lists. Many unverified clients request every scope in this list.
+ * So if the server accepts such clients, the list contains only scopes that they can get.
  */
 function supportedScopes(
   { scopes, admitsUnverified, profiles }: Server,
@@ -48,8 +47,8 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
 }
 
 /**
- * Returns the authentication methods for each endpoint, and the algorithms for signed assertions
- * where the endpoint accepts them (RFC 8414 section 2).
+ * Returns the authentication methods for each endpoint. If an endpoint accepts signed assertions,
+ * also returns their algorithms (RFC 8414 section 2).
  */
 function authenticationMethods(
   takesKeys: boolean,
@@ -68,8 +67,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API on another server may authenticate with a secret, even if the profile forbids that for
-    // clients (decision 45).
+    // An API on another server may authenticate with a secret, even if the profile does not allow
+    // that for clients (decision 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),
@@ -105,8 +104,8 @@ export function authorizationServerMetadata(
 }
 
 /**
- * Returns the same metadata with the members that OpenID Connect Discovery 1.0 section 3 adds. It
- * always lists RS256, even without a key for it, unless the profile does not allow RS256.
+ * Returns the same metadata, and the members that OpenID Connect Discovery 1.0 section 3 adds. It
+ * lists RS256 even if the server has no key for it, unless the profile does not allow RS256.
  */
 export function openidProviderMetadata(
   server: Server,

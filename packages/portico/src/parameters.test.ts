@@ -20,7 +20,7 @@ function posted(body: BodyInit, type: string | null = FORM): Request {
   return request;
 }
 
-/** The message for the client, and the detail for the log. */
+/** Returns the error code, the message for the client, and the detail for the log. */
 async function refusal(refused: () => unknown): Promise<readonly [string, string, string | null]> {
   try {
     await refused();

@@ -7,16 +7,16 @@ import { quoted, quotedList } from './quoting.ts';
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * Request parameters. A parameter without a value is treated as missing. A repeated parameter is an
- * error (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of a request. A parameter without a value counts as missing. A repeated parameter
+ * is an error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
   /**
-   * Returns the value, or undefined if it is missing. Throws `invalid_request` if the parameter is
-   * repeated.
+   * Returns the value. Returns undefined if the parameter is missing. Throws `invalid_request` if
+   * it is repeated.
    */
   get(name: string): string | undefined;
-  /** As `get`, but throws `invalid_request` if the parameter is missing. */
+  /** Returns the value, like `get`. Also throws `invalid_request` if the parameter is missing. */
   require(name: string): string;
   /** Whether the parameter is repeated. */
   isRepeated(name: string): boolean;
@@ -34,14 +34,14 @@ export function queryParameters(request: Request): Parameters {
 }
 
 /**
- * Returns the parameters in a form body with at most 64 KiB. Throws if any parameter is repeated,
+ * Returns the parameters in a form body of at most 64 KiB. Throws if any parameter is repeated,
  * even an unknown one.
  */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
 }
 
-/** Returns the fields in a form body with at most 64 KiB. */
+/** Returns the fields in a form body of at most 64 KiB. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!isForm(request)) {
     const sent = request.headers.get('content-type');
@@ -52,11 +52,15 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readText(request, FORM_LIMIT, refuseBody);
-  // The constructor removes a leading question mark, because it expects a query.
+  // Keep a question mark at the beginning. The constructor would remove it, because it expects a
+  // query.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
-/** As `createParameters`, but throws at once if any parameter is repeated, even an unknown one. */
+/**
+ * Returns the parameters, like `createParameters`. Throws immediately if any parameter is repeated,
+ * even an unknown one.
+ */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);
   if (repeated.size > 0) {
@@ -107,8 +111,8 @@ function readParameters(sent: URLSearchParams) {
 }
 
 /**
- * Turns a failed body into an error. A sender who disconnects gets `invalid_request`, because that
- * is not a server error.
+ * Turns a failure to read the body into an error. If the sender has disconnected, the error is
+ * `invalid_request`, because this is not an error of the server.
  */
 function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');

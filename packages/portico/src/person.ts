@@ -1,8 +1,8 @@
-/** The types for people that the authorization server and the host kit share. */
+/** The types for people. The authorization server and the host kit share them. */
 
 /**
- * Identifies an account and contains no data about it. Sessions store this pair. Portico compares
- * it byte by byte.
+ * Identifies an account, and contains no data about it. Sessions store these two values. Portico
+ * compares them byte by byte.
  */
 export interface PersonReference {
   /** The account provider's name, at most 64 characters. */
@@ -11,26 +11,29 @@ export interface PersonReference {
   readonly id: string;
 }
 
-/** A person's standard claims (OpenID Connect Core 5.1), as far as the host knows them. */
+/**
+ * The standard claims about a person (OpenID Connect Core section 5.1), as far as the host knows
+ * them.
+ */
 export interface Profile {
   /** The full name, for display. */
   readonly name?: string | undefined;
   /** The person's email address. */
   readonly email?: string | undefined;
-  /** Whether the address has been verified as the person's. */
+  /** Whether the address was verified as the person's address. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
 
 /** The host's user model. */
 export interface UserInterface {
-  /** Which account this is. */
+  /** Identifies this account. */
   readonly reference: PersonReference;
-  /** Whether this account may sign in now; false for a suspended one. */
+  /** Returns whether this account may sign in now. Return false for a suspended account. */
   isActive(): boolean;
   /**
-   * Returns what the host knows about this person. The consent screen shows it, and clients receive
-   * the parts that the granted scopes cover.
+   * Returns what the host knows about this person. The consent screen shows it. Clients receive the
+   * claims that the granted scopes release.
    */
   getProfile(): Profile;
 }
@@ -39,9 +42,9 @@ export interface UserInterface {
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Returns why this cannot identify an account, or null if it can. Some engines change ill-formed
- * text, so that two people could become one. Engines also differ in how they reject or cut NUL and
- * long text.
+ * Returns why this cannot identify an account. Returns null if it can. Some engines change
+ * ill-formed text, so two people could become one. Engines also differ in how they treat NUL and
+ * long text: some reject it, and others cut it.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -55,13 +58,13 @@ export function personProblem(person: PersonReference): string | null {
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
-  // Most texts are short, so counting their characters is not necessary.
+  // Most texts are short, so their characters need not be counted.
   if (text.length > longest && Array.from(text).length > longest)
     return `has at most ${longest} characters`;
   return null;
 }
 
-/** Whether both name the same account. */
+/** Whether both references identify the same account. */
 export function samePerson(one: PersonReference, other: PersonReference): boolean {
   return one.provider === other.provider && one.id === other.id;
 }

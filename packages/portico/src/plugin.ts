@@ -25,12 +25,12 @@ import { getSpeakingOptions } from './tokens/scopes.ts';
 import { migrationsWith } from './assembly/migrations.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
-/** The plugin's options, in addition to the configuration. */
+/** The options of the plugin, in addition to the configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * Your host contract, which replaces the kit's accounts, sessions and sign-in. You can also give
-   * a function that receives the kit application and returns the host. The kit application provides
-   * what the host leaves out: log, views, hasher and audit.
+   * Your host contract, in place of the kit's accounts, sessions and sign-in. You can also give a
+   * function that receives the kit application and returns the host. For parts that the host leaves
+   * out, the kit application provides the defaults: log, views, hasher and audit.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
   /**
@@ -39,11 +39,11 @@ export interface OAuthServerPluginOptions<Context = unknown> {
    */
   readonly clock?: () => number;
   /**
-   * Returns a number from 0 up to, but not including, 1. Tests can pass their own source. Default:
+   * Returns a number that is at least 0 and less than 1. Tests can pass their own source. Default:
    * the system's random source.
    */
   readonly random?: () => number;
-  /** How Portico fetches client documents. Defaults to the system's settings. */
+  /** Settings for fetching client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
    * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys are
@@ -58,9 +58,9 @@ export interface OAuthServerPluginOptions<Context = unknown> {
 }
 
 /**
- * Creates the kit plugin for the authorization server. It adds the section `oauth_server`, the
- * schema, the console commands, and `token()` for your own routes. It also adds the endpoints,
- * unless `oauth_server:routes` is false.
+ * Creates the plugin with which a kit application becomes an authorization server. It adds the
+ * section `oauth_server`, the schema, the console commands, and `token()` for your own routes. It
+ * also adds the endpoints, unless `oauth_server:routes` is false.
  */
 export function oauthServer<Context = unknown>({
   host,
@@ -195,7 +195,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The kit is not handling this request.
+        // The request did not come through the kit.
         return null;
       }
     },
@@ -204,8 +204,8 @@ function kitDefaults(application: Application): HostDefaults {
 }
 
 /**
- * Returns the kit application's host contract. Throws a ConfigurationError if an application mounts
- * Portico without a `host`.
+ * Returns the host contract of the kit application. If an application mounts Portico without a
+ * `host`, throws a ConfigurationError.
  */
 function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;

@@ -7,34 +7,34 @@ import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts'
  * provides it.
  */
 export interface SecurityProfile {
-  /** The profile's name in registrations, in client rows and on the console. */
+  /** The name of the profile in registrations, in client rows and on the console. */
   readonly name: string;
-  /** The text about the profile in the command's help, after the profile's name. */
+  /** The text that describes the profile in the command's help. It follows the profile's name. */
   readonly says: string;
   /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithms for ID tokens. If a client asks for none, Portico uses the first one for which
-   * the server has a key.
+   * The algorithms for ID tokens. If a client does not choose one, Portico uses the first of them
+   * for which the server has a key.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
-  /** The methods with which clients may authenticate to get tokens. */
+  /** The authentication methods with which clients may get tokens. */
   readonly authenticationMethods: readonly string[];
   /** The maximum lifetime of a code, in seconds. */
   readonly longestCode: number;
-  /** The status of redirects in response to GET. */
+  /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays valid after use. If true, Portico does not replace it. */
+  /** Whether a refresh token stays valid after its use. If true, Portico does not replace it. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier is treated as a wrong one. */
+  /** Whether a missing code verifier counts as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
-  /** Whether an assertion's `aud` must be the issuer, as one string. */
+  /** Whether the `aud` of an assertion must be the issuer, as one string. */
   readonly onlyIssuerIsAudience: boolean;
-  /** Returns why this client cannot get tokens now, or null if it can. */
+  /** Returns why this client cannot get tokens now. Returns null if it can. */
   clientProblem(client: ClientMetadata): string | null;
   /**
-   * Returns why this client cannot be registered, or null if it can. Also checks what matters only
-   * at registration.
+   * Returns why this client cannot be registered. Returns null if it can. Also checks rules that
+   * apply only at registration.
    */
   registrationProblem(client: ClientMetadata): string | null;
 }
@@ -49,13 +49,14 @@ interface GovernedClient {
 export interface OfferedProfile extends SecurityProfile {
   /** Whether the profile applies to the whole server. */
   readonly isServers: boolean;
-  /** The configuration keys that the profile needs and that are off. */
+  /** The configuration keys that are off, although the profile needs them. */
   readonly missing: readonly string[];
 }
 
 const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
 /**
- * Applies to clients with a profile that no feature on this server provides. They get no tokens.
+ * The profile of clients whose profile no feature of this server provides. These clients get no
+ * tokens.
  */
 const UNKNOWN: SecurityProfile = {
   name: '',
@@ -88,22 +89,22 @@ export class Profiles {
     return this.#offered.map(({ name }) => name);
   }
 
-  /** Returns the profile with this name. Null for no name. */
+  /** Returns the profile with this name. Returns null if the name is null. */
   named(name: string | null): SecurityProfile | null {
     return name === null ? null : (this.#offeredAs(name) ?? UNKNOWN);
   }
 
   /**
-   * Returns the profile that applies to this client: its own, or the server's. Null if no profile
-   * applies.
+   * Returns the profile that applies to this client: the client's own, or the server's. Returns
+   * null if no profile applies.
    */
   of(client: GovernedClient): SecurityProfile | null {
     return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
   }
 
   /**
-   * Returns why this client cannot get tokens now, for the log. Returns null if it can, and for
-   * every client without a profile.
+   * Returns why this client cannot get tokens now, for the log. Returns null if it can, and for a
+   * client without a profile.
    */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
@@ -139,8 +140,8 @@ export class Profiles {
 }
 
 /**
- * Whether the client only uses introspection. The server's profile does not apply to such an API:
- * it receives no token, and no data about a person.
+ * Whether the client only uses introspection. The server's profile does not apply to a client like
+ * this, because it receives no token and no data about a person.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

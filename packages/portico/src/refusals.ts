@@ -43,8 +43,8 @@ export function logRefusal(
 }
 
 /**
- * As `callerAddress`, but returns null if the host throws. Otherwise the refusal would become a
- * server error.
+ * Returns the caller's address. Returns null if the host throws. If this function threw too, the
+ * refusal would become a server error.
  */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
@@ -59,7 +59,7 @@ function reason(error: Error): { readonly error: string; readonly detail: string
   return { error: refusalCode(error) ?? error.name, detail: getDetail(error) };
 }
 
-/** Returns the code of a refusal, for the log and elsewhere. Null for other errors. */
+/** Returns the code of a refusal, for the log and for telemetry. Returns null for other errors. */
 export function refusalCode(error: Error): string | null {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.code;
@@ -87,7 +87,9 @@ function getDetail(error: Error): string {
 
 const clients = new Note<string>('client');
 
-/** Records which client sent a request, for the log line if it is refused. */
+/**
+ * Records which client sent a request. The log line contains the client if the request is refused.
+ */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);
 }

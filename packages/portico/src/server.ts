@@ -22,7 +22,7 @@ import type { GivenAccess } from './store/given-access.ts';
 import type { Resources } from './tokens/resource-indicators.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
-/** What the parts and features of one server share. */
+/** The parts that one server and its features share. */
 export interface Server {
   /** The issuer (RFC 8414 section 2). */
   readonly issuer: string;
@@ -30,7 +30,7 @@ export interface Server {
   readonly origin: string;
   /** `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
-  /** The path prefix of incoming requests: `basePath`, or empty if a proxy removes it. */
+  /** The path prefix of incoming requests. This is `basePath`, or empty if a proxy removes it. */
   readonly mountPath: string;
   /** The section `oauth_server`, with the settings that its profile requires. */
   readonly config: OAuthServerConfig;
@@ -38,35 +38,37 @@ export interface Server {
   readonly host: CompleteHost;
   /** The database. */
   readonly database: Database;
-  /** Returns every step of the application's schema. */
+  /** Returns every migration of the application, with its state. */
   readonly migrations: () => Promise<readonly MigrationState[]>;
   /** Reads and writes records in the database, by kind. */
   readonly store: Store;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a random number from 0 up to, but not including, 1. */
+  /** Returns a random number that is at least 0 and less than 1. */
   readonly random: () => number;
-  /** The API that tokens are for if a request names none. Null if no API is configured. */
+  /** The API that tokens are for if a request names no resource. Null if no API is configured. */
   readonly audience: string | null;
   /** All resources that tokens can be for. */
   readonly resources: Resources;
   /** The scopes that the server offers. */
   readonly scopes: ScopeCatalog;
-  /** The headings in lists of scopes, in order. */
+  /** The headings for lists of scopes, in order. */
   readonly scopeHeadings: readonly ScopeHeading[];
   /** The host's accounts. */
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
-  /** How applications can become clients without an operator. Features provide these ways. */
+  /**
+   * The ways in which applications can become clients without an operator. Features provide them.
+   */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether an application can become a client without an operator. */
+  /** Whether applications can become clients without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can have their own keys. Call it after every feature has started. */
+  /** Returns whether clients can have their own keys. Call it after every feature has started. */
   readonly takesKeys: () => boolean;
   /** Returns the grant types that the server offers. Call it after every feature has started. */
   readonly grantTypes: () => GrantTypes;
-  /** The requirements that clients can be registered with. */
+  /** The demands that clients can be registered with. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */
   readonly profiles: Profiles;
@@ -76,57 +78,59 @@ export interface Server {
   readonly pruning: Pruning;
   /** Tracks single-use values across all processes. */
   readonly singleUses: SingleUses;
-  /** Fields of clients' metadata that features add. */
+  /** Fields that features add to the metadata of clients. */
   readonly furtherMetadata: FurtherMetadata;
   /** Delivers messages to other systems, at least once. */
   readonly outbox: Outbox;
   /** Verifies assertions of the issuers that the server trusts. */
   readonly trustedIssuers: TrustedIssuers;
   /**
-   * Confirms and ends access that organizations gave. Null if no feature provides it. Call it after
-   * every feature has started.
+   * Returns the feature that checks and ends access from organizations. Returns null if no feature
+   * does this. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
-  /** Encrypts state that browsers and clients store for the server. */
+  /** Encrypts values that browsers and clients store for the server. */
   readonly sealer: Sealer;
-  /** How the server fetches client documents. */
+  /** Settings for fetching client documents. */
   readonly fetching: FetchJsonOptions;
   /** The paths of the pages for people. */
   readonly paths: BrowserPaths;
-  /** How the pages look. Null for Portico's own design. */
+  /** The branding of the pages. Null means Portico's own design. */
   readonly branding: Branding | null;
   /** The languages and texts of the pages. */
   readonly speaking: Speaking;
-  /** Receives measurements. Null if nothing is measured. */
+  /** Receives measurements. Null if the server measures nothing. */
   readonly measuring: Measuring | null;
 }
 
-/** One way in which applications can become clients without an operator. */
+/** A way in which applications can become clients without an operator. */
 export interface ClientArrival {
   /** The text for the doctor's report, as a sentence. */
   readonly says: string;
   /** The text that follows "Applications come". */
   readonly as: string;
-  /** The initial access tokens that it accepts. Default: none. */
+  /** The initial access tokens that clients can use in this way. By default, there are none. */
   readonly tokens?: ArrivalTokens;
 }
 
 /** Initial access tokens (RFC 7591 section 1.2). */
 export interface ArrivalTokens {
-  /** What the tokens are for. */
+  /** What the tokens are for, as a text. */
   readonly says: string;
-  /** The command that creates a token, if every client needs one. Otherwise null. */
+  /** The command that creates a token, if every client needs a token. Otherwise null. */
   readonly command: string | null;
 }
 
-/** Encrypts with a key that all processes in the installation share. */
+/** Encrypts with a key that all processes of the installation share. */
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
    * Returns the content that was encrypted under this name. Returns null for any other text, and if
-   * the key is gone.
+   * the key does not exist any more.
    */
   open(name: string, sealed: string): Promise<string | null>;
-  /** Whether the content was encrypted with the current key. The previous key is removed soon. */
+  /**
+   * Whether the content was encrypted with the current key. The previous key will soon be removed.
+   */
   isCurrent(sealed: string): boolean;
 }

@@ -45,7 +45,7 @@ import type { ApplicationInput, ConfigInput, NoSections } from './typed-configur
 
 /**
  * Describes an application. Opens nothing until you start it. The compiler rejects configuration
- * keys that Portico, the plugins and `configuration` do not know.
+ * keys that neither Portico nor the plugins nor `configuration` know.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -56,9 +56,11 @@ export function defineApplication<
 }
 
 /**
- * Returns the framework's migrations that the application needs, then those of the plugins, then
- * the application's own. `config` is the application's validated configuration, as in
- * `Application.config`. Without it, the result has no migrations that depend on a setting.
+ * Returns the migrations that the application needs: first the framework's, then those of the
+ * plugins, then the application's own.
+ *
+ * `config` is the application's validated configuration, as in `Application.config`. If you leave
+ * it out, the result does not contain migrations that depend on a setting.
  */
 export function migrationsOf(
   definition: ApplicationDefinition,
@@ -75,31 +77,33 @@ export function migrationsOf(
 
 /** Options for starting an application. */
 export interface StartOptions {
-  /** Replaces the process's environment. */
+  /** Replaces the environment of the process. */
   readonly env?: Environment;
   /**
-   * Where the log goes if `log:path` is `-`. Defaults to `stdout`; commands that print data there
-   * use `stderr`.
+   * Where the log goes if `log:path` is `-`. Defaults to `stdout`. Commands that print data on
+   * standard output use `stderr`.
    */
   readonly standardOutput?: 'stdout' | 'stderr';
-  /** Returns milliseconds since 1970. Defaults to the system's clock; tests pass their own. */
+  /**
+   * Returns milliseconds since 1970. Defaults to the system's clock. Tests pass their own clock.
+   */
   readonly clock?: () => number;
   /**
    * Measures how long the store's connections and transactions last. Defaults to the system's
-   * timer; tests pass their own.
+   * timer. Tests pass their own timer.
    */
   readonly timer?: Timer;
   /**
-   * Returns a number from 0 up to, but not including, 1. Defaults to the system's random source;
-   * tests pass their own.
+   * Returns a number that is at least 0 and less than 1. Defaults to the system's random source.
+   * Tests pass their own source.
    */
   readonly random?: () => number;
 }
 
 /**
  * Starts an application. Reads the environment and the configuration, and opens the log and the
- * store. The plugins and the application then register their parts. On failure, throws a
- * ConfigurationError that names every problem, and closes what it opened.
+ * store. Then the plugins and the application register their parts. If this fails, throws a
+ * ConfigurationError that names every problem, and closes what it has opened.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -134,7 +138,7 @@ export async function startApplication(
   }
 }
 
-/** Opens the application's own store, or the store of `database_url`. */
+/** Opens the store: the application's own, or the one that `database_url` names. */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -178,8 +182,8 @@ export class StartedApplication implements Application {
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
   /**
-   * These routes are added after all others. A route is left out if another route has the same
-   * path.
+   * Routes that are added after all others. If another route has the same path as one of these,
+   * this one is left out.
    */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
@@ -187,7 +191,7 @@ export class StartedApplication implements Application {
   readonly #routes = new Map<string, Route>();
   readonly #closing: (() => Promise<void>)[] = [];
 
-  /** `views` are the framework's built-in views. They override the shared ones. */
+  /** `views` are the framework's built-in views. They override the shared views. */
   constructor(
     parts: ApplicationParts,
     views: readonly string[] = [],
@@ -227,8 +231,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Lets the plugins and the application register their parts. The first plugin's `around` is the
-   * outermost.
+   * Lets the plugins and the application register their parts. The `around` of the first plugin is
+   * the outermost.
    */
   async registerParts(): Promise<void> {
     const { plugins = [], register } = this.definition;
@@ -246,8 +250,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Adds the routes that come after all others: the branding's files, and the routes that yield to
-   * another route with the same path.
+   * Adds the routes that come after all others: the files of the branding, and the routes that
+   * yield to another route with the same path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
@@ -259,7 +263,7 @@ export class StartedApplication implements Application {
     }
   }
 
-  /** The path prefix of incoming endpoint requests. Empty if a proxy removes the base path. */
+  /** The path prefix of incoming requests to endpoints. Empty if a proxy removes the base path. */
   protected get mountPath(): string {
     return this.config['base_path_stripped'] === true ? '' : this.basePath;
   }
@@ -318,8 +322,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers requests to plugin routes. The doctor uses this method. Requests from outside come
-   * through the application's mount.
+   * Answers requests to the routes of plugins. The doctor uses this method. Requests from outside
+   * come through the application's mount instead.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
     const path = readPath(request.url);

@@ -28,9 +28,9 @@ export function getDirectory({ directory = '.' }: ApplicationDefinition): string
 }
 
 /**
- * Returns an application's configuration: the kit's defaults, overridden by the plugins' defaults
- * and then by the application's values. Throws a ConfigurationError that names every problem.
- * `base` replaces the process's environment.
+ * Returns an application's configuration. The plugins' defaults override the kit's defaults, and
+ * the application's values override both. Throws a ConfigurationError that names every problem.
+ * `base` replaces the environment of the process.
  */
 export function readConfiguration(
   definition: ApplicationDefinition,
@@ -137,7 +137,7 @@ function withVariables(
   ];
 }
 
-/** Configuration keys for the connections that Portico opens itself. */
+/** Configuration keys that apply only to connections that Portico opens itself. */
 const OF_OWN_CONNECTIONS = [
   'database_url',
   'database_pool_size',
@@ -168,8 +168,8 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 }
 
 /**
- * Returns the application's display name: `name`, then `oauth_server:name`, then the host of
- * `public_url`.
+ * Returns the application's display name. This is `name`, or else `oauth_server:name`, or else the
+ * host of `public_url`.
  */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
@@ -179,9 +179,12 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
 // --- merging and validating ----------------------------------------------------------------------
 
 /**
- * Merges configuration layers. Later layers override earlier ones. Maps merge by key and arrays by
- * position, where elements beyond the end of the later array stay. Any other value is replaced. An
- * undefined value changes nothing.
+ * Merges layers of configuration. Later layers override earlier ones.
+ *
+ * - Maps merge by key.
+ * - Arrays merge by position. Elements beyond the end of the later array stay.
+ * - Any other value is replaced.
+ * - An undefined value changes nothing.
  */
 export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
   return layers.reduce<ConfigMap>((under, over) => mergeMaps(under, over), {});
@@ -191,7 +194,7 @@ function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over))
     merged.set(key, mergeValues(merged.get(key), value));
-  // fromEntries defines properties, so a key such as __proto__ stays an ordinary key.
+  // fromEntries defines properties, so a key such as __proto__ is an ordinary key.
   return Object.fromEntries(merged);
 }
 
@@ -217,9 +220,9 @@ export function configurationKey(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Validates each top-level key that has a schema, and fills in the schema's defaults. Other keys
- * belong to the application and stay unchanged. Throws a ConfigurationError that names every
- * problem.
+ * Validates each top-level key that has a schema, and fills in the schema's defaults. Keys without
+ * a schema belong to the application and stay unchanged. Throws a ConfigurationError that names
+ * every problem.
  */
 export function validateConfig(
   config: ConfigMap,
@@ -241,7 +244,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // If a map has an invalid key, the message is in the inner issue.
+        // If a map contains an invalid key, the inner issue has the message.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

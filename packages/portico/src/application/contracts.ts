@@ -1,4 +1,6 @@
-/** The contracts between an application, its plugins and its console. Types only. */
+/**
+ * The contracts between an application, its plugins and its console. This file contains only types.
+ */
 import type {
   BegunStep,
   BorrowedDatabase,
@@ -26,56 +28,65 @@ export type { ViewProblem } from '../defaults/view-errors.ts';
 
 /** A value in the merged configuration. */
 export type ConfigValue = unknown;
-/** A configuration map. Messages name a key by its path, with colons: `oauth_server:name`. */
+/** A configuration map. Messages name a key by its path, joined by colons: `oauth_server:name`. */
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 /**
- * Environment values. The process's values override those of `.env` (or of `.env.local`, which
- * replaces `.env`).
+ * The values of the environment. The process's values override those of `.env`. If `.env.local`
+ * exists, it replaces `.env`.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 // --- a request -----------------------------------------------------------------------------------
 
 /**
- * The values of a path's placeholders by name, percent-decoded: `/api/articles/{id}` gives
+ * The values of a path's placeholders by name, percent-decoded. For `/api/articles/{id}`, this is
  * `{ id }`.
  */
 export type RouteParameters = Readonly<Record<string, string>>;
 
-/** Answers a request. Placeholders are passed by name: `({ id }) => ...`. */
+/** Answers a request. Receives the placeholders by name: `({ id }) => ...`. */
 export type RouteHandler = (
   parameters: RouteParameters,
   request: Request,
 ) => Response | Promise<Response>;
 
-/** An HTTP method that a route can handle. HEAD requests run as GET, without the response body. */
+/**
+ * An HTTP method that a route can handle. A HEAD request runs as GET, and its response has no body.
+ */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
 /** A named route. Names are unique in an application. A route may have several methods. */
 export interface Route {
-  /** Such as `api.notes.index`. `path()` and `csrf_exempt_routes` use this name. */
+  /** The route's name, such as `api.notes.index`. `path()` and `csrf_exempt_routes` use it. */
   readonly name: string;
-  /** The methods that the route handles. Other methods on its path get a 405 response. */
+  /**
+   * The methods that the route handles. Requests to its path with other methods get a 405 response.
+   */
   readonly methods: readonly HttpMethod[];
-  /** If true, the route rejects each of its methods with 405, and `Allow` does not list them. */
+  /**
+   * If true, the route rejects each of its methods with 405. The header `Allow` does not list them.
+   */
   readonly refusesMethods?: true;
   /** An absolute path, with placeholders in braces: `/api/articles/{id}`. */
   readonly path: string;
   /**
    * If true, Portico leaves this route out when another route has the same path, with any method.
-   * Only for plugin routes.
+   * Only plugin routes can set this.
    */
   readonly yields?: true;
   /**
    * If true, the route reads no session. The session-wide CSRF check then applies only if
-   * `csrf_exempt_routes` says false.
+   * `csrf_exempt_routes` has false for the route.
    */
   readonly readsNoSession?: true;
   /** Handles the request. `ErrorHandler` turns exceptions into responses. */
   readonly handler: RouteHandler;
 }
 
-/** Wraps every application route, but no plugin routes. The first middleware is the outermost. */
+/**
+ * Wraps every route of the application, but no plugin routes. The first middleware is the
+ * outermost.
+ */
 export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;
 
 // --- the application -----------------------------------------------------------------------------
@@ -83,11 +94,14 @@ export type Middleware = (request: Request, next: () => Promise<Response>) => Pr
 /** The application's events, by name. */
 export interface Events {
   /**
-   * Adds a listener. If it listens to one of the two host hooks, its return value replaces the
-   * response.
+   * Adds a listener. A listener to one of the two host hooks can replace the response: its return
+   * value is the new response.
    */
   on(event: string, listener: (payload: never) => unknown): void;
-  /** Calls the listeners in order. If one fails, Portico logs the error and calls the others. */
+  /**
+   * Calls the listeners in order. If one fails, Portico logs the error and calls the remaining
+   * ones.
+   */
   emit(event: string, payload: unknown): Promise<void>;
 }
 
@@ -96,8 +110,8 @@ export interface Connection {
   /** The remote address, such as `192.0.2.7`. */
   readonly address: string | null;
   /**
-   * The request target as the client sent it. A URL parser resolves dot segments and backslashes,
-   * so only this value shows whether the path matches a route exactly. Defaults to the URL's path.
+   * The request target as the client sent it. Defaults to the URL's path. A URL parser resolves dot
+   * segments and backslashes, so only this value shows whether the path matches a route exactly.
    */
   readonly target?: string;
 }
@@ -106,26 +120,29 @@ export interface Connection {
 export interface Application {
   /** The absolute path of the application's folder. */
   readonly directory: string;
-  /** The absolute path for the application's files: `STORAGE_DIR`, or `storage` in its folder. */
+  /**
+   * The absolute path of the folder for the application's files. This is `STORAGE_DIR`, or
+   * `storage` in the application's folder.
+   */
   readonly storageDirectory: string;
   /** The environment. The process's values override those of `.env` or `.env.local`. */
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. Defaults to `prod`. */
   readonly mode: 'dev' | 'prod';
-  /** The validated configuration, with defaults. Each plugin reads its own section. */
+  /** The validated configuration, with its defaults. Each plugin reads its own section. */
   readonly config: ConfigMap;
   /**
-   * The origin of `public_url`, such as `https://app.example.com`. Together with `basePath` it is
+   * The origin of `public_url`, such as `https://app.example.com`. Followed by `basePath`, it is
    * the issuer.
    */
   readonly publicUrl: string;
   /**
-   * The `base_path` setting: empty, or a path such as `/auth`. Plugin endpoints and the kit's pages
-   * are below it. The application's own routes keep their paths. With `base_path_stripped`, a proxy
-   * removes the base path, so all routes are below it.
+   * The `base_path` setting: empty, or a path such as `/auth`. The endpoints of plugins and the
+   * kit's pages are below it. The application's own routes keep their paths. With
+   * `base_path_stripped`, a proxy removes the base path, so all routes are below it.
    */
   readonly basePath: string;
-  /** The store: that of `database_url`, or one on the application's own pool. */
+  /** The store: the one that `database_url` names, or a store on the application's own pool. */
   readonly database: OpenedDatabase;
   /**
    * The limits of Portico's own connections to a database server, from `database_pool_size` and
@@ -135,21 +152,21 @@ export interface Application {
   /** Returns every schema migration of the application and its plugins, in order. */
   migrations(): Promise<readonly MigrationState[]>;
   /**
-   * Returns the SQL of the missing migrations, so that another tool can apply them. Changes
-   * nothing. Empty if no migration is missing.
+   * Returns the SQL of the missing migrations, so that you can apply them with another tool.
+   * Changes nothing. The text is empty if no migration is missing.
    */
   printMigrations(): Promise<string>;
   /**
    * Applies the missing migrations, or only those that `only` accepts. Returns their names. Calls
-   * `onStep` before each one.
+   * `onStep` before each migration.
    */
   migrate(
     only?: (name: string) => boolean,
     onStep?: (step: BegunStep) => void,
   ): Promise<readonly string[]>;
-  /** Hashes client secrets. Account providers get another hasher with a separate queue. */
+  /** Hashes client secrets. Account providers get another hasher, which has a separate queue. */
   readonly passwordHasher: PasswordHasher;
-  /** Finds views: first in the application, then in the plugins, then in the kit. */
+  /** Finds views. Looks first in the application, then in the plugins, and then in the kit. */
   readonly views: Views;
   /** Chooses the page language for each request. */
   readonly speaking: Speaking;
@@ -157,48 +174,50 @@ export interface Application {
   readonly branding: Branding | null;
   /** The application's events. Add listeners while the application registers its parts. */
   readonly events: Events;
-  /** The log of `log:path`. */
+  /** The log that `log:path` configures. */
   readonly log: Log;
   /** Receives the plugins' measurements. Null if the application does not use telemetry. */
   readonly telemetry: Telemetry | null;
-  /** What plugins offer, by name, such as `oauth_server`. */
+  /** Objects that plugins offer to others, by name, such as `oauth_server`. */
   readonly services: Map<string, unknown>;
   /**
-   * Adds a route. Throws if another route has the same name, or the same path and method. Works
-   * only while plugins register.
+   * Adds a route. Throws if another route has the same name, or the same path and method. You can
+   * call this only while plugins register.
    */
   route(route: Route): void;
-  /** Wraps the application's own routes. Works only while plugins register. */
+  /**
+   * Wraps the application's own routes. You can call this only while plugins register.
+   */
   middleware(middleware: Middleware): void;
   /**
-   * Returns a named route's path as browsers request it. Fills in the placeholders,
+   * Returns the path of a named route, as browsers request it. Fills in the placeholders,
    * percent-encoded. Throws for an unknown name.
    */
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route with this name exists. */
   hasRoute(name: string): boolean;
-  /** Answers a request. Every request to the application goes through this function. */
+  /** Answers a request. Every request to the application goes through this method. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
-   * Returns the current request's client address. This is the connection's address or, with
-   * `trusted_proxies`, the address that this many proxies report in `X-Forwarded-For`. Null if
-   * unknown. Throws outside a request.
+   * Returns the client address of the current request. This is the address of the connection. With
+   * `trusted_proxies`, it is the address that this many proxies report in `X-Forwarded-For`.
+   * Returns null if it is unknown. Throws outside of a request.
    */
   clientAddress(): string | null;
-  /** Runs this work when the application closes, before it closes the store and the log. */
+  /** Runs this work when the application closes, before the store and the log are closed. */
   onClose(work: () => Promise<void>): void;
-  /** Waits at most ten seconds for running requests. Then closes the store and the log. */
+  /** Waits at most ten seconds for running requests. After that, closes the store and the log. */
   close(): Promise<void>;
   /**
    * Returns the framework's accounts and sessions. Null in an application that mounts Portico.
-   * `signIn` is the sign-in page's path, or its route name.
+   * `signIn` is the path of the sign-in page, or the name of its route.
    */
   readonly host: ((signIn: string) => FrameworkHost) | null;
 }
 
 /**
- * The host methods that a framework provides, for accounts and browsers. The application provides
- * the others.
+ * The host methods for accounts and browsers, which a framework provides. The application provides
+ * the other methods.
  */
 export type FrameworkHost = Pick<
   CompleteHost,
@@ -220,13 +239,13 @@ export interface Configuration {
   readonly env: Environment;
   /** `dev` or `prod`, from `APP_ENV`. */
   readonly mode: Application['mode'];
-  /** The absolute path for the application's files. */
+  /** The absolute path of the folder for the application's files. */
   readonly storageDirectory: string;
-  /** The whole validated configuration, with defaults. */
+  /** The whole validated configuration, with its defaults. */
   readonly config: ConfigMap;
   /** The kit's own settings. */
   readonly kit: KitConfig;
-  /** The branding of pages; null for Portico's own design. */
+  /** The branding of pages. Null means Portico's own design. */
   readonly branding: Branding | null;
 }
 
@@ -242,13 +261,13 @@ export interface ApplicationParts {
   readonly database: OpenedDatabase;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   readonly random: () => number;
 }
 
 /**
- * Builds a standalone application, with accounts, sessions and routes, from a definition.
- * `@portico/kit` is a framework.
+ * Builds a standalone application with accounts, sessions and routes from a definition.
+ * `@portico/kit` implements this interface.
  */
 export interface Framework {
   /** Returns the framework's migrations that the definition needs. */
@@ -260,7 +279,7 @@ export interface Framework {
 }
 
 /**
- * The context of a console command. Data goes to standard output, everything else to standard
+ * The context of a console command. Print data on standard output, and everything else on standard
  * error.
  */
 export interface ConsoleContext {
@@ -274,65 +293,76 @@ export interface ConsoleContext {
   print(line: string): void;
   /** Prints a JSON document on standard output. */
   printJson(value: unknown): void;
-  /** Prints a line for the reader on standard error. */
+  /** Prints a line for the person at the console, on standard error. */
   note(line: string): void;
   /**
-   * Runs long work and shows its progress on standard error. A terminal shows one line that is
-   * updated. Elsewhere, a line is printed every five seconds, and none for shorter work. `what`
-   * describes the work: `Removing expired rows`. Returns the work's result, or rejects with its
-   * error.
+   * Runs long work and shows its progress on standard error. `what` describes the work, such as
+   * `Removing expired rows`. Returns the result of the work, or rejects with its error.
+   *
+   * A terminal shows one line that is updated. Elsewhere, Portico prints a line every five seconds,
+   * and no line for shorter work.
    */
   progress<T>(what: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
   /**
-   * Ends the command with one clear line on standard error and exit code 1. Throws, so nothing
-   * after it runs.
+   * Ends the command with one clear line on standard error and exit code 1. This always throws, so
+   * no code after it runs.
    */
   fail(line: string): never;
 }
 
 /**
- * Reports progress, such as `1200 removed`. You can call it as often as you like: Portico shows
- * only some of the reports. With `atOnce`, it always shows this one. Use it before a step that may
- * block the process.
+ * Reports progress, such as `1200 removed`. You can call it as often as you like, because Portico
+ * shows only some of the reports. With `atOnce`, Portico always shows the report. Use it before a
+ * step that may block the process.
  */
 export type ReportProgress = (state: string, options?: { readonly atOnce?: boolean }) => void;
 
-/** Adds commands to the console. Also called for `--help`, so it must not open anything. */
+/**
+ * Adds commands to the console. The console also calls this for `--help`, so it must not open
+ * anything.
+ */
 export type AddCommands = (program: Command, context: ConsoleContext) => void;
 
-/** Configuration sections without types. They accept any key and any value. */
+/** Configuration sections without types. They accept any key with any value. */
 export type UntypedSections = { readonly [section: string]: ConfigValue };
 
 /**
- * An application's plugin. `Sections` are the top-level configuration keys that the plugin adds, as
- * an application writes them: `Plugin<{ shop: { currency?: string } }>`. Without `Sections`, the
- * compiler does not check keys.
+ * A plugin of an application.
+ *
+ * `Sections` are the top-level configuration keys that the plugin adds, as an application writes
+ * them: `Plugin<{ shop: { currency?: string } }>`. If you leave `Sections` out, the compiler does
+ * not check keys.
  */
 export interface Plugin<Sections extends object = UntypedSections> {
   /** The plugin's name, in lower snake case. Its configuration section has the same name. */
   readonly name: string;
   /**
-   * The plugin's default configuration. The application's values override it: maps by key, arrays
-   * by position.
+   * The plugin's default configuration. The application's values override it. Maps merge by key,
+   * and arrays by position.
    */
   readonly defaults: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The environment variables that `defaults` reads, with the configuration keys that they set. If
-   * a variable is not set, the problem report names it.
+   * The environment variables that `defaults` reads, each with the configuration key that it sets.
+   * If a variable is not set, the report of the problem names it.
    */
   readonly variables?: Readonly<Record<string, string>>;
   /** The schemas of the plugin's top-level keys. Problems name the key in colon form. */
   readonly configuration: {
     readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]>;
   };
-  /** Returns problems in how keys combine. Called when each key is valid by itself. */
+  /**
+   * Returns problems of keys that do not work together. Called only if each key is valid by itself.
+   */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
-   * The `Authorization` schemes of client requests, such as Bearer. Such requests have no session
-   * and no cookies, and skip the session-wide CSRF check. Defaults to none.
+   * The `Authorization` schemes of client requests, such as Bearer. These requests have no session
+   * and no cookies, and skip the session-wide CSRF check. Defaults to no schemes.
    */
   readonly tokenSchemes?: (config: ConfigMap) => readonly string[];
-  /** Returns the page languages and texts from the configuration. Defaults to English only. */
+  /**
+   * Returns the page languages and texts from the configuration. By default, pages are only in
+   * English.
+   */
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
   /** Returns the branding of pages. Defaults to Portico's own design. */
   readonly branding?: (
@@ -340,16 +370,16 @@ export interface Plugin<Sections extends object = UntypedSections> {
     place: Omit<BrandedPlace, 'application'>,
   ) => FoundBranding;
   /**
-   * The plugin's schema migrations, in order. Can be empty. A function gets the configuration, and
-   * returns those that it needs. It gets an empty one if the configuration is not known, and then
-   * returns those that every configuration needs.
+   * The plugin's schema migrations, in order. There may be none. A function receives the
+   * configuration, and returns the migrations that it needs. If the configuration is not known, the
+   * function receives an empty one. It then returns the migrations that every configuration needs.
    */
   readonly migrations: readonly Migration[] | ((config: ConfigMap) => readonly Migration[]);
-  /** The absolute path of the plugin's default views, or null. */
+  /** The absolute path of the plugin's default views. Null if the plugin has none. */
   readonly views: string | null;
   /**
    * Reads from `returnTo` why the plugin sent a person to the kit's sign-in page, so that the page
-   * can show it. Null if this plugin did not send the person.
+   * can show the reason. Returns null if this plugin did not send the person.
    */
   readonly waitingFor?: (
     application: Application,
@@ -358,7 +388,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
   ) => Promise<WaitingFor | null>;
   /**
    * Adds the plugin's console commands. Portico awaits a returned promise, so you can load the
-   * commands first.
+   * commands before you add them.
    */
   readonly commands: (...given: Parameters<AddCommands>) => void | Promise<void>;
   /**
@@ -368,49 +398,51 @@ export interface Plugin<Sections extends object = UntypedSections> {
   register(application: Application): void | Promise<void>;
   /**
    * Returns one sentence for each thing that does not work in the current setup. `serve` prints and
-   * logs these warnings and still starts.
+   * logs these warnings, and still starts.
    */
   readonly warnings?: (application: Application) => readonly string[];
   /**
-   * Runs the application's `register`. Use it to make functions such as `tool()` work inside
+   * Runs the application's `register`. Use this to make functions such as `tool()` work inside
    * `register`.
    */
   readonly around?: (application: Application, register: () => Promise<void>) => Promise<void>;
 }
 
-/** An application before it starts: only data and functions. Nothing is open yet. */
+/**
+ * An application before it starts. It contains only data and functions, and nothing is open yet.
+ */
 export interface ApplicationDefinition {
   /**
    * The application's folder, which contains `.env`, `storage`, `logs` and `views`. By default, the
-   * console uses the folder of the package.json that it found, and other starts use the current
-   * folder. Set this option if your server starts in another folder. Note that bundlers make
+   * console uses the folder of the package.json that it found. Otherwise, the default is the
+   * current folder. Set this option if your server starts in another folder. Bundlers make
    * `import.meta.dirname` undefined.
    */
   readonly directory?: string | undefined;
   /** The application's configuration. Overrides the plugins' defaults. */
   readonly config: ConfigMap | ((env: Environment) => ConfigMap);
   /**
-   * The schemas of the application's own top-level keys. A key without a schema is passed on
+   * The schemas of the application's own top-level keys. Portico passes a key without a schema on
    * unchanged.
    */
   readonly configuration?: Readonly<Record<string, ConfigSchema>>;
   /**
-   * The application's own database pool or file, instead of `database_url`: `fromPostgres(pool)`,
+   * The application's own database pool or file, in place of `database_url`: `fromPostgres(pool)`,
    * `fromMysql(pool)` or `fromSqlite(db)`.
    */
   readonly database?: BorrowedDatabase;
   /** The plugins, in order. A later plugin's defaults override an earlier plugin's. */
   readonly plugins?: readonly Plugin[];
   /**
-   * A framework that serves the application by itself, such as `@portico/kit`. Leave it out in an
+   * A framework that serves the application by itself, such as `@portico/kit`. Leave this out in an
    * application that mounts Portico.
    */
   readonly framework?: Framework;
-  /** The application's own schema migrations. They are applied after those of the plugins. */
+  /** The application's own schema migrations. Portico applies them after those of the plugins. */
   readonly migrations?: readonly Migration[];
   /**
    * Receives the plugins' measurements, for example `opentelemetry()` from `portico/telemetry`. By
-   * default, nothing is measured.
+   * default, Portico measures nothing.
    */
   readonly telemetry?: Telemetry;
   /**
@@ -419,6 +451,8 @@ export interface ApplicationDefinition {
   readonly views?: string;
   /** The application's own console commands. */
   readonly commands?: AddCommands;
-  /** Adds the application's routes and event listeners, after the plugins have registered. */
+  /**
+   * Adds the application's routes and event listeners. It runs after the plugins have registered.
+   */
   readonly register?: (application: Application) => void | Promise<void>;
 }

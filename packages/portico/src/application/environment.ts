@@ -19,8 +19,8 @@ let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
  * Adds the values of `.env` to the process's environment, except for variables that are already
- * set. Some code expects them there, because the application's own start command loads that file
- * (`node --env-file=.env`, dotenv). First removes the values of another application.
+ * set. Some code expects the values there, because the application's own start command loads that
+ * file (`node --env-file=.env`, dotenv). First removes the values of another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -30,8 +30,8 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes the added values, except for variables that have changed since. Otherwise the next
- * application in this process would use this one's database.
+ * Removes the added values, except for variables that have changed since then. If they stayed, the
+ * next application in this process would use this application's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);
@@ -39,8 +39,8 @@ export function takeEnvironmentBack(): void {
 }
 
 /**
- * Returns the process's environment without the added values. They belong to one application's
- * folder.
+ * Returns the process's environment without the added values, because they belong to the folder of
+ * one application.
  */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;

@@ -1,4 +1,4 @@
-/** Thrown when a console command fails. The user sees only the message, in one line. */
+/** The error if a console command fails. The user sees only the message, in one line. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
 }

@@ -3,23 +3,23 @@ import type { Events } from './contracts.ts';
 
 /** The two host hooks and the kit's events. Plugins emit their own events. */
 export const Event = {
-  /** Receives the exception and returns the response. */
+  /** Receives an exception. A listener can return the response. */
   EXCEPTION: 'exception',
-  /** Receives every response and returns the response to send. */
+  /** Receives every response. A listener can return another response to send. */
   RESPONSE_HEADER: 'response_header',
   /**
-   * Emitted when a password is wrong, or when no account has the identifier. The payload is a
-   * FailedSignIn. Emitted before the response.
+   * Emitted before the response if a password is wrong, or if no account has the identifier. The
+   * payload is a FailedSignIn.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * Emitted when a sign-in first gets a 429 response after many failures. The payload is a
-   * FailedSignIn. Emitted again only after a quarter of an hour without a failure.
+   * Emitted if a sign-in gets a 429 response for the first time after many failures. The payload is
+   * a FailedSignIn. It is emitted again only after a quarter of an hour without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
   /**
-   * Emitted when `serve` receives the signal to stop. It still serves for the `--drain` time, but
-   * its readiness probe fails.
+   * Emitted when `serve` receives the signal to stop. The server still handles requests for the
+   * `--drain` time, but its readiness probe fails.
    */
   STOPPING: 'stopping',
 } as const;
@@ -50,7 +50,10 @@ export class HostEvents implements Events {
     }
   }
 
-  /** Returns the first response that a listener returns for the exception, or null. */
+  /**
+   * Returns the first response that a listener returns for the exception. Returns null if no
+   * listener returns one.
+   */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
       const response = await listener(exception);

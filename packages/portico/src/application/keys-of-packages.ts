@@ -1,4 +1,4 @@
-/** A feature that is a separate package. */
+/** A feature in a separate package. */
 interface PackagedFeature {
   /** The package's name. */
   readonly name: string;
@@ -6,7 +6,10 @@ interface PackagedFeature {
   readonly feature: string;
 }
 
-/** The configuration keys that packages add. To use such a key, list the package's feature. */
+/**
+ * The configuration keys that packages with features add. To use one of these keys, list the
+ * package's feature.
+ */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },

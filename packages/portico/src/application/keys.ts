@@ -3,7 +3,10 @@ import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
-/** Empty, or a schema name that PostgreSQL accepts, does not reserve and does not cut off. */
+/**
+ * Matches an empty text, or a schema name that PostgreSQL accepts, does not reserve and does not
+ * shorten.
+ */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 /** The kit's own configuration keys. */
@@ -56,7 +59,7 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
   } satisfies Readonly<Record<string, ZodType>>;
 }
 
-/** The kit's own keys, validated, with defaults. */
+/** The kit's own keys after validation, with their defaults. */
 export type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<
     ReturnType<typeof kitConfiguration>[Key]

@@ -19,7 +19,7 @@ export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
     });
 }
 
-/** `base_path`: the endpoints' path prefix on that origin. */
+/** `base_path`: the path prefix of the endpoints on the origin of `public_url`. */
 export const basePathSchema: ZodType<string> = z
   .string({ error: 'must be a path such as /auth, or empty' })
   .superRefine((value, context) => {
@@ -36,7 +36,7 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
     return 'must be https';
   }
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  // An origin has no path. A single trailing slash is accepted.
+  // An origin has no path. One trailing slash is allowed.
   if (value !== url.origin && value !== `${url.origin}/`)
     return `must be only an origin: use ${url.origin}`;
   return null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A path on this origin, as a browser requests it. */
+/** Matches a path on this origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?#-]*$/;
 
 const HTTPS = /^https:\/\/[^\s\\]+$/;

@@ -1,12 +1,15 @@
-/** The types that check a configuration in the editor and the compiler. Types only. */
+/**
+ * The types with which the editor and the compiler check a configuration. This file contains only
+ * types.
+ */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
 import type { ConfigSchema } from '../config.ts';
 
-/** The kit's own configuration keys. Missing and undefined values get their defaults. */
+/** The kit's own configuration keys. A missing or undefined value gets its default. */
 export interface KitConfigInput {
   /**
-   * The public origin, without a path: `https://app.example.com`. Together with `base_path` it is
-   * the issuer. Needed.
+   * The public origin without a path: `https://app.example.com`. Followed by `base_path`, it is the
+   * issuer. Needed.
    */
   readonly public_url?: string | undefined;
   /** The path prefix of every endpoint, such as `/auth`; none. */
@@ -14,13 +17,12 @@ export interface KitConfigInput {
   /** Whether a proxy removes `base_path` before a request arrives; false. */
   readonly base_path_stripped?: boolean | undefined;
   /**
-   * The application's display name, where there is no `oauth_server:name`; the host of
-   * `public_url`.
+   * The application's display name if there is no `oauth_server:name`; the host of `public_url`.
    */
   readonly name?: string | undefined;
   /**
-   * The names of routes that are exempt from the session-wide CSRF check. Plugins add theirs; false
-   * removes one.
+   * The names of routes that are exempt from the session-wide CSRF check. Plugins add their routes.
+   * Set a name to false to remove the exemption.
    */
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
   /**
@@ -29,15 +31,15 @@ export interface KitConfigInput {
    */
   readonly database_url?: string | undefined;
   /**
-   * PostgreSQL: the schema of Portico's tables, which the migration creates; where the
+   * PostgreSQL only: the schema of Portico's tables. The migration creates it; where the
    * `search_path` leads.
    */
   readonly database_schema?: string | undefined;
   /** The maximum number of connections that Portico opens to a database server; 10. */
   readonly database_pool_size?: number | undefined;
-  /** The maximum time for which a connection to a server is used, in seconds; 300. */
+  /** How long Portico uses one connection to a server, in seconds; 300. */
   readonly database_connection_lifetime?: number | undefined;
-  /** How long a statement on a server may take, in seconds; 10. */
+  /** The maximum duration of a statement on a database server, in seconds; 10. */
   readonly database_statement_timeout?: number | undefined;
   /**
    * The maximum size of a body for the application's own routes, in bytes. Larger bodies get a 413
@@ -49,16 +51,18 @@ export interface KitConfigInput {
   /** How long a session lives after its last use, in seconds; 1209600. */
   readonly session_ttl?: number | undefined;
   /**
-   * Whether the kit's sign-in page runs scripts with its nonce, such as one for passkeys in a slot.
-   * They may send requests only to this origin; false.
+   * Whether the kit's sign-in page may run scripts with its nonce, such as a script for passkeys in
+   * a slot. They may send requests only to this origin; false.
    */
   readonly sign_in_scripts?: boolean | undefined;
   /**
-   * Whether the kit's sign-in page has a button that shows the password. It uses a script of
-   * Portico, the only one that this allows; false.
+   * Whether the kit's sign-in page has a button that shows the password. The button needs a script
+   * of Portico. This setting allows only that script; false.
    */
   readonly sign_in_show_password?: boolean | undefined;
-  /** Links below the form of the kit's sign-in page, each an https URL or a path of this origin. */
+  /**
+   * Links below the form of the kit's sign-in page. Each is an https URL or a path on this origin.
+   */
   readonly sign_in_links?: SignInLinksInput | undefined;
   /** The log. */
   readonly log?: LogConfigInput | undefined;
@@ -66,7 +70,7 @@ export interface KitConfigInput {
 
 /** The section `sign_in_links` of the configuration. */
 export interface SignInLinksInput {
-  /** The link "Forgot your password?", where people get a new password; none. */
+  /** The link "Forgot your password?". It leads to where people get a new password; none. */
   readonly forgot_password?: string | undefined;
   /** The link "Terms"; none. */
   readonly terms?: string | undefined;
@@ -81,7 +85,8 @@ export interface LogConfigInput {
 }
 
 /**
- * An application's complete configuration, with the sections of these plugins and its own sections.
+ * The complete configuration of an application, with the sections of these plugins and its own
+ * sections.
  */
 export type ConfigInput<
   Plugins extends readonly Plugin[],
@@ -100,11 +105,11 @@ export type ApplicationInput<
 > = Omit<Definition, 'config' | 'plugins' | 'configuration' | 'framework'> &
   CheckedInput<Plugins, Own, Returned>;
 
-/** The parts of a definition that its types come from. */
+/** The parts of a definition from which TypeScript infers its types. */
 export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
   /**
-   * The application's configuration: a map, or a function of the environment. Overrides the
-   * plugins' defaults.
+   * The application's configuration: a map, or a function that receives the environment. Overrides
+   * the plugins' defaults.
    */
   readonly config:
     | (ConfigInput<NoInfer<Plugins>, NoInfer<Own>> & NoSections)
@@ -122,15 +127,18 @@ export interface CheckedInput<Plugins extends readonly Plugin[], Own extends obj
   readonly configuration?: { readonly [Section in keyof Own]: ConfigSchema<unknown, Own[Section]> };
 }
 
-/** No sections. Also rejects functions, which TypeScript would otherwise accept as an empty map. */
+/**
+ * A type without sections. It also rejects functions, which TypeScript would otherwise accept as an
+ * empty map.
+ */
 export interface NoSections {
-  /** Every function has this property. */
+  /** Every function has this property, so no function matches this type. */
   readonly [Symbol.hasInstance]?: never;
 }
 
 type SectionsOf<P> = P extends Plugin<infer Sections> ? Given<Sections> : never;
 
-/** Turns a union into an intersection. Without plugins, the result is `unknown`. */
+/** Turns a union into an intersection. If there are no plugins, the result is `unknown`. */
 type Together<Union> = [Union] extends [never]
   ? unknown
   : (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -138,8 +146,8 @@ type Together<Union> = [Union] extends [never]
     : never;
 
 /**
- * Makes every property optional at every depth, because defaults fill them in. Portico reports
- * missing values when it starts. Types that are already optional keep their names.
+ * Makes every property optional, at every depth, because defaults fill them in. When Portico
+ * starts, it reports missing values. Types that are already optional keep their names.
  */
 type Given<T> = string extends keyof T ? T : Optional<T>;
 
@@ -161,8 +169,8 @@ type Optional<T> =
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The same type, with every unknown key forbidden. TypeScript itself finds unknown keys only in
- * object literals, not in a function's return value.
+ * The same type, but every unknown key is forbidden. TypeScript itself finds unknown keys only in
+ * object literals, and not in the return value of a function.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known
   ? unknown
@@ -171,7 +179,7 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map without known keys, for example from a function that returns such a map.
+            // A map without known keys, for example the return value of a function.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>

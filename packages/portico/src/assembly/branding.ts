@@ -4,7 +4,7 @@ import type { BrandedPlace, Branding, FoundBranding } from '../branding.ts';
 import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host.ts';
 
-/** Returns a feature's branding for pages. */
+/** Returns the branding that a feature provides for the pages. */
 export function getBranding(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -15,8 +15,8 @@ export function getBranding(
 }
 
 /**
- * Returns a feature's branding if only `oauth_server` is known. Throws a ConfigurationError for
- * problems.
+ * Returns the branding that a feature provides, for a server that knows only its `oauth_server`
+ * section. Throws a ConfigurationError that names every problem.
  */
 export function brandingWithoutApplication(
   features: readonly Feature[],

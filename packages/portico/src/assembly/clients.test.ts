@@ -91,7 +91,7 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
     scopes,
     keys: { algorithms: ALGORITHMS, all: async () => [{ algorithm: 'RS256' }] },
     profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
-    // Every host has an address that the server must not contact.
+    // In these tests, every host has an address that the server must not contact.
     fetching: {
       allowsLoopback: false,
       anyPort: false,
@@ -123,7 +123,7 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
   } as Contributions);
 }
 
-/** What lets clients register themselves, and their endpoint. */
+/** Creates the feature with which clients register themselves, and its endpoint. */
 function registrationWith(config: Partial<OAuthServerConfig> = {}) {
   const started = registration.start?.(serverWith(config), config as OAuthServerConfig) ?? {};
   const parts = clientPartsWith(config) as unknown as Parts;
@@ -139,7 +139,7 @@ const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   return refused instanceof Error ? refused.message : String(refused);
 };
 
-/** The client that these credentials prove, at the endpoints of these paths. */
+/** Returns the client that these credentials prove, at the endpoints with these paths. */
 async function proved(
   parts: ClientParts,
   form: Readonly<Record<string, string>>,

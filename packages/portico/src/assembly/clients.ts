@@ -20,7 +20,7 @@ export class ClientParts {
     this.#proofs = new ClientProofs(server, this.secrets, clientAssertions?.(clientSource) ?? null);
   }
 
-  /** Returns the current problems of the client's authentication keys. */
+  /** Returns the current problems of the keys that the client authenticates with. */
   async keyProblems(client: Client): Promise<readonly string[]> {
     const { keys } = client;
     return keys === null
@@ -28,7 +28,7 @@ export class ClientParts {
       : ((await this.#proofs.assertions?.problems({ ...client, keys })) ?? []);
   }
 
-  /** Returns the authentication for these clients at endpoints with these paths. */
+  /** Returns the authentication of these clients at the endpoints with these paths. */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication {
     return new ClientAuthentication(this.#server, this.#proofs, findClient, paths);
   }

@@ -11,15 +11,16 @@ import type { SendingMode } from '../replies/sending.ts';
 import type { Beginning } from '../store/grant.ts';
 import { INTROSPECTION } from '../store/grant-types.ts';
 
-/** A feature, and what it adds. */
+/** A feature, together with what it adds to the server. */
 export type Started = Contribution & { readonly feature: Feature };
 
-/** Names of endpoints that begin like this are Portico's own. */
+/** The prefix of endpoint names that belong to Portico. */
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if an endpoint of a feature has the name or the path of another one, or a name that a
- * route of the application could have: routes are exempt from the CSRF check by name.
+ * Throws if an endpoint of a feature has the same name or path as another endpoint. Also throws if
+ * its name could be the name of a route of the application, because routes are exempt from the CSRF
+ * check by name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;
@@ -50,7 +51,7 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
 }
 
 /**
- * Returns the feature that has this member, or null. Throws a ConfigurationError if two features
+ * Returns the only feature with this member, or null. Throws a ConfigurationError if two features
  * have it.
  */
 export function findOnly<Adds extends object>(
@@ -64,12 +65,14 @@ export function findOnly<Adds extends object>(
   throw new ConfigurationError([{ key: `oauth_server:${first[0].name}`, message }]);
 }
 
-/** A client's grants are kept in one text, separated by spaces. */
+/**
+ * Matches the name of a grant. The store keeps a client's grants in one text, separated by spaces.
+ */
 const GRANT_NAME = /^[\x21-\x7E]{1,255}$/;
 
 /**
- * The grant types of the core and of the features. Throws for one that the core or another feature
- * has.
+ * Returns the grant types of the core and of the features. Throws if a feature adds a grant type
+ * that the core or another feature has.
  */
 export function collectGrantTypes(started: readonly Started[]): readonly GrantType[] {
   const types = [...GRANT_TYPES];
@@ -93,7 +96,10 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
 
 const BEGINNINGS: readonly Beginning[] = ['person', 'organization', 'client'];
 
-/** A grant in JavaScript may have any rules. What is unclear must not be given to everyone. */
+/**
+ * Throws if the rules of a grant are not valid. A grant that is written in JavaScript may have any
+ * rules, and unclear rules must not give the grant to every client.
+ */
 function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
   if (begins !== null && !BEGINNINGS.includes(begins))
     throw new Error(
@@ -103,7 +109,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`,
     );
-  // No person's permissions limit a client's own token: it has every scope that it asks for.
+  // A client's own token has every scope that the client asks for, because no person's permissions
+  // limit it.
   if (begins === 'client' && clients === 'any')
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'confidential': it begins ` +
@@ -112,8 +119,8 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
 }
 
 /**
- * How features read authorization requests. Throws for a check that does not exist, or that two
- * features replace.
+ * Returns how features read authorization requests. Throws if a check does not exist, or if two
+ * features replace the same check.
  */
 export function collectReading(started: readonly Started[]): RequestReading {
   const checks: Record<string, RequestCheck> = {};
@@ -137,8 +144,9 @@ export function collectReading(started: readonly Started[]): RequestReading {
 }
 
 /**
- * What delivers each kind of message. Throws for a kind that two features deliver, and for a
- * feature that does not say that it sends messages: the store might lack the tables.
+ * Returns the function that delivers each kind of message. Throws if two features deliver the same
+ * kind. Also throws if a feature does not declare that it sends messages, because the store might
+ * not have the tables.
  */
 export function collectDeliveries(
   started: readonly Started[],
@@ -163,7 +171,7 @@ export function collectDeliveries(
   return found;
 }
 
-/** All members of the metadata that features add. Throws for one that another feature adds. */
+/** Returns all metadata members that features add. Throws if two features add the same member. */
 export function collectMetadata(started: readonly Started[]): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const { feature, metadata = {} } of started) {
@@ -179,7 +187,10 @@ export function collectMetadata(started: readonly Started[]): Readonly<Record<st
   return members;
 }
 
-/** The response modes that features add. Throws for one that the core or another feature has. */
+/**
+ * Returns the response modes that features add. Throws if a feature adds a mode that the core or
+ * another feature has.
+ */
 export function collectResponseModes(started: readonly Started[]): readonly SendingMode[] {
   const names = new Set([QUERY]);
   return started.flatMap(({ feature, responseModes = [] }) => {
@@ -194,7 +205,7 @@ export function collectResponseModes(started: readonly Started[]): readonly Send
   });
 }
 
-/** Throws if features add a member of the metadata that the core has. */
+/** Throws if features add a metadata member that the core has. */
 export function requireOwnMembers(
   members: Readonly<Record<string, unknown>>,
   core: Readonly<Record<string, unknown>>,

@@ -15,7 +15,7 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
   );
 }
 
-/** Returns the configuration with the settings that the server's profile requires. */
+/** Returns the configuration, with the settings that the server's profile requires. */
 export function withProfile(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -57,8 +57,8 @@ export function profileProblems(
 }
 
 /**
- * Throws a ConfigurationError if no feature contributes what the server's profile needs. Also
- * throws it if no feature signs ID tokens with an algorithm that the profile allows.
+ * Throws a ConfigurationError if no feature provides what the server's profile needs, or if no
+ * feature signs ID tokens with an algorithm that the profile allows.
  */
 export function requireNeeds(
   features: readonly Feature[],

@@ -51,19 +51,25 @@ import type { ExaminedApplication } from '../examination.ts';
 /** The server's options, and the parts that complete its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers) => CompleteHost;
-  /** Returns every schema migration of the application. Defaults to the server's own migrations. */
+  /**
+   * Returns every schema migration of the application. Defaults to the migrations of the server.
+   */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
-  /** The languages of the host's pages. Defaults to those of the configuration and `messages`. */
+  /**
+   * The languages of the host's pages. Defaults to the languages of the configuration and
+   * `messages`.
+   */
   readonly speaking?: Speaking;
   /**
-   * The branding of pages; null for Portico's own design. Defaults to that of the configuration.
+   * The branding of pages. Null means Portico's own design. Defaults to the branding of the
+   * configuration.
    */
   readonly branding?: Branding | null;
-  /** What the doctor's page for administrators examines. Defaults to the store only. */
+  /** What the administrators' doctor page examines. Defaults to only the store. */
   readonly examined?: ExaminedApplication;
 }
 
-/** The foundation of all other parts. */
+/** The parts that all other parts need. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -71,8 +77,8 @@ export interface Foundation {
 }
 
 /**
- * Creates what the server's parts share, and starts its features. Opens nothing and writes nothing.
- * Throws a ConfigurationError that names every problem.
+ * Creates the shared parts of the server, and starts its features. Opens nothing and writes
+ * nothing. Throws a ConfigurationError that names every problem.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { database, clock = Date.now, random = systemRandom } = options;
@@ -208,7 +214,7 @@ function buildKeys(
   });
 }
 
-/** Returns what measures the server. Null if the application has no telemetry. */
+/** Returns an object that measures the server. Returns null if the application has no telemetry. */
 function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
@@ -221,11 +227,11 @@ function buildMeasuring(
   return feature.measuring?.(telemetry, database, log, errorCodes) ?? null;
 }
 
-/** Whether any authorization includes ID tokens, so that a server without keys needs one. */
+/** Whether any authorization includes ID tokens. If one does, the server needs a key. */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;
-    // Without a schema, there are no authorizations.
+    // If the schema does not exist, there are no authorizations.
     return false;
   });
 }

@@ -10,8 +10,7 @@ import { withProfile } from './feature-profiles.ts';
 
 /**
  * Returns every schema migration that a server with this configuration needs: those of every
- * server, and those of the features that the configuration switches on. `own` are your own
- * features.
+ * server, and those of the features that the configuration turns on. `own` are your own features.
  *
  * @example
  * await migrate(database, migrationsWith(config));
@@ -30,7 +29,7 @@ export function migrationsWith(
   ];
 }
 
-/** Returns the fields of clients' metadata that features with this configuration add. */
+/** Returns the client metadata fields that features with this configuration add. */
 export function fieldsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -45,7 +44,7 @@ export function sendsMessages(features: readonly Feature[], config: OAuthServerC
   return features.some((feature) => feature.sendsMessages?.(config) === true);
 }
 
-/** Returns the features' migrations. Throws if a name does not belong to its feature. */
+/** Returns the migrations of the features. Throws if a name does not belong to its feature. */
 function migrationsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,

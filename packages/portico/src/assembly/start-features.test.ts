@@ -6,8 +6,7 @@ import type { Client } from '../store/client.ts';
 import { startFeatures } from './start-features.ts';
 
 /**
- * What a server with these requirements, and without features that add more, says about a token for
- * this client.
+ * Issues a token for this client, on a server with these demands and no feature that meets them.
  */
 function issue(offered: readonly ClientDemand[], client: Partial<Client>): void {
   const outbox = { isOn: false };

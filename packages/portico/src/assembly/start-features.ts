@@ -47,19 +47,19 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /** Null for the host's hasher. */
+  /** Null if the server uses the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
-  /** Null if challenges link to no resource metadata. */
+  /** Null if challenges do not link to the resource's metadata. */
   readonly resource: PublishedResource | null;
-  /** Null if a second use of a refresh token is a replay. */
+  /** Null if every second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** The core's grants first, then those of the features. */
+  /** The core's grants, followed by those of the features. */
   readonly grants: readonly GrantType[];
-  /** The grant types, known before the parts are created. */
+  /** The grant types. They are known before the parts are created. */
   readonly grantTypes: GrantTypes;
-  /** The grants of features with which access begins. */
+  /** The features' grants with which access begins. */
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
-  /** Null if no access is valid that an organization gave. */
+  /** Null if the server accepts no access that an organization gave. */
   readonly givenAccess: GivenAccess | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
@@ -69,9 +69,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadataValues: MetadataValues;
   /** Returns all endpoints that the features offer. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
-  /** Where audit events go, in addition to the host. */
+  /** Receives audit events in addition to the host. */
   readonly auditSink: AuditSink;
-  /** The features' rows that expire. */
+  /** The rows of features that expire. */
   readonly expiring: readonly ExpiringRows[];
   /** Whether any feature uses single-use values. */
   readonly usesOnce: boolean;
@@ -83,7 +83,7 @@ export interface Contributions extends AuthorizationAdditions {
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** Returns what clients may require from a server with these features. */
+/** Returns the demands that clients can make to a server with these features. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -104,8 +104,8 @@ export function collectCatalogs(features: readonly Feature[]): Catalogs {
 }
 
 /**
- * Adds these features to the server, in order. Throws a ConfigurationError if two of them exclude
- * each other.
+ * Adds these features to the server, in order. Throws a ConfigurationError if two of them cannot be
+ * combined.
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   requireOwnEndpoints(features);
@@ -184,7 +184,7 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/** Returns this member's value. Only one feature may have it. */
+/** Returns the value of this member. Only one feature may have it. */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -210,8 +210,8 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
 }
 
 /**
- * Returns a check that enforces clients' demands without the feature that meets them: it issues no
- * tokens to these clients.
+ * Returns a check for demands that no feature meets. It issues no tokens to a client with one of
+ * these demands.
  */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(

@@ -2,14 +2,14 @@ import type { Log } from '@portico/sql';
 import type { PersonReference } from '../person.ts';
 
 /**
- * The host kit emits every AuditEvent under this name:
+ * The name under which the host kit emits every AuditEvent:
  * `application.events.on(AUDIT, (event) => …)`.
  */
 export const AUDIT = 'oauth_server.audit';
 
 /**
  * The administrator who acts: a user of the console, or a signed-in person on an administrator's
- * page. The code that handles the request sets this, never the request itself.
+ * page. The code that handles the request sets this. It never comes from the request itself.
  */
 export type Administrator = 'console' | PersonReference;
 
@@ -21,17 +21,17 @@ export interface Acting {
 
 /** The authorization that an event is about. */
 export interface AuditedAuthorization {
-  /** The family's id. It grants no access. */
+  /** The id of the authorization's family. It grants no access. */
   readonly authorization: string;
   /** The client that has the authorization. */
   readonly clientId: string;
-  /** The person who gave it. */
+  /** The person who gave the authorization. */
   readonly person: PersonReference;
 }
 
 /**
  * An event for a host's audit log. The host receives it after the change is durable, and before the
- * response. An event never contains a secret, a token or a code.
+ * response is sent. An event never contains a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -42,16 +42,16 @@ export type AuditEvent =
   | { readonly type: 'consent_denied'; readonly clientId: string; readonly person: PersonReference }
   | {
       readonly type: 'tokens_issued';
-      /** The `grant_type`, from RFC 6749 or a feature. */
+      /** The `grant_type`, from RFC 6749 or from a feature. */
       readonly grantType: string;
       readonly clientId: string;
-      /** Null for client credentials. `authorization` is then also null. */
+      /** Null for client credentials. In that case, `authorization` is also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
     }
   /**
-   * A code or refresh token was used a second time, so someone else may have it. Its family is now
+   * A code or refresh token was used a second time, so an attacker may have it. Its family is now
    * revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
@@ -65,24 +65,24 @@ export type AuditEvent =
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Who revoked it: a detected replay, the client (RFC 7009), the person, or an
-         * administrator.
+         * Why the authorization was revoked: because of a replay, or by the client (RFC 7009), the
+         * person, or an administrator.
          */
         readonly reason: 'replay' | 'client' | 'person' | 'operator';
       })
   /**
-   * A client revoked one of its valid access tokens, and nothing else (RFC 7009). The event does
-   * not identify the token.
+   * A client revoked one of its valid access tokens and nothing else (RFC 7009). The event does not
+   * identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a client-credentials token. `authorization` is then also null. */
+      /** Null for a client-credentials token. In that case, `authorization` is also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
   /**
-   * An administrator revoked all of a person's authorizations. There is one event for all of them.
+   * An administrator revoked all authorizations of a person. There is one event for all of them.
    */
   | (Acting & {
       readonly type: 'person_revoked';
@@ -91,8 +91,8 @@ export type AuditEvent =
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person: their authorizations, their subject, and their identity in
-   * the stored audit.
+   * An administrator erased a person. This removes the person's authorizations, their subject, and
+   * their identity in the stored audit.
    */
   | (Acting & {
       readonly type: 'person_erased';
@@ -103,13 +103,13 @@ export type AuditEvent =
     })
   /**
    * An administrator ended all access after the database was restored from a backup. There is one
-   * event for everything.
+   * event for all of it.
    */
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * The numbers of ended authorizations, clients' own tokens, waiting requests, and initial
-       * access tokens.
+       * The numbers of authorizations, clients' own tokens, waiting requests, and initial access
+       * tokens that were ended.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -117,15 +117,17 @@ export type AuditEvent =
       readonly initialAccessTokens: number;
     })
   /**
-   * An administrator imported people's subject identifiers (`oauth:subject:import`). There is one
-   * event for all of them.
+   * An administrator imported the subject identifiers of people (`oauth:subject:import`). There is
+   * one event for all of them.
    */
   | (Acting & {
       readonly type: 'subjects_imported';
       /** The number of people who got a subject. */
       readonly subjects: number;
     })
-  /** A client was registered. For a document client: a person saw its first request. */
+  /**
+   * A client was registered. For a document client, this means that a person saw its first request.
+   */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
@@ -134,16 +136,16 @@ export type AuditEvent =
       Acting & {
         readonly type: 'client_updated';
         /**
-         * The changed fields, such as `redirect_uris`, with the values before and after. For keys,
-         * only their ids.
+         * The changed fields, such as `redirect_uris`, with their values before and after. For
+         * keys, this contains only their ids.
          */
         readonly changes: Readonly<
           Record<string, { readonly before: unknown; readonly after: unknown }>
         >;
       })
   /**
-   * A client was revoked. For a document client: its URL is blocked, even if no one has used it
-   * here.
+   * A client was revoked. For a document client, this means that its URL is blocked, even if no
+   * person has used the client here.
    */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
   /** A document client's URL was unblocked. Its earlier authorizations and tokens stay ended. */
@@ -152,23 +154,27 @@ export type AuditEvent =
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * Until when the previous secret is accepted, in milliseconds since 1970. Null if it has
-       * ended.
+       * Until when the previous secret is accepted, in milliseconds since 1970. Null if it ended
+       * immediately.
        */
       readonly previousExpiresAt: number | null;
     })
   /**
-   * An initial access token was created or revoked. The event contains its id, which grants no
-   * access.
+   * An initial access token was created or revoked. The event contains the token's id, which grants
+   * no access.
    */
   | (Acting & {
       readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
       readonly initialAccessTokenId: string;
     })
   /**
-   * A signing key changed. `created`: a new key signs immediately. `staged`: a new key is published
-   * and signs later. `removed`: a key is no longer published. A key is either created or staged,
-   * never both.
+   * A signing key changed:
+   *
+   * - `created`: a new key signs immediately.
+   * - `staged`: a new key is published and signs later.
+   * - `removed`: a key is no longer published.
+   *
+   * A key is either created or staged, never both.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -176,8 +182,8 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person was refused an administrator's page or form. There is at most one event per
-   * minute for each person and reason.
+   * A signed-in person was refused an administrator's page or form. For each person and reason,
+   * there is at most one event per minute.
    */
   | {
       readonly type: 'admin_refused';
@@ -185,8 +191,11 @@ export type AuditEvent =
       /** The route's name. */
       readonly route: string;
       /**
-       * Why the person was refused: without the permission, from another origin, or with a form
-       * that belongs to another person or is no longer valid.
+       * Why the person was refused:
+       *
+       * - `permission`: the person does not have the permission.
+       * - `origin`: the form came from another origin.
+       * - `form`: the form belongs to another person, or is no longer valid.
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
@@ -195,30 +204,33 @@ export type AuditEvent =
       readonly refusals: number;
     }
   /**
-   * A tool of the MCP endpoint was called. Only with `mcp:audit`. The event contains neither the
-   * arguments nor the result.
+   * A tool of the MCP endpoint was called. Recorded only with `mcp:audit`. The event contains
+   * neither the arguments nor the result.
    */
   | {
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
-      /** Null for a service. */
+      /** The person for whom the client called the tool. Null for a service. */
       readonly person: PersonReference | null;
-      /** `asked`: the tool asks a question first, and is called again with the answers. */
+      /**
+       * `asked` means that the tool asks a question first. The client then calls it again with the
+       * answers.
+       */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
       /** In milliseconds. */
       readonly duration: number;
     }
   /**
-   * A resource of the MCP endpoint was read. Only with `mcp:audit`. The event does not contain the
-   * resource's content.
+   * A resource of the MCP endpoint was read. Recorded only with `mcp:audit`. The event does not
+   * contain the resource's content.
    */
   | {
       readonly type: 'resource_read';
       /** The resource's URI. */
       readonly resource: string;
       readonly clientId: string;
-      /** Null for a service. */
+      /** The person for whom the client read the resource. Null for a service. */
       readonly person: PersonReference | null;
       readonly outcome: 'succeeded' | 'failed';
       /** In milliseconds. */
@@ -228,26 +240,27 @@ export type AuditEvent =
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
    * After many wrong secrets, an attempt got a 429 response for the first time. Later ones cause no
-   * events, until a quarter of an hour has passed without a failure.
+   * events until a quarter of an hour has passed without a failure.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
    * A sign-in on the kit's page failed, because the password was wrong or no account has the name.
-   * `sign_in_slowed`: the first attempt in a series got a 429 response. These events are stored and
-   * streamed but not emitted, because the kit emits events with the same names.
+   * `sign_in_slowed` means that the first attempt in a series got a 429 response. These events are
+   * stored and streamed. They are not emitted as AuditEvents, because the kit emits events with the
+   * same names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** A failed sign-in. It never contains what the person typed. */
+/** A failed sign-in. It never contains the text that the person typed. */
 export interface AuditedSignIn {
   /**
-   * The account with the typed name. Null if no account has it, or if the provider does not reveal
-   * the account.
+   * The account with the typed name. Null if no account has the name, or if the provider does not
+   * reveal the account.
    */
   readonly person: PersonReference | null;
-  /** The client address, if the host knows it. */
+  /** The client address. Null if the host does not know it. */
   readonly address: string | null;
-  /** The request id in the response. */
+  /** The request id in the response. Null if there is no request. */
   readonly requestId: string | null;
 }
 
@@ -265,22 +278,23 @@ export interface AuditedClient {
 /** A client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
   /**
-   * The client's id. Null if the sent id is unknown, because that may be any text, even a secret.
+   * The client's id. Null if the sent id is unknown, because the sent text may be anything, even a
+   * secret.
    */
   readonly clientId: string | null;
-  /** The client address, if the host knows it. */
+  /** The client address. Null if the host does not know it. */
   readonly address: string | null;
 }
 
 /**
- * Passes an event to the host. Never rejects: the change has already happened, so a failure to
- * record it is only logged.
+ * Passes an event to the host. Never rejects. The change has already happened, so the server only
+ * logs a failure to record it.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
 /**
- * Returns an Audit that passes events to `taken`. Only logs a failure, because the change has
- * already happened.
+ * Returns an Audit that passes events to `taken`. If that fails, it only logs the failure, because
+ * the change has already happened.
  */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {
@@ -295,7 +309,9 @@ export function takenBy(taken: Audit, log: Log): Audit {
   };
 }
 
-/** Returns the acting administrator, for an event. Empty if unknown. */
+/**
+ * Returns the acting administrator, for an event. The object is empty if no administrator is given.
+ */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };
 }

@@ -3,26 +3,34 @@ import type { Administrator, AuditEvent } from './audit.ts';
 
 /** A stored event: its contents, its time and its request. */
 export interface AuditRecord {
-  /** The event's id. Begins with the time, so ids are ordered by time. */
+  /** The event's id. It begins with the time, so ids are in the order of time. */
   readonly id: string;
-  /** When it happened, in milliseconds since 1970, by the process's clock. */
+  /** When the event happened, in milliseconds since 1970, by the clock of the process. */
   readonly at: number;
   /** The event's type. */
   readonly type: AuditEvent['type'];
-  /** The client that the event is about. Null if there is no client, or an unknown one. */
+  /**
+   * The client that the event is about. Null if there is no client, or if the client is unknown.
+   */
   readonly clientId: string | null;
-  /** The person that the event is about. A pseudonym after `oauth:person:erase`. */
+  /**
+   * The person that the event is about. Null if it is about no person. After `oauth:person:erase`,
+   * this is a pseudonym.
+   */
   readonly person: PersonReference | null;
-  /** The administrator who acted. Null if no administrator acted, or if unknown. */
+  /**
+   * The administrator who acted. Null if no administrator acted, or if the administrator is
+   * unknown.
+   */
   readonly by: Administrator | null;
   /**
-   * The client address, if the host knows it. Null without a request, and after the person was
+   * The client address, if the host knows it. Null if there is no request, and after the person was
    * erased.
    */
   readonly address: string | null;
   /**
-   * The response's `X-Request-Id`, which is also in the log. Null without a request, and after the
-   * person was erased.
+   * The `X-Request-Id` of the response, which is also in the log. Null if there is no request, and
+   * after the person was erased.
    */
   readonly requestId: string | null;
   /** The id of the authorization that the event is about. */
@@ -33,16 +41,16 @@ export interface AuditRecord {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Selects stored events. Those that match all given properties are listed. */
+/** Selects stored events. An event must match all given properties. */
 export interface AuditFilter {
-  /** Only events from this time on, in milliseconds since 1970. */
+  /** Only events at or after this time, in milliseconds since 1970. */
   readonly since?: number;
   /** Only events before this time, in milliseconds since 1970. */
   readonly until?: number;
-  /** Only events about this client. All texts in the filter are compared byte by byte. */
+  /** Only events about this client. The filter compares all texts byte by byte. */
   readonly clientId?: string;
   /**
-   * Only events about this person. Leaves out events that the person caused as an administrator.
+   * Only events about this person. Events that the person caused as an administrator are left out.
    */
   readonly person?: PersonReference;
   /** Only events about the authorization with this id, as in `Access.list`. */
@@ -51,20 +59,20 @@ export interface AuditFilter {
   readonly type?: AuditEvent['type'];
 }
 
-/** Which part of a list to return. */
+/** Specifies which page of a list to return. */
 export interface AuditPageRequest {
   /** The maximum number of events, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** `next` from the previous page. */
+  /** Continues after the previous page: pass its `next`. */
   readonly after?: string;
 }
 
 /** One page of a list, newest first. */
 export interface AuditPage {
   /**
-   * The events. A page may have fewer events than requested, or none, although more follow: it
-   * reads only some thousands of events. This happens if two conditions are each frequent but rare
-   * together.
+   * The events. There may be fewer events than you asked for, or none, although more follow,
+   * because a page reads only some thousands of events. This happens if each of two conditions
+   * matches often, but both together rarely.
    */
   readonly items: readonly AuditRecord[];
   /** The cursor of the next page. Null if this is the last page. */
@@ -72,7 +80,8 @@ export interface AuditPage {
 }
 
 /**
- * The stored audit (`oauth_server:audit:keep`). You can read it even if no more events are added.
+ * The stored audit (`oauth_server:audit:keep`). You can still read it after you turn the setting
+ * off.
  */
 export interface KeptAudit {
   /**
@@ -82,9 +91,11 @@ export interface KeptAudit {
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
   /**
    * Replaces a person's id with a pseudonym. Changes at most `batch` events about the person, and
-   * at most `batch` that the person caused as an administrator. Also removes the network address
-   * and the request id. Returns how many events it changed. Call it until it returns 0. Events that
-   * are written in the meantime, for example by a running request, need another call.
+   * at most `batch` events that the person caused as an administrator. Also removes the network
+   * address and the request id.
+   *
+   * Returns how many events it changed. Call it until it returns 0. If events are written
+   * meanwhile, for example by a running request, another call is needed for them.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }

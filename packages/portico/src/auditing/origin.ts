@@ -5,22 +5,22 @@ import { getRequestId } from '../http/request-id.ts';
 /** The request that causes an event. */
 interface Origin {
   readonly request: () => Request;
-  /** The framework's request or context. */
+  /** The framework's request or context object. */
   readonly context: unknown;
 }
 
 const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Runs work for a request. Every event that is recorded during the work contains this request's id.
+ * Runs work for a request. Every event that is recorded during the work contains the request's id.
  */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * Returns the current request's id, and its client address from `addressOf`. Null without a
- * request, or if `addressOf` fails.
+ * Returns the id of the current request, and its client address from `addressOf`. A value is null
+ * outside of a request, or if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
@@ -33,7 +33,7 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
 }
 
 /**
- * Returns the client address. If the host cannot provide it, returns null instead of throwing,
+ * Returns the client address. If the host cannot provide it, returns null and does not throw,
  * because the event has already happened.
  */
 function addressIn(

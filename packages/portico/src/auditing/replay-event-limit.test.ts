@@ -10,7 +10,7 @@ function createTelling() {
       now += milliseconds;
     },
     isRecorded,
-    /** How many of so many replays are told. */
+    /** Returns how many of these replays are reported. */
     told: (authorization: string, replays: number) =>
       Array.from({ length: replays }, () => isRecorded(authorization)).filter(Boolean).length,
   };

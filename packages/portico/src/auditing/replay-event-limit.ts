@@ -5,7 +5,7 @@ const A_MINUTE = 60_000;
 /** The maximum number of events about one authorization per minute. */
 const MOST_EVENTS = 5;
 /**
- * The maximum number of remembered authorizations. The one with the oldest event is forgotten
+ * The maximum number of remembered authorizations. The one whose event is oldest is forgotten
  * first.
  */
 const MOST = 10_000;
@@ -17,14 +17,18 @@ interface Counted {
 
 /**
  * Limits audit events about replays that revoked nothing. Browser histories contain spent codes.
- * They can be sent any number of times and would fill the audit. The log has a line for each.
+ * Anyone who finds a spent code can send it any number of times, and the events would fill the
+ * audit. The log still has a line for each replay.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);
   readonly #clock: () => number;
   readonly #most: number;
 
-  /** `clock` returns milliseconds since 1970. `most` is the limit per minute and authorization. */
+  /**
+   * `clock` returns milliseconds since 1970. `most` is the maximum number of events per minute for
+   * one authorization.
+   */
   constructor(clock: () => number, most = MOST_EVENTS) {
     this.#clock = clock;
     this.#most = most;
@@ -34,7 +38,7 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // If the clock is set back, events must not be suppressed for longer.
+    // If the clock is set back, do not suppress events for longer than a minute.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

@@ -4,19 +4,19 @@ import type { KeptAudit } from './kept-audit.ts';
 
 /** Receives audit events in addition to the host. A feature provides it. */
 export interface AuditSink extends KeptAudit {
-  /** Whether it stores new events, so that they are listed. */
+  /** Whether the sink stores new events, so that `list` returns them. */
   readonly keeps: boolean;
-  /** Receives an event. Null if it receives no events. */
+  /** Receives an event. Null if the sink receives no events. */
   readonly record: Audit | null;
 }
 
 /**
- * Accepts audit events and lists the stored ones. `record` stores an event without passing it to
+ * Records audit events, and lists the stored ones. `record` stores an event without passing it to
  * the host.
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** For a server without a feature that receives events. */
+/** The sink of a server that has no feature for audit events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,

@@ -22,29 +22,32 @@ export type EarlierScopes = (
 export interface AuthorizationAdditions {
   /** Finds clients that were never registered. Null if every client is registered. */
   readonly clientSource: ClientSource | null;
-  /** Stores requests that clients send directly. Null if no feature provides this. */
+  /** Stores requests that clients send directly. Null if no feature does this. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Whether a response to a client may go to a URI. */
   readonly mayRedirect: MayRedirect;
   /** The response modes: `query`, and the features' modes. */
   readonly responseModes: ResponseModes;
-  /** How features read requests. */
+  /** The checks that features replace, and the parameters that features read. */
   readonly reading: RequestReading;
-  /** What may come before the consent screen. Null if no feature provides this. */
+  /** The step before the consent screen, such as a new sign-in. Null if no feature adds a step. */
   readonly interaction: Interaction | null;
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */
   readonly scopeChoices: ScopeChoices | null;
-  /** Null if a new authorization contains only the requested scopes. */
+  /**
+   * Finds earlier scopes to keep. Null if a new authorization contains only the requested scopes.
+   */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
   /**
-   * The path of the page where people see and revoke what they allowed. Null without such a page.
+   * The path of the page where people see and revoke what they allowed. Null if there is no such
+   * page.
    */
   readonly accessPath: string | null;
 }

@@ -9,7 +9,7 @@ const GRACE = { provider: 'staff', id: 'grace' };
 const HTTPS = '__Host-portico_browser';
 const HTTP = 'portico_browser';
 
-/** From a request, besides its cookies. */
+/** The parts of a request other than its cookies. */
 interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ function start({ issuer = 'https://portal.example', basePath = '' } = {}) {
   const browsers = new Browsers(watched, issuer, basePath);
   const request = (cookie = '', init: Sent = {}) =>
     new Request(issuer, { ...init, headers: { cookie, ...init.headers } });
-  /** What a returning browser sends, with a person signed in or not. */
+  /** Returns the cookie of a returning browser. If `person` is null, no person is signed in. */
   const cookieFor = async (person: typeof ADA | null, cookie = '') => {
     const visit = request(cookie);
     if (person !== null) await browsers.secret(visit, person);
@@ -66,7 +66,8 @@ describe('a browser without a cookie', () => {
     expect(await given({ method: 'POST', headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(false);
     for (const destination of ['iframe', 'image', 'empty', ''])
       expect(await given({ headers: { 'Sec-Fetch-Dest': destination } })).toBe(false);
-    // Nor is a signed-in person, whose session cookie is sent where Portico's is not.
+    // A signed-in person gets no cookie either. The host's session cookie may be sent with a
+    // request that does not have Portico's cookie.
     const posted = request('', { method: 'POST' });
     await browsers.secret(posted, ADA);
     expect(await browsers.setCookie(posted)).toBeNull();
@@ -138,7 +139,7 @@ describe('the secret of a browser', () => {
       browsers.renew(visit);
       const given = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
       expect(given).not.toBe('');
-      // For no person yet: the next person who signs in continues with it.
+      // This cookie is for no person yet. The next person who signs in continues with it.
       const next = request(given);
       const secret = await browsers.secret(next, ADA);
       expect(secret).not.toBe(before);
@@ -158,7 +159,7 @@ describe('the secret of a browser', () => {
       true,
       secret,
     ]);
-    // Also with a request that needs no secret, and is not a navigation.
+    // The browser also gets the cookie with a request that needs no secret and is not a navigation.
     expect(await browsers.setCookie(request(cookie, { method: 'POST' }))).not.toBeNull();
     expect(await browsers.setCookie(request(again))).toBeNull();
   });

@@ -9,23 +9,24 @@ interface Browser {
   readonly value: string;
   /** A keyed hash of the person. Empty until a person is signed in. */
   readonly person: string;
-  /** The cookie that the browser sent. Null for a new one. */
+  /** The cookie that the browser sent. Null if the browser sent no cookie. */
   readonly sealed: string | null;
-  /** Whether the browser gets a new cookie in any case. */
+  /** Whether the browser gets a new cookie, even if it has a current one. */
   readonly renewed: boolean;
 }
 
 /** There may be several cookies: over http, a sibling domain can plant one with the same name. */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** The random bits, followed by the person's hash. */
+/** Matches the random bits, followed by the person's hash if a person is signed in. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
-/** In characters. Portico's cookies have about a hundred and fifty. */
+/** In characters. Portico's own cookies have about 150. */
 const LONGEST_VALUE = 200;
 /**
- * How many cookies with this name Portico tries, starting from the last. Over http, a sibling
- * domain can plant others. Browsers send cookies with a longer path first (RFC 6265 section 5.4).
- * For one path, a domain above ours has at most one.
+ * The maximum number of cookies with this name that Portico tries, starting from the last. Over
+ * http, a sibling domain can plant cookies with the same name. Browsers send cookies with a longer
+ * path first (RFC 6265 section 5.4). So a planted cookie for the same path can follow ours at most
+ * once for each parent domain.
  */
 const MOST_TRIED = 4;
 
@@ -41,8 +42,8 @@ export class Browsers {
   readonly #seen = new Note<Candidates>('browsers');
 
   /**
-   * Over https, only this host can set the cookie (`__Host-`). Two installations with different
-   * base paths have different cookies.
+   * Over https, the cookie's name begins with `__Host-`, so that only this host can set it. The
+   * name also contains the base path, so that two installations on one host do not share a cookie.
    */
   constructor(sealer: Sealer, issuer: string, basePath: string) {
     const secure = issuer.startsWith('https:');
@@ -52,8 +53,8 @@ export class Browsers {
   }
 
   /**
-   * Returns this browser's secret for this person, which binds consent. It stays the same until it
-   * is requested for another person.
+   * Returns this browser's secret for this person. Consent is bound to the secret. It stays the
+   * same until this method is called for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);
@@ -69,8 +70,8 @@ export class Browsers {
   }
 
   /**
-   * Gives the browser a new cookie with the response to this request, for the next person who signs
-   * in.
+   * Gives the browser a new cookie with the response to this request. The next person who signs in
+   * then gets a new secret.
    */
   renew(request: Request): void {
     this.#seen.set(request, [newBrowser(true)]);
@@ -115,9 +116,9 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * Whether the browser opens a page. A form from another site or an embedded page arrives without
- * the browser's cookie. With a new cookie, the browser could no longer answer its open consent
- * screens.
+ * Whether the browser opens a page. Only then may a browser without a cookie get a new one. A form
+ * from another site or an embedded page arrives without the browser's existing cookie. A new cookie
+ * would replace that cookie, and the browser could no longer answer its open consent screens.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -24,15 +24,15 @@ import {
  * server sends each refusal to the redirect URI.
  */
 
-/** What the checks need besides the request. */
+/** The server and its features, which the checks use. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
 }
 
 /**
- * A check. Throws an OAuthError to refuse the request, or returns its results. `found` is what the
- * checks before it returned.
+ * A check. Throws an OAuthError to refuse the request, or returns its results. `found` contains the
+ * results of the checks before it.
  */
 type Run = (
   request: RequestToCheck,
@@ -48,15 +48,15 @@ function refuses(check: (request: RequestToCheck, context: CheckContext) => void
   };
 }
 
-/** The ways in which a request can come. */
+/** How a request can arrive. */
 type Ways = readonly ('browser' | 'direct')[];
 
 /** GET and POST requests to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** Also requests that a client sends directly. */
+/** The requests in `BROWSER`, and requests that a client sends directly. */
 const BOTH = ['browser', 'direct'] as const;
 
-/** Every check, in order. */
+/** All checks, in the order in which they run. */
 const CHECKS: readonly (readonly [name: string, on: Ways, run: Run])[] = [
   [
     'repeated-parameters',
@@ -113,7 +113,7 @@ export function isCheck(name: string): boolean {
   return CHECKS.some(([each]) => each === name);
 }
 
-/** Returns the parameters that features read: the one that names a key, and their own. */
+/** Returns the parameters that features read: their own, and the one that names a key. */
 export function furtherParameters({ binding, reading }: AuthorizationAdditions): readonly string[] {
   return binding === null ? reading.parameters : [binding.parameter, ...reading.parameters];
 }
@@ -158,7 +158,7 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** Which scopes a request may ask for. */
+/** Decides which scopes a request may ask for. */
 interface ScopeRules {
   readonly resources: Resources;
   readonly audience: string | null;
@@ -170,7 +170,7 @@ const REFUSAL = {
   detail: 'unknown, or not registered for this client',
 };
 
-/** The refusal on a server with several resources. */
+/** Returns the refusal for a server with several resources. */
 function refusalAt(audience: string | null): typeof REFUSAL {
   return {
     refusal:

@@ -16,12 +16,12 @@ import {
   type ShownScopeGroup,
 } from './page-data.ts';
 
-/** Data for the view `oauth/consent` (AS-8.5, AS-40, docs/consent-page.md). Escape all of it. */
+/** Data for the view `oauth/consent` (AS-8.5, AS-40, docs/consent-page.md). Escape every value. */
 export interface ConsentView extends ShownLook {
   /** The server's name, `oauth_server:name`. */
   readonly serverName: string;
   /**
-   * The client's name. Never a name that an unverified client gave itself: that is
+   * The client's name. If an unverified client gave itself a name, that name is only in
    * `unverified.calledName`.
    */
   readonly clientName: string;
@@ -33,7 +33,10 @@ export interface ConsentView extends ShownLook {
   readonly namedLikeServer: boolean;
   /** The signed-in person. */
   readonly person: ShownPerson;
-  /** All requested scopes, and scopes that are kept from earlier. Not those that can be added. */
+  /**
+   * All requested scopes, and the scopes that are kept from earlier. Scopes that the person can add
+   * are not included.
+   */
   readonly scopes: readonly ShownScope[];
   /** The scopes that this person has not allowed this client before. */
   readonly newScopes: readonly ShownScope[];
@@ -45,14 +48,14 @@ export interface ConsentView extends ShownLook {
   readonly grantedGroups: readonly ShownScopeGroup[];
   /**
    * Scopes that the client does not ask for, and that the person can add, by group. Each has a
-   * `field`. Their boxes are not checked at first. All other boxes are.
+   * `field`. Their boxes are unchecked at first. All other boxes are checked.
    */
   readonly addableGroups: readonly ShownScopeGroup[];
   /** Whether the person can leave out scopes among `newScopes` and `grantedScopes`. */
   readonly hasOptional: boolean;
-  /** The label of the API that the client wants to use. Absent without a label. */
+  /** The label of the API that the client wants to use. Absent if the API has no label. */
   readonly resource?: string;
-  /** How long the client will have access. */
+  /** How long the client has access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */
   readonly applicationsPath: string;
@@ -69,24 +72,24 @@ export interface ConsentView extends ShownLook {
 /** How long the client keeps the access that a person allows now. */
 export interface AccessLasts {
   /**
-   * If true, access continues until the person removes it, or until it is not used for that time.
-   * If false, it ends after that time.
+   * If true, access continues until the person removes it, or until the client has not used it for
+   * `time`. If false, access ends after `time`.
    */
   readonly renews: boolean;
   /** The time in words, such as "30 days". */
   readonly time: string;
 }
 
-/** What the page shows in addition to the question. */
+/** The parts of the page that do not depend on the request. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;
-  /** The headings in lists of scopes, in order. */
+  /** The headings for lists of scopes, in order. */
   readonly headings: readonly ScopeHeading[];
   /** The URL that the form posts to. */
   readonly action: string;
   readonly applicationsPath: string;
-  /** The path of client logos. Null without logos. */
+  /** The path of client logos. Null if the server has no logos. */
   readonly logoPath: string | null;
   readonly lifetimes: TokenLifetimes;
 }
@@ -98,8 +101,8 @@ interface TokenLifetimes {
 }
 
 /**
- * Returns the page's data. `clientName` is never a name that an unverified client gave itself. So a
- * view that does not know about unverified clients still names the client correctly.
+ * Returns the page's data. `clientName` is never a name that an unverified client gave itself, so
+ * even a view that ignores `unverified` names the client correctly.
  */
 export function consentPageData(
   {

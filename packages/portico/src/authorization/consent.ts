@@ -33,23 +33,23 @@ import {
 export type Presented =
   { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
-/** The response to the person's answer, or a page of the host to which they go first. */
+/** The response to the person's answer, or a page of the host that the person must visit first. */
 export type Completed =
   | { readonly response: AuthorizationResponse }
   | { readonly page: HostPage; readonly pending: ConsentRequest };
 
-/** A request with what the person can choose, and the details for the authorization. */
+/** A request, together with what the person can choose and the details for the authorization. */
 type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
 
-/** What a consent request begins with. */
+/** The options for a new consent request. */
 interface BeginningConsent {
-  /** The id under which the request waited. Default: a new id. */
+  /** The id that the request had before sign-in. Default: a new id. */
   readonly requestId?: string | undefined;
-  /** The details that the authorization will keep. */
+  /** The details that the authorization will store. */
   readonly details?: ConsentRequest['details'];
 }
 
-/** What the consent screen asks. */
+/** The question on the consent screen. */
 export interface ConsentQuestion {
   readonly requestId: string;
   readonly client: Client;
@@ -57,22 +57,22 @@ export interface ConsentQuestion {
   /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * The scopes among them that the person has allowed this client before. Empty unless the resource
+   * Those of `scopes` that the person has allowed this client before. Empty unless the resource
    * lets clients ask for more scopes step by step.
    */
   readonly grantedBefore: readonly string[];
-  /** The scopes among them that the person can choose. Undefined if there is nothing to choose. */
+  /** Those of `scopes` that the person can choose. Undefined if there is nothing to choose. */
   readonly choices: ChoosableScopes | undefined;
-  /** The label of the resource that the client asks for. Null without a label. */
+  /** The label of the resource that the client asks for. Null if it has no label. */
   readonly resource: string | null;
   readonly redirectUri: string;
   readonly csrfToken: string;
 }
 
 /**
- * Asks a person for consent (AS-8). The request is saved when the person first sees it, under the
- * hash of its opaque id. It is bound to that person, to their browser session, and to the scopes
- * that they saw.
+ * Asks a person for consent (AS-8). The server saves the request when the person first sees it,
+ * under the hash of its opaque id. The saved request is bound to the person, to their browser
+ * session, and to the scopes that they saw.
  */
 export class Consent {
   readonly #server: Server;
@@ -95,7 +95,7 @@ export class Consent {
     this.#lastUse = lastUse;
   }
 
-  /** Saves the request for this visitor, and shows it. */
+  /** Saves the request for this visitor, and returns the question. */
   async begin(
     request: AuthorizationRequest,
     client: Client,
@@ -125,7 +125,7 @@ export class Consent {
   }
 
   /**
-   * Saves a request when it is first shown, and starts the time to answer. Returns false if the id
+   * Saves a request when it is first shown. The time to answer begins now. Returns false if the id
    * already exists.
    */
   async #saveRequest(
@@ -151,8 +151,8 @@ export class Consent {
 
   /**
    * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if this visitor cannot answer it in this browser, or can no longer answer
-   * it.
+   * Throws a page error if the visitor cannot answer it in this browser, or if it is too late to
+   * answer.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, clock } = this.#server;
@@ -161,8 +161,8 @@ export class Consent {
     const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, pending.audience);
-    // Show no scopes that were not shown before. The first tab may still be open, and the person
-    // can also answer there.
+    // Do not show scopes that were not shown before. The first tab may still be open, and the
+    // person can also answer there.
     const scopes = await this.#held(shownScopes(pending, client, before), pending, person);
     if (!isPartHeld(pending, scopes)) {
       await this.end(pending);
@@ -176,10 +176,11 @@ export class Consent {
   }
 
   /**
-   * Records this visitor's decision once. If the visitor repeats the same decision within
-   * `code_ttl`, redirects to the client again. If the person must go to a page of the host
-   * first, the request stays open. Throws a page error if there is no request that the visitor can
-   * answer.
+   * Records this visitor's decision once.
+   *
+   * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
+   * the person must first go to a page of the host, the request stays open. Throws a page error if
+   * there is no request that the visitor can answer.
    */
   async complete(
     requestId: string,
@@ -209,7 +210,7 @@ export class Consent {
   }
 
   /**
-   * Records the first decision. Returns null if the request was answered, ended or expired since it
+   * Records the first decision. Returns null if the request was answered, ended or expired after it
    * was read.
    */
   async #answerFirst(
@@ -232,8 +233,8 @@ export class Consent {
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
-      // The first use fixes the redirect URIs. So check again that the client still has the shown
-      // one.
+      // A client's redirect URIs become fixed at its first use. So check again that the client
+      // still has the redirect URI that the person saw.
       await this.#requireClient(pending);
     }
     if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now })))
@@ -256,9 +257,9 @@ export class Consent {
   }
 
   /**
-   * Responds to the same decision again. The person clicked twice, and the browser waits only for
-   * the second response. Replaces an unused code, so that only one code is valid. Returns null for
-   * another decision, and if there was no decision.
+   * Responds when the visitor repeats the same decision. If the person clicked twice, the browser
+   * waits only for the second response. Replaces an unused code, so that only one code is valid.
+   * Returns null if the decision differs or there was no decision.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -277,7 +278,7 @@ export class Consent {
     const { clientId } = saved;
     const person = visitor.user.reference;
     // The scopes differ if the person's permissions have changed, or if the person checked other
-    // boxes. Then the store finds no such authorization.
+    // boxes. In that case, the store finds no authorization with these scopes.
     const scopes = chosenScopes(saved, await this.#grantable(saved, client, person), isChecked);
     const code = newCode(id);
     const replaced = await store.codes.replaceCode(
@@ -295,7 +296,7 @@ export class Consent {
       : responseTo(saved, client, { code });
   }
 
-  /** Returns the shown scopes whose permission the person still has. */
+  /** Returns those of the shown scopes that the person may still grant. */
   async #grantable(
     saved: ConsentRequest,
     client: Client,
@@ -305,7 +306,10 @@ export class Consent {
     return this.#held(shownScopes(saved, client, before), saved, person);
   }
 
-  /** Returns the scopes of the request's resource among these whose permission the person has. */
+  /**
+   * Returns those of the names that are scopes of the request's resource and that the person may
+   * grant.
+   */
   #held(
     names: readonly string[],
     { audience }: AuthorizationRequest,
@@ -390,8 +394,8 @@ export class Consent {
 
   /**
    * Returns the client if it still exists and still has this redirect URI and one of the shown
-   * scopes. Client documents may change at any time, so an open request keeps the client data from
-   * its beginning.
+   * scopes. Client documents may change at any time. So an open request keeps the client data from
+   * when the request began.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -409,7 +413,7 @@ export class Consent {
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null)
       throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // The person may have been asked before the requirement existed. Ignore a requirement that a
+    // The person may have been asked before the requirement existed. So ignore a requirement that a
     // client document added later.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
@@ -430,8 +434,8 @@ export class Consent {
   }
 
   /**
-   * Whether the request was shown in this browser session. If not and the request is still pending,
-   * writes a warning to the log (AS-8.10).
+   * Whether this browser session is the one that the request was shown in. If it is not and the
+   * request is still pending, writes a warning to the log (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;
@@ -516,7 +520,8 @@ function question(
 const NOTHING: readonly string[] = [];
 
 /**
- * Whether an earlier scope is kept. `openid` is not kept: each request must ask for it (AS-1.3).
+ * Whether an earlier scope is kept. `openid` is not kept, because each request must ask for it
+ * (AS-1.3).
  */
 const isKept = (scope: string) => scope !== 'openid';
 
@@ -550,16 +555,16 @@ function shownScopes(
 }
 
 /**
- * Whether the client would get at least one requested scope. If only earlier scopes are left, it
- * would get nothing that it asked for.
+ * Whether the client would get at least one requested scope. If only earlier scopes are left, the
+ * client would get nothing that it asked for.
  */
 function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
 }
 
 /**
- * Returns the form's name and request, for the form token. Several consent screens can be open at
- * once (AS-8.3).
+ * Returns the parts of the form token: the form's name and the request. Several consent screens can
+ * be open at once (AS-8.3), so each has its own token.
  */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];

@@ -3,12 +3,12 @@ import { startSealing } from './sealing.fixture.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const PERIOD = 30 * 86_400_000;
-/** When the 694th period of thirty days begins. */
+/** The time when the 694th period of thirty days begins. */
 const START = 694 * PERIOD;
 const LIFETIME = 600_000;
 const CLOCKS_DIFFER = 300_000;
 
-/** Processes that share one store of keys, each with its own clock. */
+/** Returns processes that share one store of keys. Each process has its own clock. */
 function installation(keys = new Map<number, string>()) {
   const asked: string[] = [];
   const store = {

@@ -3,12 +3,12 @@ import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
- * How long a key is used: thirty days, in milliseconds. The key's name is the number of the period,
- * so that all processes agree on it.
+ * How long a key is used: thirty days, in milliseconds. A key is named by the number of its period.
+ * So all processes use the same key at the same time.
  */
 const PERIOD = 30 * 86_400_000;
 /**
- * How far another process's clock may be ahead, in milliseconds. Such a process may already use the
+ * How far another process's clock may be ahead, in milliseconds. That process may already use the
  * next period's key.
  */
 const CLOCKS_DIFFER = 300_000;
@@ -16,8 +16,9 @@ const CLOCKS_DIFFER = 300_000;
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts what a browser stores for this server. Decrypts only what was encrypted here under the
- * same name. The first process that needs a key creates it. The store keeps it for all processes.
+ * Encrypts the data that a browser stores for this server. Decrypts only data that was encrypted
+ * here under the same name. The first process that needs a key creates it. The store keeps the key
+ * for all processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -26,8 +27,8 @@ export class CookieSealer implements Sealer {
   readonly #known = new Map<number, string>();
 
   /**
-   * `lifetime` is how long encrypted content must stay readable, in milliseconds. The key is kept
-   * for that time.
+   * `lifetime` is how long encrypted data must stay readable, in milliseconds. The store keeps each
+   * key for that long after the key's last use.
    */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
@@ -51,7 +52,7 @@ export class CookieSealer implements Sealer {
     return key === null ? null : openText(keyFor(key, name), name, text);
   }
 
-  /** Returns the number of the period that is current after so many milliseconds. */
+  /** Returns the number of the period that is current in this many milliseconds. */
   #periodIn(milliseconds: number): number {
     return Math.floor((this.#clock() + milliseconds) / PERIOD);
   }
@@ -72,7 +73,7 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // Anyone can send any number, so only plausible periods reach the store.
+    // Anyone can send any number. So look up a key only for a period that can still be readable.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER))
       return null;
     const key = this.#known.get(period);
@@ -83,8 +84,8 @@ export class CookieSealer implements Sealer {
 }
 
 /**
- * Encrypts texts that browsers store for this installation. Every process can encrypt and decrypt
- * them. Uses the cookie keys, with names that no cookie can have.
+ * Encrypts texts that browsers store for this installation. Every process of the installation can
+ * encrypt and decrypt them. Uses the cookie keys, under names that no cookie can have.
  */
 export class Sealing {
   readonly #server: Server;
@@ -114,7 +115,10 @@ export class Sealing {
   }
 }
 
-/** Returns a separate key for each name, so that an IV must be unique only under one name. */
+/**
+ * Returns a separate key for each name. So an IV has to be unique only among the texts with one
+ * name.
+ */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);
 }

@@ -6,23 +6,23 @@ import type { SentParameters } from './waiting-requests.ts';
 
 /**
  * Stores authorization requests that clients send directly to the server. The browser then sends
- * only a reference. A server feature provides this.
+ * only a reference to the stored request. A server feature provides this.
  */
 export interface DirectRequests {
   /**
    * Returns the id of the request that these parameters reference. Returns null if they reference
-   * no request on this server. Throws a page error if they are ambiguous.
+   * no request on this server. Throws a page error if the reference is ambiguous.
    */
   idOf(parameters: Parameters): string | null;
   /** Returns the stored request. Returns null if it was used, has expired, or never existed. */
   find(requestId: string): Promise<SentParameters | null>;
-  /** Removes the stored request. */
+  /** Removes the stored request, so that it cannot be used again. */
   end(requestId: string): Promise<void>;
 }
 
 /**
- * Returns the error for a request that this client sent only through a browser. Returns null to
- * accept it.
+ * Returns an error if this client must not send its request through a browser only. Returns null to
+ * accept the request.
  */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
@@ -38,7 +38,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** Returns the page for a browser that sends an unknown reference. */
+/** Returns the page for a browser that sends a reference to an unknown request. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -2,19 +2,18 @@ import type { OAuthError } from '../errors.ts';
 import type { Details } from '../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 
-/**
- * Something that a signed-in person may have to do on a page of the host before the consent screen,
- * such as authenticating again.
- */
+/** A step on a page of the host before the consent screen, such as authenticating again. */
 export interface Interaction {
-  /** Decides what follows, for a request that passed every check. */
+  /** Decides the next step for a request that passed every check. */
   next(asked: AuthorizationRequest, visit: InteractionVisit): Promise<InteractionStep>;
   /**
-   * Decides again when the person allows the request: time has passed since the consent screen, and
+   * Decides again when the person allows the request. Time has passed since the consent screen, and
    * the browser may have another session. `shown` has the details that `next` returned.
    */
   confirm(shown: ConsentRequest, request: Request): Promise<ConfirmedStep>;
-  /** Returns the details for what this person allows now without an authorization request. */
+  /**
+   * Returns the details for access that this person allows now, without an authorization request.
+   */
   details(request: Request): Promise<Details | undefined>;
 }
 
@@ -28,19 +27,24 @@ export interface InteractionVisit {
 }
 
 /**
- * What follows: a page of the host, from which the browser returns to this path, the error response
- * to the client, or the consent screen, which keeps the details until the person answers.
+ * The next step for a request:
+ *
+ * - `page`: a page of the host, from which the browser returns to this path.
+ * - `refusal`: the error response to the client.
+ * - `details`: the consent screen. The request keeps the details until the person answers.
  */
 export type InteractionStep = ConfirmedStep | { readonly refusal: OAuthError };
 
 /**
- * What follows the person's answer: a page of the host first, and then the consent screen again, or
- * the code. The authorization keeps the details.
+ * The next step after the person's answer:
+ *
+ * - `page`: a page of the host, and then the consent screen again.
+ * - `details`: the code. The authorization stores the details.
  */
 export type ConfirmedStep = { readonly page: HostPage } | { readonly details: Details | undefined };
 
-/** Returns the URL of a page of the host, which leads the browser back to this path. */
+/** Returns the URL of a page of the host. That page sends the browser back to `returnTo`. */
 export type HostPage = (returnTo: string) => string;
 
-/** When a request came, and whether its browser was sent to a page of the host. */
+/** When a request arrived, and whether the server has sent its browser to a page of the host. */
 export type Received = Pick<InteractionVisit, 'receivedAt' | 'isBack'>;

@@ -13,13 +13,13 @@ import {
 export interface ShownScope {
   /** The scope's name, as clients request it. */
   readonly name: string;
-  /** What the scope allows. */
+  /** The label, which describes what the scope allows. */
   readonly label: string;
-  /** A longer explanation. Null for none. */
+  /** A longer explanation. Null if the scope has no explanation. */
   readonly description: string | null;
   /**
-   * The form's field for this scope. Only for a scope that the person can choose. Any value means
-   * that the box is checked.
+   * The name of the form field for this scope, a checkbox. Any value means that the box is checked.
+   * Absent if the person cannot choose the scope.
    */
   readonly field?: string;
 }
@@ -30,7 +30,8 @@ const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', ho
 /** The scopes below one heading. */
 export interface ShownScopeGroup {
   /**
-   * `identity` (who the person is), `read` or `change`. `other` for scopes in none of these groups.
+   * `identity` (who the person is), `read` or `change`. `other` for scopes that are in none of
+   * these groups.
    */
   readonly group: string;
   /** The group's heading. */
@@ -52,7 +53,8 @@ export function shownPerson(user: UserInterface): ShownPerson {
 }
 
 /**
- * Returns each scope with its label and explanation. `choosable` scopes have a field in the form.
+ * Returns each scope with its label and explanation. Scopes in `choosable` have a field in the
+ * form.
  */
 export function shownScopes(
   names: readonly string[],
@@ -72,8 +74,8 @@ export function shownScopes(
 }
 
 /**
- * Returns the scopes in groups. Each scope is below the first heading that accepts it. No group is
- * empty.
+ * Returns the scopes in groups. Each scope is in the group of the first heading that accepts it.
+ * Empty groups are left out.
  */
 export function shownGroups(
   names: readonly string[],
@@ -98,9 +100,12 @@ export function shownGroups(
  * The website and logo of a client that an operator registered. Unverified clients have neither.
  */
 export interface ShownLook {
-  /** The client's website, with the hostname in ASCII. Null for none. */
+  /** The client's website, with the hostname in ASCII. Null if the client has no website. */
   readonly site: { readonly href: string; readonly host: string } | null;
-  /** The path of the client's logo. Null for none, and if `oauth_server:client_logos` is off. */
+  /**
+   * The path of the client's logo. Null if the client has no logo, or if
+   * `oauth_server:client_logos` is off.
+   */
   readonly logo: string | null;
 }
 
@@ -111,8 +116,8 @@ interface LookOfClient extends ClientLook {
 }
 
 /**
- * Returns a client's website and logo. `logoPath` is the path of client logos, or null without
- * logos.
+ * Returns a client's website and logo. `logoPath` is the path of client logos, or null if the
+ * server has no logos.
  */
 export function shownLook(client: LookOfClient, logoPath: string | null): ShownLook {
   if (!isVerified(client)) return { site: null, logo: null };

@@ -21,15 +21,18 @@ export interface Findings {
   readonly responseMode?: string | undefined;
 }
 
-/** A check. Throws an OAuthError to refuse the request, or returns its results. */
+/** Checks a request. Throws an OAuthError to refuse it, or returns the check's results. */
 export type RequestCheck = (
   request: RequestToCheck,
 ) => Partial<Findings> | Promise<Partial<Findings>>;
 
 /** How features read authorization requests. */
 export interface RequestReading {
-  /** Checks that replace those of the core, by name. */
+  /** Checks that replace the core's checks, by name. */
   readonly checks: Readonly<Record<string, RequestCheck>>;
-  /** Parameters that only features read. They may be sent once, and are kept with the request. */
+  /**
+   * Parameters that only features read. A request may contain each of them once. The server stores
+   * them with the request.
+   */
   readonly parameters: readonly string[];
 }

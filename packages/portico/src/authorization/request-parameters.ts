@@ -7,13 +7,13 @@ import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Checks for single authorization request parameters. They need no client, no key, and no
- * configuration except the resources.
+ * Checks for single authorization request parameters. These checks need no client and no key. From
+ * the configuration, they need only the resources.
  */
 
 /**
- * The parameters that may be sent only once. `client_id`, `redirect_uri` and `resource` may also be
- * sent only once, but have their own errors.
+ * The parameters that a request may contain only once. `client_id`, `redirect_uri` and `resource`
+ * are not in this list, because repeating them has separate errors.
  */
 const SINGLE_PARAMETERS = [
   'response_type',
@@ -37,7 +37,7 @@ export function refuseRepeatedParameters(parameters: Parameters, further: readon
   for (const name of singleParameters(further)) parameters.get(name);
 }
 
-/** Features may read a parameter that the core only refuses. */
+/** Without duplicates: a feature may read a parameter that the core refuses. */
 const singleParameters = (further: readonly string[]): readonly string[] => [
   ...new Set([...SINGLE_PARAMETERS, ...further]),
 ];
@@ -62,7 +62,7 @@ export function requireResponseType(parameters: Parameters): void {
 
 /**
  * Checks `prompt` (OpenID Connect Core section 3.1.2.1). The server always asks for consent. So it
- * accepts `consent`, and refuses `none`.
+ * accepts `consent` and refuses `none`.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -127,8 +127,8 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 }
 
 /**
- * Returns the thumbprint of the only key that may exchange the code. Returns null if this parameter
- * is missing.
+ * Returns the thumbprint of the only key that may exchange the code. Returns null if the request
+ * does not contain this parameter.
  */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
@@ -149,7 +149,7 @@ export function requireResource(parameters: Parameters, resources: Resources): s
 
 /**
  * Returns the parameters that the checks read, as they were sent, and the hints that a page reads.
- * Keeps two values of a repeated parameter, so that the checks can still refuse it.
+ * Keeps two values of a repeated parameter, so that the checks can still refuse the repetition.
  */
 export function sentParameters(
   parameters: Parameters,

@@ -22,8 +22,8 @@ const CLIENT = storedClient('the-client', 0, {
 });
 
 /**
- * The refusal of each step, what is sent to cause it, and what is sent to pass it; undefined for
- * nothing.
+ * Each step's refusal, the parameters that cause it, and the parameters that pass it. Undefined
+ * removes a parameter.
  */
 const STEPS: readonly (readonly [
   told: string,
@@ -94,7 +94,9 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
   return checks.check(put, new Request('https://server.example/'), null);
 }
 
-/** The error of a request that is valid up to this step, and invalid there and after it. */
+/**
+ * Returns the error for a request that is valid before this step, and invalid from this step on.
+ */
 async function toldAt(position: number): Promise<string> {
   const given = new Map<string, string | undefined>();
   for (const [index, [, wrong, right]] of STEPS.entries()) {

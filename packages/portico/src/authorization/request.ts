@@ -45,13 +45,13 @@ export interface AskedAccess {
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
-  /** When it first came. Missing for a new request. */
+  /** When the request first arrived. Absent for a new request. */
   readonly received?: Received | undefined;
 }
 
 /**
- * Finds the client and the redirect URI, and then runs the checks in checks.ts. Their order is part
- * of the behaviour: if there are several errors, the server reports the first.
+ * Finds the client and the redirect URI, and then runs the checks in checks.ts. The order of the
+ * checks matters: if a request has several errors, the server reports the first.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -68,9 +68,11 @@ export class RequestChecks {
 
   /**
    * Checks a request that a browser sent. Throws a page error if it is not certain where a response
-   * may go (AS-7.4). If `person` is null, no person is signed in. Then the server fetches no client
-   * document, and redirects no browser to a client that no operator registered (RFC 9700 section
-   * 4.11.2).
+   * may go (AS-7.4).
+   *
+   * If `person` is null, no person is signed in. In that case, the server fetches no client
+   * document. It also redirects no browser to a client that no operator registered (RFC 9700
+   * section 4.11.2).
    */
   async check(
     put: PutRequest,
@@ -119,8 +121,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks which access this client asks for, in a request of another kind, without a redirect URI.
-   * Throws an OAuthError to refuse it.
+   * Checks which access this client asks for in a request without a redirect URI, such as a device
+   * authorization request. Throws an OAuthError to refuse it.
    */
   async access(parameters: Parameters, client: Client): Promise<AskedAccess> {
     const [server, additions] = [this.#server, this.#additions];
@@ -131,7 +133,7 @@ export class RequestChecks {
     };
   }
 
-  /** Returns the parameters that must be kept until a person is asked. */
+  /** Returns the parameters that the server must store until it asks a person. */
   kept(parameters: Parameters): SentParameters {
     return sentParameters(parameters, {
       further: furtherParameters(this.#additions),
@@ -148,7 +150,7 @@ export class RequestChecks {
       : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
-  /** Runs the checks that need a certain client and redirect URI. */
+  /** Runs the checks for a request whose client and redirect URI are certain. */
   async #judge(
     { parameters, direct }: PutRequest,
     client: Client,
@@ -170,7 +172,7 @@ export class RequestChecks {
   }
 }
 
-/** Returns the parameters with these names that the request has. */
+/** Returns those of the named parameters that the request contains. */
 function readFurther(
   parameters: Parameters,
   names: readonly string[],
@@ -208,8 +210,8 @@ function requireLiving(
 }
 
 /**
- * Throws a page error if the client's profile refuses it. Sends no response to the client, because
- * the profile may not allow its redirect URI.
+ * Throws a page error if the client does not meet its profile. Sends no response to the client,
+ * because the profile may not allow the client's redirect URI.
  */
 function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
@@ -252,7 +254,7 @@ function redirectUriProblem(
 
 /**
  * Returns why the redirect URI is not registered, for the log. Only a native application may use
- * another port. The text leaves out the query, because it may contain a secret.
+ * another port. The text does not contain the query, because the query may contain a secret.
  */
 function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
@@ -269,8 +271,8 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
 }
 
 /**
- * Returns the parameters for repeating this request. `keyParameter` is the parameter that names the
- * key for the code.
+ * Returns the parameters for sending this request again. `keyParameter` is the parameter that names
+ * the key for the code.
  */
 export function sameParameters(
   asked: AuthorizationRequest,

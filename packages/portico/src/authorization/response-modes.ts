@@ -11,20 +11,20 @@ export interface ResponseMode {
   /** The value of `response_mode`. */
   readonly name: string;
   /**
-   * Returns why a response with this state cannot reach this redirect URI in this mode, for the
-   * log. Returns null if it can. Without this function, every response can.
+   * Returns why this mode cannot send a response with this state to this redirect URI, for the log.
+   * Returns null if it can. If a mode has no such function, it can send every response.
    */
   problem?(returns: ReturnAddress): string | null;
 }
 
-/** Where a response goes, and the state that it returns. */
+/** Where a response goes, and the state to send back. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** The state, as the client sent it. Null if the client sent no state or several. */
+  /** The state, as the client sent it. Null if the client sent no state or more than one. */
   readonly state: string | null;
 }
 
-/** The requested response mode. Absent for `query`, which is the default. */
+/** The requested response mode. If it is absent, the mode is `query`, the default. */
 export interface AskedMode {
   readonly responseMode?: string | undefined;
 }
@@ -47,7 +47,7 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
 
   /**
    * Returns the mode for a checked request, or null for `query`. Throws a page error if the server
-   * no longer has this mode.
+   * does not have this mode any more.
    */
   of({ responseMode = QUERY }: AskedMode): Mode | null {
     if (responseMode === QUERY) return null;
@@ -79,8 +79,8 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   }
 
   /**
-   * Returns the mode for an error response: the requested mode if it is clear and works, otherwise
-   * `query`.
+   * Returns the mode for an error response. This is the requested mode if the request names exactly
+   * one that works, and otherwise `query`.
    */
   forError(parameters: Parameters, returns: ReturnAddress): AskedMode {
     if (parameters.isRepeated('response_mode')) return {};

@@ -5,11 +5,11 @@ import { intersectScopes } from '../tokens/scopes.ts';
 
 /** What a person can choose on the consent page. A server feature provides it. */
 export interface ScopeChoices {
-  /** Whether the person may leave out this scope, which the client asks for. */
+  /** Whether the person may leave out this scope, although the client asks for it. */
   isOptional(name: string): boolean;
   /**
-   * The scopes that the person may add. The page offers them if the client is registered for them
-   * and does not ask for them.
+   * The scopes that the person may add. The page offers one of them if the client is registered for
+   * it and does not ask for it.
    */
   readonly added: readonly string[];
 }
@@ -18,8 +18,8 @@ export interface ScopeChoices {
 export type IsChecked = (name: string) => boolean;
 
 /**
- * Returns what the person can choose. `wanted` is what the client asks for, and what it keeps from
- * earlier. Undefined if there is nothing to choose.
+ * Returns what the person can choose, or undefined if there is nothing to choose. `wanted` contains
+ * the scopes that the client asks for, and the earlier scopes that it keeps.
  */
 export function choicesFor(
   choices: ScopeChoices | null,
@@ -30,7 +30,7 @@ export function choicesFor(
 ): ChoosableScopes | undefined {
   if (choices === null) return undefined;
   const optional = wanted.filter((name) => choices.isOptional(name));
-  // A client that proves no key could get no token with a scope that requires one.
+  // If the client proves no key, it could not get a token with a scope that requires a key.
   const isUsable = (name: string) => thumbprint !== null || binding?.scopes.has(name) !== true;
   const added = choices.added.filter(
     (name) => client.scopes.includes(name) && !wanted.includes(name) && isUsable(name),
@@ -45,7 +45,7 @@ export function addedScopes({ choices }: ConsentRequest, client: Client): readon
 
 /**
  * Returns the scopes that the person allows: those without a box, and those whose box is checked.
- * The page showed the boxes, so only the stored request says which scopes have one.
+ * Reads from the stored request which scopes have a box, because a form could contain any fields.
  */
 export function chosenScopes(
   { choices }: ConsentRequest,
@@ -59,7 +59,7 @@ export function chosenScopes(
 
 /**
  * Whether the client gets at least one scope that it asked for, or that the person added. If only
- * earlier scopes are left, it gets nothing new.
+ * earlier scopes are left, the client gets nothing new.
  */
 export function isPartAllowed(
   { scopes, choices }: Pick<ConsentRequest, 'scopes' | 'choices'>,

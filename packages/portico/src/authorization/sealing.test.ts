@@ -5,7 +5,7 @@ import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 const START = 1_800_000_000_000;
 const LIFETIME = 600_000;
 
-/** Processes that share one store of keys, and a clock. */
+/** Returns processes that share one store of keys and one clock. */
 function installation() {
   let now = START;
   const keys = new Map<number, string>();

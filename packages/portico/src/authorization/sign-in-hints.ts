@@ -2,8 +2,8 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The hints in an authorization request for the sign-in page (OpenID Connect Core section 3.1.2.1).
- * The server ignores a hint that is not valid, and never refuses the request.
+ * The hints for the sign-in page in an authorization request (OpenID Connect Core section 3.1.2.1).
+ * The server ignores an invalid hint, and never refuses the request because of it.
  */
 
 /** In characters: the maximum length of an email address (RFC 3696, erratum 1690). */
@@ -22,8 +22,8 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
 };
 
 /**
- * Returns the hints that a page on this server reads. Others are dropped, because a waiting request
- * has little room.
+ * Returns the hints that a page on this server reads. The server drops other hints, because a
+ * waiting request has little space.
  */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];
@@ -31,14 +31,14 @@ export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   return speaking.locales === null ? [] : ['ui_locales'];
 }
 
-/** Returns a hint that a page can use. Returns undefined if it is missing or not valid. */
+/** Returns a hint that a page can use. Returns undefined if the hint is missing or invalid. */
 export function readHint(parameters: Parameters, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 
 /**
- * Returns the names and values of these hints, if a page can use them. A repeated or invalid hint
- * is treated as missing.
+ * Returns the names and values of those hints that a page can use. Treats a repeated or invalid
+ * hint as missing.
  */
 export function sentHints(
   parameters: Parameters,

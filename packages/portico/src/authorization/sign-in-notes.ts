@@ -14,20 +14,21 @@ export interface SignInNote {
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** The client. If null, it is looked up. */
+  /** The client, or null if it must still be looked up. */
   readonly client: Client | null;
-  /** The texts in the language of the person who signs in. */
+  /** Texts in the language of the person who signs in. */
   readonly words: Words;
 }
 
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * Tells a sign-in page about the request that sent a person there. The request itself waits in a
- * cookie that only `/oauth/authorize` receives. So this data is in another encrypted cookie, which
- * only the sign-in page receives. There is one such cookie, for the last request that was sent to
- * sign-in. If a person reloads the sign-in page in an earlier tab, it shows nothing about the
- * request.
+ * Tells a sign-in page about the request that sent a person there.
+ *
+ * The request itself waits in a cookie that only `/oauth/authorize` receives. So this class stores
+ * the data for the sign-in page in another encrypted cookie, which only that page receives. A
+ * browser has one such cookie, for the last request that was sent to sign-in. If a person reloads
+ * the sign-in page in an earlier tab, the page shows nothing about that tab's request.
  */
 export class SignInNotes {
   readonly #server: Server;
@@ -46,8 +47,8 @@ export class SignInNotes {
   }
 
   /**
-   * Returns the `Set-Cookie` headers with this data. Returns none for a sign-in page on another
-   * origin, and if the client is unknown.
+   * Returns the `Set-Cookie` headers with this data. Returns no headers if the sign-in page is on
+   * another origin, or if the client is unknown.
    */
   async cookies({
     loginUrl,
@@ -95,7 +96,8 @@ export class SignInNotes {
     words: Words,
   ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
-    // The URL is enough. The server fetches nothing for a person who is not signed in.
+    // The document's URL is enough here. The server fetches nothing for a person who is not signed
+    // in.
     if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await this.#clients.find(clientId));

@@ -4,20 +4,24 @@
 export interface WaitingFor {
   /**
    * The client's name, if an operator registered the client. For any other client, a text that the
-   * client cannot invent, as on the consent screen: the host of its document or its redirect URI,
-   * "a program on this computer" or "an application on this device".
+   * client cannot invent, as on the consent screen:
+   *
+   * - the host of its document or its redirect URI
+   * - "a program on this computer"
+   * - "an application on this device"
    */
   readonly clientName: string;
   /** Whether an operator registered the client. */
   readonly isVerified: boolean;
   /**
    * The account that the client suggests (`login_hint`, OpenID Connect Core section 3.1.2.1), at
-   * most 254 characters; null if it suggests none. Use it only to fill in the page's field: the
-   * server did not check whether the account exists.
+   * most 254 characters. Null if it suggests no account. Use the hint only to fill in the page's
+   * field: the server did not check whether the account exists.
    */
   readonly loginHint: string | null;
   /**
-   * The languages that the client asks for (`ui_locales`), best first; empty when it asks for none.
+   * The languages that the client asks for (`ui_locales`), best first. Empty if it asks for no
+   * language.
    */
   readonly uiLocales: readonly string[];
 }

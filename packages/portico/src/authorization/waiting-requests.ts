@@ -16,7 +16,7 @@ export interface RequestToWait {
   readonly direct: boolean;
   /** The request's existing id. Default: a new id. */
   readonly requestId?: string;
-  /** When it first came, and whether the browser now leaves for a page of the host. */
+  /** When the request first arrived, and whether the browser now goes to a page of the host. */
   readonly received?: Received | undefined;
 }
 
@@ -41,8 +41,8 @@ const REQUEST_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * The maximum size of a cookie's name and value, in bytes. Browsers accept 4096 bytes for a cookie.
- * Node accepts 16 KiB for all headers, and nginx 8 KiB for one line. The host's own cookies share
- * this space.
+ * Node accepts 16 KiB for all headers, and nginx accepts 8 KiB for one line. The host's own cookies
+ * need some of this space.
  */
 const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
@@ -63,8 +63,8 @@ interface WaitingCookie {
   /** The size of the name and value. */
   readonly bytes: number;
   /**
-   * Null if the cookie is not ours or has expired. The content is the parameters, or the secret
-   * with which the store finds them.
+   * The decrypted content: the parameters, or the secret with which the store finds them. Null if
+   * the cookie is not ours or has expired.
    */
   readonly opened: Opened | null;
 }
@@ -76,21 +76,24 @@ interface Opened {
   readonly isBack: boolean;
 }
 
-/** A cookie's content. The flags are 1 if they are true; the last ones are missing if false. */
+/**
+ * A cookie's content. A flag is 1 if it is true. Flags at the end are missing if they are false.
+ */
 type Sealed = [createdAt: number, content: SentParameters | string, direct?: 0 | 1, isBack?: 1];
 
 /**
- * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14). Anyone can send a
- * request, so the browser keeps it in an encrypted cookie. The cookie's name contains the request's
- * id. If a request is too long for a cookie, the store keeps it, within a budget. The cookie then
- * contains the secret with which the store finds it.
+ * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14).
+ *
+ * Anyone can send a request, so the browser keeps the request in an encrypted cookie. The cookie's
+ * name contains the request's id. If a request is too long for a cookie, the store keeps it, within
+ * a budget. The cookie then contains the secret with which the store finds the request.
  */
 export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
   /**
-   * Only the authorization endpoint receives the cookies. In other requests they would only take up
-   * space.
+   * Only the authorization endpoint receives the cookies, because they would make other requests
+   * larger for no reason.
    */
   readonly #attributes: string;
 
@@ -143,7 +146,7 @@ export class WaitingRequests {
 
   /**
    * Returns `Set-Cookie` headers that remove cookies over the limits, but never this request's
-   * cookie. A form that another site posts arrives without the browser's cookies, so `begin` could
+   * cookie. If another site posts a form, the browser sends no cookies with it, so `begin` could
    * not count them.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
@@ -222,8 +225,8 @@ export class WaitingRequests {
 }
 
 /**
- * Returns the names of the cookies to remove, to make room for a cookie with this many bytes.
- * Removes unreadable cookies first, then the oldest.
+ * Returns the names of the cookies to remove, so that a cookie with this many bytes fits. Removes
+ * unreadable cookies first, then the oldest.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;

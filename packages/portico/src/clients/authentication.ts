@@ -23,9 +23,9 @@ import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
  * How many failures are allowed before responses slow down: `client` for one client from one
- * network, `address` for all clients from one network. An attacker can guess a secret, but not a
- * signature. So failed assertions get higher limits: a wrong clock or an unpublished key fails
- * until someone fixes it.
+ * network, `address` for all clients from one network. Failed assertions have higher limits,
+ * because an attacker can guess a secret but not a signature. Assertions also fail if a clock is
+ * wrong or a key is not published, and continue to fail until someone fixes this.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -45,8 +45,8 @@ export class ClientProofs {
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * The failures. Failed assertions are counted separately, so that they do not affect how failed
-   * secrets are counted.
+   * Counts the failures. Failed assertions have a separate count, so that they do not slow down
+   * secrets.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
@@ -85,8 +85,8 @@ export class ClientProofs {
   }
 
   /**
-   * Verifies an assertion. This is cheap, and a signature cannot be guessed. So only failed
-   * assertions are counted, and a stranger's failures do not slow down the client.
+   * Verifies an assertion. Verification is cheap, and a signature cannot be guessed. So only failed
+   * assertions are counted, and failures from a stranger do not slow down the client.
    */
   async assertion(
     request: Request,
@@ -140,7 +140,7 @@ export class ClientProofs {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
-    // An unknown id is counted by its hash: it may be long, and there may be many.
+    // Count an unknown id under its hash, because it may be long and there may be many unknown ids.
     const keys = [
       {
         key: JSON.stringify([found?.id ?? tokenHash(clientId), network]),
@@ -167,7 +167,7 @@ export class ClientAuthentication {
   readonly #findClient: FindClient;
   readonly #verifyAssertion: VerifyAssertion | null;
 
-  /** An assertion may use the URL of any of these paths as its audience. */
+  /** An assertion may name the URL of any of these paths as its audience. */
   constructor(
     server: Server,
     proofs: ClientProofs,
@@ -182,11 +182,15 @@ export class ClientAuthentication {
   }
 
   /**
-   * Returns the client that sent this request (RFC 6749 sections 2.3 and 3.2.1). A confidential
-   * client authenticates with its secret, and a client with keys with an assertion. A public client
-   * is identified by its id. Throws `invalid_client`, or `invalid_request` for credentials that are
-   * sent twice. Throws a TooManyFailuresError after many failures, except for a secret that was
-   * verified before and for a valid assertion.
+   * Returns the client that sent this request (RFC 6749 sections 2.3 and 3.2.1).
+   *
+   * - A confidential client authenticates with its secret.
+   * - A client with keys authenticates with an assertion.
+   * - A public client is identified by its id.
+   *
+   * Throws `invalid_client`, or `invalid_request` if the request contains credentials twice. After
+   * many failures, throws a TooManyFailuresError, except for a valid assertion and for a secret
+   * that was verified before.
    */
   async authenticate(request: Request, form: Parameters): Promise<Client> {
     const proofs = this.#proofs;

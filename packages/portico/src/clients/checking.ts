@@ -4,12 +4,12 @@ import type { ClientMetadata } from '../store/client.ts';
 import { unmetProblem } from '../store/client-demands.ts';
 import { checkRegistration, type ClientRegistration } from './registration.ts';
 
-/** The message for client keys while the server does not accept them. */
+/** The message for a registration with client keys on a server that does not accept them. */
 export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 
 /**
- * Checks an operator's registration and completes it, even if it uses disabled features. Throws a
- * RegistrationError that explains the problem.
+ * Checks a registration by an operator and completes it. Also accepts features that are turned off.
+ * Throws a RegistrationError that explains the problem.
  */
 export async function checkNewClient(
   registration: ClientRegistration,

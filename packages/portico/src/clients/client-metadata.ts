@@ -2,15 +2,15 @@ import type { ClientKeys } from '../store/client.ts';
 import { PRIVATE_KEY_JWT } from './credentials.ts';
 import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';
 
-/** How a client authenticates, and what it requires. */
+/** A client's authentication method and requirements. */
 export interface ProvingClient extends ClientDemands {
   readonly public: boolean;
   readonly keys: ClientKeys | null;
 }
 
 /**
- * Returns how a client authenticates and what it requires, by the field names of RFC 7591 section
- * 2.
+ * Returns a client's authentication method and requirements, under the field names of RFC 7591
+ * section 2.
  */
 export function authenticationMetadata(
   client: ProvingClient,

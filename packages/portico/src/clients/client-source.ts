@@ -2,22 +2,22 @@ import type { PersonReference } from '../person.ts';
 import type { ArrivalTokens, ClientArrival } from '../server.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 
-/** A source of clients that no one registered. A client's id is the URL of its description. */
+/** A source of clients that are not registered. The client's id is the URL of its description. */
 export interface ClientSource {
   /**
-   * Whether this id can belong to such a client on this server. The server fetches the description
-   * only for a signed-in person.
+   * Whether this id can belong to a client of this source. The server fetches the description only
+   * for a signed-in person.
    */
   names(clientId: string): boolean;
   /** Throws a page error if the server refuses the id. Fetches nothing. */
   require(clientId: string): void;
   /**
-   * Returns why the server does not fetch this URL and refuses a client with this id. Null if it
-   * accepts the id.
+   * Returns why the server refuses a client with this id and does not fetch this URL. Returns null
+   * if the server accepts the id.
    */
   refusal(url: string): string | null;
   /**
-   * Returns the client as its description defines it, even a revoked client. Fetches the
+   * Returns the client as its description defines it, even if it is revoked. Fetches the
    * description if the stored one is missing or stale. Throws a page error if the description is
    * not valid.
    */
@@ -35,27 +35,31 @@ export interface ClientSource {
 }
 
 /**
- * A signed-in person, or a client that pushes a request (RFC 9126). Of such a client, only the
- * network is known.
+ * The reason for a fetch: a signed-in person, or a client that pushes a request (RFC 9126). The
+ * server knows only the network of that client.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 
-/** Returns the initial access tokens that clients can register with; null if there are none. */
+/**
+ * Returns the initial access tokens that clients can register with. Returns null if no feature
+ * provides them.
+ */
 export function getTokens(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
   return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;
 }
 
 /**
  * Whether the id is a URL (draft-ietf-oauth-client-id-metadata-document-02 section 7.1). Created
- * and imported ids are never URLs, so such a client always comes from a source.
+ * and imported ids are never URLs. So a client whose id is a URL always comes from a
+ * `ClientSource`.
  */
 export function isClientUrl(clientId: string): boolean {
   return clientId.startsWith('https://');
 }
 
 /**
- * Whether a client with this id may do anything now. If the id is a URL, the source must accept it;
- * without a source, the answer is no.
+ * Whether a client with this id may do anything now. If the id is a URL, the source must accept it.
+ * If there is no source, the server accepts no URL.
  */
 export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;

@@ -43,7 +43,7 @@ const [OLD, FRESH, BIG] = [
   newKey('PS256', 'big'),
 ];
 const KEYED = { ...SERVICE, jwks: { keys: [OLD.jwk] } };
-/** The smallest pictures that there are. */
+/** The smallest possible pictures. */
 const gif = (side: string) => Buffer.from(`GIF89a${side}\0${side}\0`, 'latin1');
 const [LOGO, ANOTHER] = [gif('\x08'), gif('\x09')];
 
@@ -100,14 +100,14 @@ function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS):
   return new Clients(server as unknown as Server, logos);
 }
 
-/** The id of a new client; its event is forgotten. */
+/** Returns the id of a new client. Clears the recorded event. */
 async function registered(registration: ClientRegistration = WEB): Promise<string> {
   const { client } = await clients.create(registration);
   events.length = 0;
   return client.id;
 }
 
-/** The id of a client that no operator registered. */
+/** Returns the id of a client that no operator registered. */
 async function unregistered(changes: Partial<Client>): Promise<string> {
   const id = await registered();
   const { client } = await clients.show(id);
@@ -333,7 +333,7 @@ describe('rotating a secret', () => {
     );
     expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
     expect(events).toHaveLength(1);
-    // Who does not say what was seen gives it another one.
+    // Without `seen`, the rotation does not check for other changes.
     await clients.rotateSecret(client.id, 0, { ...BY });
     expect(events).toHaveLength(2);
   });
@@ -594,7 +594,7 @@ describe('changing a client', () => {
         refusal('oauth_server:private_key_jwt is off; set it to true first'),
       );
     }
-    // Its name is no matter of keys.
+    // Renaming does not touch the keys.
     expect((await off.update(keyed, { name: 'Renamed' })).changes).toHaveProperty('client_name');
     expect((await found(keyed))?.keys).not.toBeNull();
   });
@@ -627,7 +627,7 @@ describe('changing a client', () => {
     await update(id, { name: 'Renamed' });
     expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
     await expect(update(id, { tokenEndpointAuthSigningAlg: 'RS256' })).rejects.toThrow('fapi2');
-    // What it had no use for until now is as at a registration.
+    // Properties that the client did not need before get the defaults of a registration.
     const service = await registered({ ...profiled, scopes: ['notes:read'] });
     expect(await update(service, { addScopes: ['openid'] })).toEqual({
       scope: { before: ['notes:read'], after: ['notes:read', 'openid'] },

@@ -21,13 +21,13 @@ import { ClientUpdates, type ClientChanges, type UpdatedClient } from './updatin
 export interface RegisteredClient {
   /** The client as it is stored. */
   readonly client: Client;
-  /** 256 random bits, base64url; null for a public client and for a client with keys. */
+  /** 256 random bits, base64url. Null for a public client and for a client with keys. */
   readonly secret: string | null;
 }
 
 /**
- * Returns the client with this id, for a request with this form. Null if it is unknown. Also
- * returns revoked clients.
+ * Returns the client with this id, for a request with this form. Returns null if the id is unknown.
+ * Also returns a revoked client.
  */
 export type FindClient = (
   clientId: string,
@@ -65,13 +65,14 @@ export const DEFAULT_OVERLAP = 86_400;
 const LONGEST_OVERLAP = 365 * 86_400;
 
 /**
- * The valid client ids. No other text reaches the store, because some engines reject some texts.
+ * Matches valid client ids. Other text does not reach the store, because some engines reject some
+ * texts.
  */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 /**
- * This server's clients, for console commands and plugins. Pass the acting person to methods that
- * change a client: the audit event then names this person. Otherwise it names no one.
+ * This server's clients, for console commands and plugins. Pass `acting` to methods that change a
+ * client, so that the audit event names the person who acts. Otherwise the event names no one.
  */
 export class Clients {
   readonly #server: Server;
@@ -95,9 +96,10 @@ export class Clients {
   }
 
   /**
-   * Registers a client, unless `isThere` accepts a client that is not revoked. In this case,
-   * returns the existing client without a secret. Of several simultaneous calls, even in other
-   * processes, only one registers a client. Throws a RegistrationError that explains the problem.
+   * Registers a client, unless `isThere` accepts a client that is not revoked. In that case,
+   * returns the existing client without a secret. If several calls run at the same time, even in
+   * other processes, only one registers a client. Throws a RegistrationError that explains the
+   * problem.
    */
   async createUnless(
     registration: ClientRegistration,
@@ -117,7 +119,7 @@ export class Clients {
     return { client, secret, created: true };
   }
 
-  /** Returns the client, even if it is revoked. Null for an unknown id. */
+  /** Returns the client, even if it is revoked. Returns null for an unknown id. */
   async find(clientId: string): Promise<Client | null> {
     const { store, clock } = this.#server;
     const client = CLIENT_ID.test(clientId) ? await store.clients.findClient(clientId) : null;
@@ -144,22 +146,27 @@ export class Clients {
   }
 
   /**
-   * Changes a client that an operator registered. Makes all of the changes or none. The client
-   * keeps its id and its way to authenticate, but you can replace its keys. The result must be a
-   * client that could be registered. What you remove ends with the next request, also for existing
-   * codes, tokens and requests. If you add it again, the client's authorizations get it back.
-   * Simultaneous updates, even in other processes, are all applied. Throws a RegistrationError that
-   * explains the problem.
+   * Changes a client that an operator registered. Makes all of the changes, or none if one fails.
+   *
+   * - The client keeps its id and its authentication method. You can replace its keys.
+   * - The result must be a client that could be registered.
+   * - A value that you remove stops working with the next request, also for existing codes, tokens
+   *   and requests. If you add it again, the client's authorizations get it back.
+   * - Simultaneous updates are all applied, even in other processes.
+   *
+   * Throws a RegistrationError that explains the problem.
    */
   update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     return this.#updates.update(clientId, changes, acting);
   }
 
   /**
-   * Gives the client a new secret. Its id and its tokens stay the same. The previous secret is
-   * accepted for `overlap` more seconds; with 0 it ends immediately. Throws a RegistrationError for
-   * a client without a secret. With `seen`, also throws a RegistrationError if the secret has
-   * changed since you read that client. So only one of two simultaneous rotations succeeds.
+   * Gives the client a new secret. The client's id and tokens stay the same. The server accepts the
+   * previous secret for `overlap` more seconds. With 0, it ends immediately.
+   *
+   * Throws a RegistrationError for a client without a secret. If you pass `seen`, also throws a
+   * RegistrationError if the secret has changed since you read that client. So only one of two
+   * simultaneous rotations succeeds.
    */
   async rotateSecret(
     clientId: string,
@@ -206,16 +213,17 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Also write this for a revoked client: another attempt's write may not be durable yet.
+    // Also write this for a client that is already revoked, because another process's write may not
+    // be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
   }
 
   /**
-   * Unblocks a document client's URL. It is a client again after its document has been fetched
-   * again. Its earlier authorizations stay ended. Throws a RegistrationError if the client is not a
-   * document client, is unknown or is not blocked.
+   * Unblocks a document client's URL. It works as a client again once its document has been fetched
+   * again. Its earlier authorizations stay ended. Throws a RegistrationError if the client is
+   * unknown, is not a document client, or is not blocked.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
     const { store, clock } = this.#server;
@@ -263,7 +271,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Stores a revoked client about which nothing else is known. */
+  /** Stores a revoked client of which the server knows only the URL. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();
@@ -282,7 +290,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // A person may have just seen the client, so that its row was written first.
+    // A person may have seen the client a moment ago. Then its row already exists.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

@@ -21,7 +21,7 @@ export type Credentials =
 
 export interface AssertionCredentials {
   readonly method: typeof PRIVATE_KEY_JWT;
-  /** Empty if neither the request nor the assertion contains a client id. */
+  /** Empty if neither the form nor the assertion contains a client id. */
   readonly clientId: string;
   /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;
@@ -30,7 +30,9 @@ export interface AssertionCredentials {
 /** Reads assertions from requests. */
 export interface AssertionReader {
   readonly isSent: (form: Parameters) => boolean;
-  /** Called only for a form with an assertion. `clientId` is the form's client id. */
+  /**
+   * The server calls this only for a form with an assertion. `clientId` is the form's client id.
+   */
   readonly read: (form: Parameters, clientId: string | undefined) => AssertionCredentials;
 }
 
@@ -42,8 +44,8 @@ export interface SecretCredentials {
 
 /**
  * Reads a request's credentials (RFC 6749 sections 2.3.1 and 3.2.1). Also reads assertions (RFC
- * 7521 section 4.2) if the server accepts them. Throws `invalid_client` if there are no readable
- * credentials, and `invalid_request` if they are sent twice.
+ * 7521 section 4.2) if the server accepts them. Throws `invalid_client` if the request contains no
+ * readable credentials, and `invalid_request` if it contains credentials twice.
  */
 export function readCredentials(
   request: Request,
@@ -82,7 +84,7 @@ export function readCredentials(
   return basic;
 }
 
-/** Returns the same error for every reason. `detail` is only for the log. */
+/** Returns the same public error for every reason. `detail` is only for the log. */
 export function invalidClient(detail: string): OAuthError {
   return new OAuthError(
     'invalid_client',
@@ -92,8 +94,8 @@ export function invalidClient(detail: string): OAuthError {
 }
 
 /**
- * Returns the HTTP Basic credentials, form-decoded (RFC 6749 section 2.3.1). Null for another
- * scheme or no header.
+ * Returns the HTTP Basic credentials, form-decoded (RFC 6749 section 2.3.1). Returns null if there
+ * is no header or the header has another scheme.
  */
 function basicCredentials(header: string | null): SecretCredentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');

@@ -88,6 +88,6 @@ test('its keys are those stored here, each with its names', () => {
   expect(
     describeKeys({ jwks: null, jwksUri: 'https://client.example/keys', algorithm: null }),
   ).toEqual([]);
-  // What a store holds that is not a key set any more has no keys.
+  // If the stored text is not a key set, it describes no keys.
   expect(describeKeys({ jwks: '{}', jwksUri: null, algorithm: null })).toEqual([]);
 });

@@ -13,10 +13,10 @@ export interface ShownClient {
   readonly status: 'active' | 'revoked' | 'blocked';
   /**
    * The public keys that this server stores. Empty for a client without keys, and for a client that
-   * publishes its keys itself.
+   * publishes its keys at a URL.
    */
   readonly keys: readonly DescribedKey[];
-  /** Null for a client without a secret. */
+  /** Null if the client has no secret. */
   readonly secret: {
     /**
      * Until when the previous secret is accepted. Null if there is no previous secret, or if it has
@@ -37,13 +37,15 @@ export interface ShownClient {
 
 /** A client's public key (RFC 7517). */
 export interface DescribedKey {
-  /** The key's name, chosen by its owner. It can be any text. Null if it has no name. */
+  /**
+   * The key's name. Its owner chose the name, so it can be any text. Null if the key has no name.
+   */
   readonly kid: string | null;
   /** `RSA`, `EC` or `OKP`. */
   readonly kty: string;
   /**
-   * The only algorithm that the key may be used with. Null if it may be used with every algorithm
-   * of its key type.
+   * The only algorithm that the key may be used with. Null if the key may be used with every
+   * algorithm of its type.
    */
   readonly alg: string | null;
   /** The key's SHA-256 thumbprint (RFC 7638), base64url. */

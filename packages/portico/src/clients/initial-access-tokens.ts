@@ -2,9 +2,9 @@ import type { Acting } from '../auditing/audit.ts';
 import type { InitialAccessToken } from '../store/client.ts';
 
 /**
- * This server's initial access tokens (RFC 7591 section 1.2), for console commands. Pass the acting
- * person to `create` and `revoke`: the audit event then names this person. Otherwise it names no
- * one.
+ * This server's initial access tokens (RFC 7591 section 1.2), for console commands. Pass `acting`
+ * to `create` and `revoke`, so that the audit event names the person who acts. Otherwise the event
+ * names no one.
  */
 export interface InitialAccessTokens {
   /** Creates a token. Throws a RegistrationError that explains the problem. */
@@ -24,7 +24,7 @@ export interface NewInitialAccessToken {
   readonly uses?: number;
   /** The token's lifetime, in seconds. Defaults to a day. */
   readonly lifetime?: number;
-  /** A note about who the token is for. Defaults to none. */
+  /** A note about who the token is for. By default, there is no note. */
   readonly note?: string;
 }
 

@@ -9,9 +9,11 @@ import {
 } from '../keys/jws/public-keys.ts';
 import type { ClientKeys } from '../store/client.ts';
 
-/** Client key sets: registered ones, and ones that a client publishes. */
+/** Client key sets: registered sets, and sets that a client publishes at a URL. */
 
-/** The maximum number of keys in a stored set. Strangers can store sets, so the limit is low. */
+/**
+ * The maximum number of keys in a stored set. The limit is low, because strangers can store sets.
+ */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
 /** The maximum number of keys in a fetched set. */
@@ -49,8 +51,8 @@ export function checkClientKeys(
 }
 
 /**
- * Returns the set in the form that is stored: the keys that can verify signatures, with only the
- * members that Portico reads.
+ * Returns the set in the form that is stored. It contains only the keys that can verify signatures,
+ * and only the members that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined)
@@ -86,16 +88,16 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
 }
 
 /**
- * Returns the set's keys that can verify signatures, without weak keys. Null if this is not a key
- * set.
+ * Returns the set's keys that can verify signatures, without weak keys. Returns null if the value
+ * is not a key set.
  */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
 /**
- * Returns the set's keys that can verify signatures, and the problems of its weak keys. Null if
- * this is not a key set.
+ * Returns the set's keys that can verify signatures, and the problems of its weak keys. Returns
+ * null if the value is not a key set.
  */
 export function sortKeySet(
   value: unknown,
@@ -118,7 +120,7 @@ export function sortKeySet(
 
 /**
  * Returns a key set's problems, for its owner. `algorithm` is the only algorithm that the client
- * authenticates with; null for any.
+ * authenticates with. Null means any algorithm.
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);

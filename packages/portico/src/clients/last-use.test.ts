@@ -7,7 +7,7 @@ import type { ClientRecords } from '../store/sql/clients.ts';
 const DAY = 86_400_000;
 const NOW = 1_795_240_016_123;
 
-/** The uses that are written down, of a store that can be out of order. */
+/** Records uses in a store that the test can make fail. */
 function start() {
   const noted: (readonly [string, number])[] = [];
   const warnings: (readonly [string, unknown])[] = [];

@@ -5,8 +5,8 @@ import type { Client } from '../store/client.ts';
 const BETWEEN_TWO = 86_400_000;
 
 /**
- * Records when a client is used. Does this at most once a day, and only for a client that no
- * operator registered.
+ * Records when a client is used, at most once a day. Does this only for a client that no operator
+ * registered.
  */
 export class LastUse {
   readonly #server: Server;
@@ -16,8 +16,8 @@ export class LastUse {
   }
 
   /**
-   * Never rejects, because the request has already succeeded. Returns null if there is nothing to
-   * wait for.
+   * Never rejects, because the request has already succeeded. Returns null if the caller has
+   * nothing to wait for.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;

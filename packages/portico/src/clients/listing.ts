@@ -2,22 +2,22 @@ import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 
-/** Which page of the clients to return. */
+/** Specifies which page of the clients to return. */
 export interface ClientPage {
   /** The maximum number of clients, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** Where to continue: `next` from the previous page. Defaults to the beginning. */
+  /** Continues after the previous page: pass its `next`. Defaults to the beginning. */
   readonly after?: string;
 }
 
 /** One page of clients. */
 export interface ClientList {
   /**
-   * The clients, in the order of their ids, not of their registration. This order stays fast with a
-   * million clients.
+   * The clients, in the order of their ids, not in the order of registration. Listing in this order
+   * is fast even with a million clients.
    */
   readonly items: readonly Client[];
-  /** The cursor of the next page; null if this is the last page. */
+  /** The cursor of the next page. Null if this is the last page. */
   readonly next: string | null;
 }
 
@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** Returns one page. Throws a RegistrationError for malformed input. */
+/** Returns one page. Throws a RegistrationError if `page` is not valid. */
 export async function listPage(
   store: ClientRecords,
   { limit = DEFAULT_LIMIT, after }: ClientPage,

@@ -9,7 +9,7 @@ export interface NamedLogo {
 
 /** Checks and serves client logos. */
 export interface ClientLogos {
-  /** The logos' path. The query contains the client and the picture. */
+  /** The path of all logos. The query names the client and the picture. */
   readonly path: string;
   /**
    * Checks a registration's picture and returns it. Throws a RegistrationError that explains the

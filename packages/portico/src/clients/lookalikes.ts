@@ -1,10 +1,10 @@
 /**
  * Checks whether a person can confuse two names at a glance. Covers a small part of the confusable
- * letters of UTS 39: those that a stranger would use to imitate this server's name.
+ * letters of UTS 39: the ones that a stranger would use to imitate this server's name.
  */
 
 /**
- * Digits and letters of other scripts, by the Latin letter that they look like. `i`, `l` and `1`
+ * Digits and letters of other scripts, under the Latin letter that they look like. `i`, `l` and `1`
  * count as the same letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
@@ -36,8 +36,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The first letters of Unicode blocks with letters in boxes, in circles and for flags. Unicode
- * normalization does not turn these into plain letters.
+ * The first letters of those Unicode blocks that contain letters in boxes, in circles and for
+ * flags. Unicode normalization does not turn these into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -53,7 +53,7 @@ const LATIN_FOR: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Two letters that look like one. */
+/** Two letters that together look like one letter. */
 const PAIRS: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -62,7 +62,9 @@ const PAIRS: readonly (readonly [RegExp, string])[] = [
 const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
-/** Shorter texts are part of too many names. */
+/**
+ * The minimum length of a text to search for in names. Shorter texts are part of too many names.
+ */
 const SHORTEST_PART = 4;
 
 /**
@@ -85,7 +87,7 @@ function getLetters(text: string): string {
 }
 
 /**
- * Returns two skeletons, because a sign may replace a letter ("Port@l") or stand beside letters
+ * Returns two skeletons, because a sign may replace a letter ("Port@l") or be next to letters
  * ("@Portal").
  */
 function skeletons(name: string): readonly string[] {

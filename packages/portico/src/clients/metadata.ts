@@ -2,8 +2,8 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * Interprets a client's own metadata (RFC 7591 section 2), from a registration or a document. Both
- * report problems in their own way: a registration in its response, a document in the log.
+ * Interprets a client's own metadata (RFC 7591 section 2), from a registration or a document. A
+ * registration reports problems in its response. A document reports them in the log.
  */
 
 /**
@@ -19,7 +19,7 @@ export function saysNothing(value: unknown): boolean {
   );
 }
 
-/** Returns the grants in `grant_types`. Without it, returns only the default grant. */
+/** Returns the grants in `grant_types`. If the field is missing, returns only the default grant. */
 export function grantsNamed(
   named: readonly string[] | undefined,
   offered: readonly Grant[],
@@ -28,7 +28,7 @@ export function grantsNamed(
   return offered.filter((each) => asked.includes(each));
 }
 
-/** Returns the scopes in `scope`. Without it, returns all offered scopes. */
+/** Returns the scopes in `scope`. If the field is missing, returns all offered scopes. */
 export function scopesNamed(
   scope: string | undefined,
   offered: readonly string[],
@@ -40,9 +40,9 @@ export function scopesNamed(
 }
 
 /**
- * Returns the application type. Without `application_type`, a client with a loopback address or a
- * private-use scheme is a native application. Half of the MCP hosts do not send the field, and use
- * any port for their callback (RFC 8252 section 7.3).
+ * Returns the application type. If `application_type` is missing, a client with a loopback address
+ * or a private-use scheme counts as a native application. Half of the MCP hosts do not send the
+ * field, although they use any port for their callback (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

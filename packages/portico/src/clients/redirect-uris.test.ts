@@ -76,7 +76,7 @@ describe('what a native application may register', () => {
 
 test.each([
   ['http://app.example/callback', 'http is allowed only'],
-  // A parser takes these for https://user@app.example/ and https://:secret@app.example/.
+  // A URL parser reads these as https://user@app.example/ and https://:secret@app.example/.
   ['https:user@app.example/', 'contains a user name or password'],
   ['https::secret@app.example/', 'contains a user name or password'],
 ])('a web application cannot register %s', (uri, problem) => {
@@ -102,7 +102,7 @@ test.each([
   ['https://app.example/callback', 'app.example'],
   ['http://127.0.0.1:1/callback', '127.0.0.1:1'],
   ['com.example.app:/callback', 'com.example.app:'],
-  // The host of a private-use scheme is whatever its application says.
+  // The application decides what the host of a private-use scheme means.
   ['com.example.app://bank.example/callback', 'com.example.app:'],
 ])('people are told that the response to %s goes to %s', (uri, told) => {
   expect(answerGoesTo(uri)).toBe(told);

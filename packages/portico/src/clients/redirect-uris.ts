@@ -4,17 +4,17 @@ import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
 
 /**
- * Matches `https://@host/`. A parser ignores the empty credentials, but a reader sees text before
- * the host.
+ * Matches `https://@host/`. A parser ignores the empty credentials, but a person who reads the URL
+ * sees text before the host.
  */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
 /**
- * A private-use scheme: its owner's domain in reverse. Without a dot, any application could claim
- * the scheme (RFC 8252 sections 7.1 and 8.4).
+ * Matches a private-use scheme: its owner's domain in reverse. The dot is required, because any
+ * application could claim a scheme without a dot (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
-/** A loopback redirect URI. Its port has no leading zeros and is not 0. */
+/** Matches a loopback redirect URI. Its port is not 0 and has no leading zeros. */
 const LOOPBACK =
   /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
@@ -22,10 +22,12 @@ const HIGHEST_PORT = 65_535;
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
- * Returns why this cannot be registered as a redirect URI, or null if it can. A redirect URI must
- * be absolute https without wildcards or a fragment; loopback may use http (RFC 6749 section 3.1.2,
- * RFC 9700 section 4.1). A native application may also use a private-use scheme (RFC 8252 section
- * 7.1). `allowedSchemes` are the schemes without a dot that an operator allows for this client.
+ * Returns why this cannot be registered as a redirect URI, or null if it can.
+ *
+ * - A redirect URI must be absolute https without wildcards or a fragment. Loopback may use http
+ *   (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
+ * - A native application may also use a private-use scheme (RFC 8252 section 7.1).
+ * - `allowedSchemes` are the schemes without a dot that an operator allows for this client.
  */
 export function redirectUriProblem(
   uri: string,
@@ -72,14 +74,15 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
     : null;
 }
 
-/** Whether the URI has exactly this scheme, with text after it. */
+/** Whether the URI has exactly this scheme, followed by more text. */
 export function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
 
 /**
- * Schemes that never belong to one application, because browsers, systems or other programs handle
- * them. Windows settings and tools use schemes that begin with `ms-` or end with `-ms`.
+ * Schemes that never belong to one application, because browsers, operating systems or other
+ * programs handle them. The schemes of Windows settings and tools begin with `ms-` or end with
+ * `-ms`.
  */
 const NOT_PRIVATE = new Set(
   (
@@ -93,8 +96,8 @@ const NOT_PRIVATE = new Set(
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
 
 /**
- * Returns why an operator cannot allow this private-use scheme without a dot. Null if it can be
- * allowed.
+ * Returns why an operator cannot allow this private-use scheme without a dot. Returns null if the
+ * scheme can be allowed.
  */
 export function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
@@ -109,8 +112,7 @@ export function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Returns where a response goes, as pages show it: a host and its port, or the scheme of an
- * application on the device.
+ * Returns where a response goes, as pages show it: a host and its port, or an application's scheme.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
@@ -136,9 +138,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * Returns the text before and after a loopback address's port; null for any other URI. Compares the
- * text, because a parsed URL has many spellings. So only the port's digits can differ from the
- * registered URI.
+ * Returns the text before and after a loopback address's port. Returns null for any other URI.
+ * Works on the text, because the same parsed URL can be spelled in many ways. So only the digits of
+ * the port can differ from the registered URI.
  */
 export function loopbackParts(
   uri: string,
@@ -149,8 +151,8 @@ export function loopbackParts(
 }
 
 /**
- * Returns the redirect URI with the response's parameters added to its query (RFC 6749 section
- * 4.1.2). The rest stays unchanged.
+ * Adds the response's parameters to the redirect URI's query (RFC 6749 section 4.1.2). The rest of
+ * the URI stays unchanged.
  */
 export function redirectWith(
   uri: string,
@@ -160,7 +162,7 @@ export function redirectWith(
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.append(name, value);
   const at = uri.indexOf('?');
-  // A later question mark is part of a value.
+  // Only the first question mark begins the query. A later one is part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
 }

@@ -33,32 +33,32 @@ export interface ClientRegistration {
    */
   readonly scopes?: readonly string[];
   /**
-   * The client's grant types. If there are none, a client with a redirect URI may use
+   * The client's grant types. If you list no grant type, a client with a redirect URI may use
    * `authorization_code` and `refresh_token`. You can also list the right `introspection`, which
    * does not change this default.
    */
   readonly grants?: readonly string[];
-  /** Whether the application cannot keep a secret. */
+  /** Whether the client is public: it cannot keep a secret. */
   readonly public?: boolean;
   /**
-   * `native` for a program on a device (RFC 8252), or `web`, the default. The loopback redirect
+   * `web` (the default), or `native` for a program on a device (RFC 8252). The loopback redirect
    * URIs of a native application (`http://127.0.0.1/…`, `http://[::1]/…`, `http://localhost/…`)
-   * match on any port. It may have private-use schemes with a dot, such as
+   * match on any port. A native application may use private-use schemes with a dot, such as
    * `com.example.app:/callback`.
    */
   readonly applicationType?: string;
   /**
    * Private-use schemes without a dot that a native application's redirect URIs may use, such as
-   * `cursor` for `cursor://…`. Name each scheme, because any program on a device can claim it and
-   * receive this client's responses.
+   * `cursor` for `cursor://…`. You must name each of these schemes, because any program on a device
+   * can claim one and receive this client's responses.
    */
   readonly allowedSchemes?: readonly string[];
   /**
-   * The client's public keys as a key set (RFC 7517). The client then authenticates only with them
-   * (`private_key_jwt`). Requires that `oauth_server:private_key_jwt` is on.
+   * The client's public keys as a key set (RFC 7517). The client then authenticates only with these
+   * keys (`private_key_jwt`). Requires `oauth_server:private_key_jwt`.
    */
   readonly jwks?: unknown;
-  /** Instead of `jwks`: the `https` URL where the client publishes its key set. */
+  /** The `https` URL where the client publishes its key set. Use it instead of `jwks`. */
   readonly jwksUri?: string;
   /**
    * The only algorithm that the client may sign assertions with: `RS256`, `PS256`, `ES256`, `EdDSA`
@@ -71,8 +71,8 @@ export interface ClientRegistration {
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether the client gets only tokens that are bound to a key. It proves this key with every
-   * request (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
+   * Whether the client gets only tokens that are bound to a key. The client proves this key with
+   * every request (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
@@ -87,15 +87,18 @@ export interface ClientRegistration {
   readonly siteUri?: string;
   /**
    * The client's logo, at most 64 KB and 512 × 512 pixels. Its bytes must be a PNG, JPEG, GIF or
-   * WebP picture. The server stores the logo and serves it itself, for the consent and applications
-   * pages. Requires that `oauth_server:client_logos` is on.
+   * WebP picture. The server stores the logo and serves it on the consent and applications pages.
+   * Requires that `oauth_server:client_logos` is on.
    */
   readonly logo?: Uint8Array;
-  /** Instead of `logo`: the logo's `https` URL. The server fetches it once, at registration. */
+  /**
+   * The `https` URL of the logo. Use it instead of `logo`. The server fetches the logo once, at
+   * registration.
+   */
   readonly logoUri?: string;
   /**
    * The security profile that the client must meet. `fapi2` is the FAPI 2.0 Security Profile. It
-   * requires ID tokens that are signed with ES256 or EdDSA. You must also turn on
+   * requires that ID tokens are signed with ES256 or EdDSA. You must also turn on
    * `private_key_jwt`, DPoP and pushed authorization requests.
    */
   readonly profile?: string;
@@ -108,12 +111,12 @@ export interface ClientRegistration {
 /** The default grants for a client with a redirect URI. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/** A new client's properties in addition to its metadata. */
+/** The properties of a new client that are not metadata. */
 interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
   readonly secretHash: string | null;
-  /** Milliseconds since 1970. Without it, the secret never expires. */
+  /** Milliseconds since 1970. If absent or null, the secret never expires. */
   readonly secretExpiresAt?: number | null;
   readonly createdAt: number;
 }
@@ -121,7 +124,7 @@ interface Beginning {
 /** A client's metadata before its ID token algorithm is chosen. */
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
-/** Returns a new client: never used, not revoked, with at most one secret. */
+/** Returns a new client: not revoked, never used, with at most one secret. */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = {
     previousSecretHash: null,
@@ -138,8 +141,8 @@ export function hasSecret({ public: isPublic, keys }: ClientMetadata): boolean {
 }
 
 /**
- * Checks a registration and completes it. Throws a RegistrationError that explains the problem.
- * `before` is the client that an update changes: its existing URLs are not checked again.
+ * Checks a registration and completes it. Throws a RegistrationError that explains the problem. For
+ * an update, `before` is the client to change: its existing URLs are not checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
@@ -167,13 +170,13 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // If only this client has the profile, also store its demands in the client's row.
+    // If the client has its own profile, also store the profile's demands in the client's row.
     ...getDemands(registration, profile !== null),
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
   // Report disabled features and the profile's restrictions before a missing key. Otherwise an
-  // operator might create a key that does not help.
+  // operator might create a key that does not solve the problem.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -244,7 +247,7 @@ export function checkName(name: string): string {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');
   }
-  // Databases cannot store half a character, and pages cannot show it.
+  // Databases cannot store half of a surrogate pair, and pages cannot show it.
   if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
   return trimmed;
 }
@@ -295,7 +298,8 @@ function requireSchemes(
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Every client may send this scope, and it grants nothing. So accept it, but do not store it.
+  // Every client may send this scope, and the scope grants nothing. So accept it, but do not store
+  // it.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {
@@ -351,7 +355,10 @@ function checkGrants(
   return rights.filter((grant) => named.has(grant));
 }
 
-/** Returns the first of these algorithms that has a key. Null if none has one. */
+/**
+ * Returns the first of these algorithms for which the server has a key. Returns null if there is
+ * none.
+ */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
   keys: KeyRing,
@@ -378,7 +385,7 @@ async function checkAlgorithm(
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
-      // A self-registering client can send any text, and the message goes to the log.
+      // A client that registers itself can send any text, and the log contains this message.
       `The ID token algorithm ${quoted(requested)} is unknown; it is one ` +
         `of ${keys.algorithms.names.join(', ')}`,
     );

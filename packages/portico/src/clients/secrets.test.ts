@@ -5,7 +5,10 @@ import { ClientSecrets } from './secrets.ts';
 
 const HOUR = 3_600_000;
 
-/** Secrets with a hasher that is quick, counts, and can be made to wait or to fail. */
+/**
+ * Creates secrets with a fast password hasher. The hasher counts its calls, and a test can make it
+ * wait or fail.
+ */
 function start() {
   const state = { now: 1_000_000, hashed: 0, verified: 0, isOutOfOrder: false };
   const gates: (() => void)[] = [];
@@ -32,7 +35,7 @@ function start() {
       isGated = false;
       for (const open of gates.splice(0)) open();
     },
-    /** How many slow verifications this costs. */
+    /** Returns how many slow verifications this check costs. */
     costOf: async (client: Client | null, secret: string): Promise<number> => {
       const before = state.verified;
       await secrets.verify(client, secret, client?.id ?? 'unknown');
@@ -127,7 +130,7 @@ test('a refusal costs as many hashes as for a client with two secrets, once this
   state.now = until;
   expect(await costs()).toEqual([1, 1, 1]);
   expect(await costOf(rotated('b', until), 'wrong')).toBe(1);
-  // What is held against where there is no hash is made once.
+  // The hash for clients without a hash is made only once.
   expect(state.hashed).toBe(1);
 });
 
@@ -142,7 +145,7 @@ test('of identical simultaneous attempts, one is verified and the others wait fo
   release();
   expect(await Promise.all([first, ...others])).toEqual([true, true, true]);
   expect(state.verified).toBe(1);
-  // One that was wrong is held against the hash each time.
+  // A wrong secret is compared with the hash each time.
   expect([await costOf(client, 'wrong'), await costOf(client, 'wrong')]).toEqual([1, 1]);
 });
 

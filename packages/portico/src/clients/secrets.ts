@@ -5,8 +5,9 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is empty or contains only spaces. The server never accepts such a secret. A
- * client from another server may have the hash of an empty secret, which everyone can guess.
+ * Whether a secret is empty or contains only spaces. The server never accepts an empty secret,
+ * because a client that was imported from another server may have its hash, and anyone can guess
+ * it.
  */
 export function isBlank(secret: string): boolean {
   return secret.trim() === '';
@@ -18,15 +19,17 @@ export function hasExpiredSecret({ secretExpiresAt: until }: Client, now: number
 }
 
 /**
- * The maximum number of remembered secrets. The least recently used one is forgotten first, and
- * then needs a slow hash again.
+ * The maximum number of remembered secrets. If there are more, the least recently used one is
+ * forgotten, and its next use needs a slow hash again.
  */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Checks client secrets with the host's password hasher. Remembers each verified secret as a
- * SHA-256 hash of a random key, the client, the stored hash and the secret. Each process creates
- * this key when it starts and stores it nowhere. `docs/decisions/0006` explains why that is safe.
+ * Checks client secrets with the host's password hasher.
+ *
+ * Remembers each verified secret as a SHA-256 hash of a random key, the client, the stored hash and
+ * the secret. Each process creates this key when it starts, and stores it nowhere.
+ * `docs/decisions/0006` explains why this is safe.
  */
 export class ClientSecrets {
   readonly #hasher: PasswordHasher;
@@ -35,7 +38,10 @@ export class ClientSecrets {
   readonly #verified = new RecentMap<string, string>(MOST_REMEMBERED);
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
-  /** Until when a client that this process has seen has two secrets, in milliseconds since 1970. */
+  /**
+   * The time until which a client that this process has seen has two secrets, in milliseconds since
+   * 1970.
+   */
   #overlapUntil = 0;
 
   constructor(hasher: PasswordHasher, clock: () => number) {
@@ -44,25 +50,27 @@ export class ClientSecrets {
   }
 
   /**
-   * Whether this process has verified the secret before, and the client still accepts it. Needs no
-   * slow hash. If another request is verifying the same secret, waits for it. False does not mean
-   * that the secret is wrong. Without a client, does the same work and returns false. `clientId` is
-   * the id in the request.
+   * Whether this process has verified the secret before, and the client still accepts it. This
+   * check needs no slow hash. If another request is verifying the same secret, waits for it. False
+   * does not mean that the secret is wrong.
+   *
+   * If `client` is null, does the same work and returns false. `clientId` is the id in the request.
    */
   async isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Use only what the other request has remembered. If it fails, this request does not fail too.
+    // Use only the result that the other request has remembered. If that request fails, this one
+    // does not fail too.
     await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
     return anyIsRemembered();
   }
 
   /**
    * Whether the secret is the client's current secret, or its previous one during the overlap.
-   * Blank and expired secrets are always false, and so are all secrets without a client or for a
-   * client without a secret. The work is the same as for a wrong secret.
+   * Returns false for a blank or expired secret, without a client, and for a client without a
+   * secret. Takes as long in these cases as for a wrong secret.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
@@ -117,8 +125,8 @@ export class ClientSecrets {
         return true;
       }
     }
-    // Create the decoy at the first failure. Compare it so often that every failure costs as much
-    // as for a client with two secrets.
+    // Create the decoy at the first failure. Compare it often enough that every failure costs as
+    // much as for a client with two secrets.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);

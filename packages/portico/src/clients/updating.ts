@@ -38,23 +38,25 @@ export interface ClientChanges {
   readonly addGrants?: readonly string[];
   /**
    * The grants to remove. The client must have each of them. Tokens from a removed grant do not
-   * work until the client has the grant again.
+   * work until you add the grant again.
    */
   readonly removeGrants?: readonly string[];
   /** The new public keys (RFC 7517). Only for a client that authenticates with keys. */
   readonly jwks?: unknown;
-  /** Instead of `jwks`: the `https` URL where the client publishes its keys. */
+  /** The `https` URL where the client publishes its keys. Use it instead of `jwks`. */
   readonly jwksUri?: string;
   /**
-   * The only algorithm that the client may sign assertions with from now on. By default, it stays
-   * the same.
+   * The only algorithm that the client may sign assertions with after the update. By default, it
+   * stays the same.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /** The new website. Null removes it. */
   readonly siteUri?: string | null;
   /** The new logo, as in a registration. Null removes it. */
   readonly logo?: Uint8Array | null;
-  /** Instead of `logo`: the logo's URL. The server fetches it once, during the update. */
+  /**
+   * The logo's URL. Use it instead of `logo`. The server fetches the logo once, during the update.
+   */
   readonly logoUri?: string;
 }
 
@@ -62,14 +64,14 @@ export interface ClientChanges {
 export interface UpdatedClient {
   /** The client after the update. */
   readonly client: Client;
-  /** The changed fields, with their names from RFC 7591. If there are none, nothing was written. */
+  /** The changed fields, under their names from RFC 7591. If this is empty, nothing was written. */
   readonly changes: FieldChanges;
 }
 
-/** The changed fields by name. Keys are shown by their identifiers. */
+/** The changed fields by name. A key is shown by its identifier. */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** A field's values before and after the update. Null means no value. */
+/** A field's values before and after the update. Null means that the field had no value. */
 export interface FieldChange {
   /** The value before the update. */
   readonly before: FieldValue;
@@ -79,14 +81,17 @@ export interface FieldChange {
 
 type FieldValue = string | readonly string[] | null;
 
-/** The maximum number of attempts if other updates change the client at the same time. */
+/** The maximum number of attempts when other updates change the client at the same time. */
 const MOST_ATTEMPTS = 20;
 
 /** Changes clients. */
 export class ClientUpdates {
   readonly #server: Server;
   readonly #logos: ClientLogos | null;
-  /** Returns the client with this id. Throws a RegistrationError if it is unknown or revoked. */
+  /**
+   * Returns the client with this id. Throws a RegistrationError if the client is unknown or
+   * revoked.
+   */
   readonly #requireLiving: (clientId: string) => Promise<Client>;
 
   constructor(
@@ -103,7 +108,7 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // Do not undo another update that was quicker. Apply the changes to its result.
+      // Another update was faster. Do not undo it. Apply these changes to its result.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -143,8 +148,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Returns the new logo. Undefined keeps the current logo, and null removes it. Runs before any
-   * checks, because it may have to fetch the logo.
+   * Returns the new logo. Undefined keeps the current logo, and null removes it. This runs before
+   * all checks, because it may have to fetch the logo.
    */
   async #logoOf(
     clientId: string,
@@ -191,7 +196,7 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/** Returns what pages show beside the client's name after these changes. */
+/** Returns the website and logo that pages show beside the client's name after these changes. */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,
@@ -206,7 +211,7 @@ function getShown(
   };
 }
 
-/** Returns the client with these changes. Throws if such a client could not be registered. */
+/** Returns the client with these changes. Throws if a client like this could not be registered. */
 async function changed(client: Client, changes: ClientChanges, server: Server): Promise<Client> {
   const redirectUris = list(
     'redirect URI',
@@ -214,14 +219,15 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // Registrations never store this scope.
+  // The client is never registered for this scope, so do not add it.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   const grantTypes = server.grantTypes();
   requireWhole(redirectUris, grants, grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // A scope or a grant that the configuration no longer offers does not block other changes.
+  // If the configuration no longer offers one of the client's scopes or grants, other changes still
+  // work.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const offered = grants.filter(
     (name) => grantTypes.rights.includes(name) || !client.grants.includes(name),
@@ -241,8 +247,8 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Also keep the algorithm that it had while it got ID tokens: if it gets them again, they are
-    // as before (AS-30.3).
+    // Keep the algorithm that the client had while it got ID tokens. If it gets ID tokens again,
+    // they are signed as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -263,7 +269,7 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
   };
 }
 
-/** Returns the current values, without the removed ones and with the added ones. */
+/** Returns the current values with the added ones and without the removed ones. */
 function list(
   what: string,
   has: readonly string[],
@@ -286,8 +292,8 @@ function list(
 }
 
 /**
- * Throws if a value is missing that a registration would fill in: an update must not restore what
- * was removed.
+ * Throws if a value is missing that a registration would fill in. An update must not restore a
+ * value that was removed.
  */
 function requireWhole(
   redirectUris: readonly string[],
@@ -334,7 +340,7 @@ interface NamedKeys {
   readonly tokenEndpointAuthSigningAlg?: string;
 }
 
-/** Returns the keys as registration fields; null for a client without keys. */
+/** Returns the keys as registration fields. Returns null for a client without keys. */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
   if (keys === null) {
@@ -358,7 +364,7 @@ function getPlace({ jwks, jwksUri }: ClientKeys): NamedKeys {
   return jwksUri === null ? { jwks: JSON.parse(jwks ?? 'null') as unknown } : { jwksUri };
 }
 
-/** The compared fields, with their names from RFC 7591 section 2. */
+/** The fields to compare, under their names from RFC 7591 section 2. */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris],

@@ -130,7 +130,8 @@ describe('the name that a client gives itself', () => {
     ['Portal', 'P0rtal helper'],
     ['Straße', 'my straße'],
     ['Weiß', 'WEISS Notes'],
-    // Of fewer than four letters it is found in a word by these letters alone.
+    // If the name has fewer than four letters, it is found inside a word only by exactly these
+    // letters.
     ['Aß', 'ReAẞoned'],
     ['Aß', 'Reassoned'],
     ['SAP', 'SA\u0345P-Login'],

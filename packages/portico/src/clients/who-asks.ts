@@ -5,19 +5,23 @@ import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
  * Describes to people which client asks. A client that no operator registered can choose any name.
- * So pages first show what it cannot invent: its document's host, or where the response goes
- * (decision 40).
+ * So pages first show a fact that the client cannot invent: its document's host, or where the
+ * response goes (decision 40).
  */
 
-/** The data about a client that no operator registered. */
+/** What pages show about a client that no operator registered. */
 export interface Unverified {
   /**
-   * The client: a host in ASCII, "a program on this computer" or "an application on this device".
+   * The client, as pages name it: a host in ASCII, "a program on this computer" or "an application
+   * on this device".
    */
   readonly asks: string;
   /** Whether `asks` is a host. */
   readonly isHost: boolean;
-  /** The client's own name; null if pages must not show it. Any client can use this name. */
+  /**
+   * The name that the client gave itself. Any client can use this name. Null if pages must not show
+   * it.
+   */
   readonly calledName: string | null;
   /** Where the response goes. */
   readonly answersTo: Destination;
@@ -28,8 +32,8 @@ export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is its host in ASCII, so that similar letters of different
-   * scripts look different.
+   * The text on pages. For a site, this is its host in ASCII, so that letters of different scripts
+   * that look alike can be told apart.
    */
   readonly text: string;
 }
@@ -54,8 +58,8 @@ export function isVerified({ registeredBy }: { readonly registeredBy: Registered
 }
 
 /**
- * Returns the data about an unverified client; null for a client that an operator registered.
- * `serverName` is `oauth_server:name`. `words` are in the reader's language.
+ * Returns what pages show about an unverified client. Returns null for a client that an operator
+ * registered. `serverName` is `oauth_server:name`. `words` are in the reader's language.
  */
 export function unverified(
   client: NamedClient,
@@ -76,7 +80,7 @@ export function unverified(
 
 /**
  * Whether people could mistake the client for this server, because its name is the server's name or
- * looks like it. For an unverified client, it is enough that the name contains such a text.
+ * looks like it. An unverified client's name must not even contain a text like this.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -88,12 +92,12 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /**
- * Returns where an unverified client comes from, outside of an authorization request. A
- * self-registered client can have several places.
+ * Returns where an unverified client comes from, for pages outside of an authorization request. A
+ * client that registered itself can have several places.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
-  // Show all places: any of them could be the important one.
+  // Show all places, because any of them could be important to the person.
   return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
@@ -106,7 +110,10 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
   return { kind: 'site', text: url.host };
 }
 
-/** Whether all responses to this client go to one site, to this computer, or to one scheme. */
+/**
+ * Whether all responses to this client go to the same place: one site, this computer, or one
+ * scheme.
+ */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
     const { kind, text } = getDestination(uri);
@@ -115,32 +122,34 @@ export function hasOneDestination(redirectUris: readonly string[]): boolean {
   return new Set(places).size === 1;
 }
 
-/** Returns the URL's host in lower case and in ASCII (punycode), as the URL standard writes it. */
+/** Returns the URL's host in lower case and in ASCII (punycode). */
 function getHost(url: string): string {
   return new URL(url).host;
 }
 
-/** In characters as people count them (graphemes). */
+/** In graphemes: characters as people count them. */
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** A name is shown in quotes, so it must not contain the closing quote. */
+/** Pages show a name in quotes, so a name must not contain a closing quote. */
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
-/** More than two marks on one letter overlap with the lines above and below. */
+/** If one letter has more than two marks, they overlap with the lines above and below. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Scripts that one word may mix with Latin letters, because none of their letters look Latin (UTS
- * 39 section 5.2, "highly restrictive").
+ * Matches letters of scripts that must not be in one word with Latin letters. The scripts listed
+ * here may be, because none of their letters look Latin (UTS 39 section 5.2, "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * Returns the client's own name if pages may show it. Null if it is empty, or contains a text that
- * is or looks like the server's name. Also null if it mixes scripts whose letters look the same,
- * which an honest name does not.
+ * Returns the name that the client gave itself, if pages may show it. Returns null in these cases:
+ *
+ * - The name is empty.
+ * - It contains the server's name, or a text that looks like it.
+ * - It mixes scripts whose letters look the same. An honest name does not do this.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -161,9 +170,9 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * Returns the text in capitals, because case conversion then unifies letters: "ß" and "ẞ" both
- * become "SS". "ẞ" must be converted to lower case first. Marks are removed before that, because
- * the capital of one mark (U+0345) is a letter.
+ * Returns the text in capitals, because converting to capitals unifies letters: "ß" and "ẞ" both
+ * become "SS". Converts to lower case first, because "ẞ" would otherwise stay. Removes marks before
+ * that, because the capital of one mark (U+0345) is a letter.
  */
 function getLetters(text: string): string {
   return text

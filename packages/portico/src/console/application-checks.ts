@@ -3,8 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// An application without the host kit lacks some parts, such as named routes. The checks of these
-// parts are skipped.
+// An application without the host kit does not have some parts, such as named routes. The checks of
+// these parts are skipped.
 
 const NO_ROUTES = 'the application has no named routes';
 
@@ -27,8 +27,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Returns the application's sign-in path. Returns null if the host does not have one, for example
- * the kit's host without that route.
+ * Returns the path of the application's sign-in page. Returns null if the host has no such page,
+ * for example the kit's host without that route.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

@@ -5,8 +5,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Checks the clients that authenticate with their own keys. Returns an empty list if there are
- * none.
+ * Checks the clients that authenticate with their own keys. Returns an empty list if there are no
+ * such clients.
  */
 export async function examineClientKeys({
   application,
@@ -48,8 +48,8 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
 }
 
 /**
- * Returns the clients with keys. Skips client documents, which Portico reads again when a request
- * names one.
+ * Returns the clients with keys. Skips client documents, because Portico reads a document again
+ * when a request names it.
  */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(
@@ -63,7 +63,8 @@ async function wrongKeys(
   clients: readonly Client[],
 ): Promise<Finding | null> {
   const found: string[] = [];
-  // Check one client at a time, because many at once would exceed the fetch limit.
+  // Check one client after the other. All of them at once would exceed the limit for outbound
+  // requests.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
     if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);

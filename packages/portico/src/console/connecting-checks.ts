@@ -6,8 +6,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Returns how clients can register without `oauth:client:create`. Returns null if they cannot, or
- * not now. Ways that need no token come first.
+ * Returns how clients can register without `oauth:client:create`. Returns null if they cannot at
+ * the moment. Prefers ways that need no token.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -18,7 +18,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** Returns what an operator can do so that the server has clients. */
+/** Returns what an operator can do to get clients for the server. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;
@@ -26,8 +26,8 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 }
 
 /**
- * Checks the metadata of each API that tokens are for (RFC 9728), if this application publishes
- * them. Clients find their URL in rejections.
+ * Checks the metadata of each API that tokens are for (RFC 9728), if this application publishes it.
+ * Clients find the metadata's URL in challenges.
  */
 export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
   const { config, resources } = subject.server;

@@ -21,13 +21,13 @@ import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 import { examineViews } from './view-checks.ts';
 
-/** A replaced client secret that is still accepted. */
+/** A client whose previous secret is still accepted after a rotation. */
 export interface OpenRotation {
   /** The client's ID. */
   readonly client_id: string;
   /** The client's name. */
   readonly client_name: string;
-  /** Seconds since 1970. */
+  /** Until when the previous secret is accepted, in seconds since 1970. */
   readonly previous_secret_expires_at: number;
 }
 
@@ -35,7 +35,7 @@ export interface OpenRotation {
 export interface DoctorReport {
   /** False if any check fails. */
   readonly healthy: boolean;
-  /** The checks of all parts, in the order of examination. */
+  /** The checks of all parts, in the order in which they were examined. */
   readonly checks: readonly Check[];
   /** The clients whose previous secret is still accepted. */
   readonly open_rotations: readonly OpenRotation[];
@@ -45,7 +45,7 @@ export interface DoctorReport {
 export interface ExaminationOptions {
   /** Whether to also request the public address over the network. Defaults to false. */
   readonly online?: boolean;
-  /** How long to wait for each response from the public address, in seconds. Defaults to 5. */
+  /** How long to wait for each response of the public address, in seconds. Defaults to 5. */
   readonly patience?: number;
 }
 
@@ -54,8 +54,8 @@ type Examination = (
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
- * The examinations that follow those of the store, in this order. Feature examinations run after
- * each group.
+ * The examinations that run after those of the store, in this order. The features' examinations run
+ * after each group.
  */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
@@ -96,7 +96,7 @@ async function examineClientsOfFeatures({
   return found;
 }
 
-/** Implements the public function, which loads this file. */
+/** Implements the public function `examine`, which loads this file. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
@@ -144,8 +144,8 @@ export async function examine(
 }
 
 /**
- * Returns the open rotations. Returns an empty list if the clients cannot be read, because the
- * schema check reports that.
+ * Returns the open rotations. If the clients cannot be read, returns an empty list, because the
+ * check of the schema reports that.
  */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();

@@ -7,7 +7,7 @@ type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
  * Returns the examinations of the database engine. If the store cannot answer their queries, they
- * are skipped, because it may not be a database server.
+ * are skipped, because the store may not be a database server.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

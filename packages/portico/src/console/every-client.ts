@@ -2,7 +2,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import { clientPages } from '../clients/listing.ts';
 import type { Client } from '../store/client.ts';
 
-/** Yields all clients, in the order of their IDs. Keeps only one page in memory. */
+/** Yields all clients, in the order of their ids. Keeps only one page in memory. */
 export async function* everyClient({ clients }: AuthorizationServer): AsyncGenerator<Client, void> {
   for await (const { items } of clientPages(clients)) yield* items;
 }

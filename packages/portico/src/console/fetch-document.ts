@@ -17,8 +17,8 @@ export class DocumentFetcher {
   }
 
   /**
-   * Fetches a document without following redirects. Returns a finding for an error. `statuses`
-   * lists the accepted statuses.
+   * Fetches a document without following redirects. Returns an error as a finding. `statuses` lists
+   * the accepted statuses.
    */
   async fetch(
     url: string,
@@ -106,7 +106,7 @@ const UNTRUSTED = [
     'NODE_EXTRA_CA_CERTS',
 ] as const;
 
-/** For each of Node's error codes: what is wrong, and what to do. */
+/** For each error code of Node, a description of the problem and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['is not a known hostname', `${CORRECT}, or the DNS entry`],
   EAI_AGAIN: ['cannot be resolved now', "check this machine's name servers"],

@@ -5,13 +5,14 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * In milliseconds. Standards such as NIST SP 800-57 recommend one to two years for signing keys.
+ * The age from which a key counts as old, in milliseconds. Standards such as NIST SP 800-57
+ * recommend one to two years for signing keys.
  */
 const OLD = 366 * 86_400_000;
 
 /**
- * Finds what remains to do for a rotation of signing keys. Returns an empty list if the keys are
- * new and few.
+ * Finds the remaining steps of a rotation of signing keys. Returns an empty list if the keys are
+ * new and there are only a few.
  */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();
@@ -25,8 +26,8 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
 }
 
 /**
- * Finds keys that this process cannot read. It does not publish them, but other processes will sign
- * with them.
+ * Finds keys that this process cannot read. It does not publish them, although other processes will
+ * sign with them.
  */
 async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   const names = (await files.names()).filter(isStagedFile);

@@ -1,12 +1,12 @@
 import type { ConsoleContext } from '../application/contracts.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
-/** The name of the AuthorizationServer in `app.services`. */
+/** The name under which `app.services` contains the AuthorizationServer. */
 export const OAUTH_SERVER = 'oauth_server';
 
 /**
- * Returns a started application's authorization server. Throws if the application does not use the
- * plugin.
+ * Returns the authorization server of an application that was started. Throws if the application
+ * does not use the plugin.
  */
 export function authorizationServerOf(application: {
   readonly services: ReadonlyMap<string, unknown>;
@@ -19,7 +19,7 @@ export function authorizationServerOf(application: {
   return server as AuthorizationServer;
 }
 
-/** Returns the authorization server of the console command's application. */
+/** Returns the authorization server of the application that the console command runs for. */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
   return authorizationServerOf(await context.application());
 }

@@ -14,9 +14,9 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Requests the public address as a client would. Checks whether it leads to this installation, and
- * what reaches the process. If the address leads elsewhere, this fetches only the two public
- * documents.
+ * Requests the public address as a client would. Checks whether the address leads to this
+ * installation, and what reaches the process. If the address leads elsewhere, fetches only the two
+ * public documents.
  */
 export async function examinePublicAddress(
   subject: Subject,
@@ -75,8 +75,8 @@ async function examineIssuer(
 }
 
 /**
- * Adds advice about `base_path_stripped`. From here, both wrong values look the same: nothing is
- * found at the address.
+ * Adds advice about `base_path_stripped`. Both wrong values of it look the same here: there is
+ * nothing at the address.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -89,7 +89,7 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 
 /**
  * Checks the metadata URL whose well-known part comes before the issuer's path (RFC 8414 section
- * 3.1). A proxy forwards it only if it is configured to.
+ * 3.1). A proxy forwards this URL only if you configure it.
  */
 async function examineInFront(
   server: AuthorizationServer,
@@ -151,8 +151,8 @@ async function examineKeySet(
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A forged `X-Forwarded-For`, like one that a caller sends to hide its address. This documentation
- * address (RFC 5737) belongs to no one.
+ * A false `X-Forwarded-For`, like one that a caller sends to hide its address. This address is
+ * reserved for documentation (RFC 5737), so it belongs to no machine.
  */
 const MADE_UP = '192.0.2.123';
 
@@ -160,8 +160,7 @@ async function examineRoundTrip(
   server: AuthorizationServer,
   documents: DocumentFetcher,
 ): Promise<Finding> {
-  // Prefer RS256, because a process with an older release tries only those keys to open the
-  // question.
+  // Prefer RS256. A process with an older release tries only RS256 keys to open the question.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -172,7 +171,7 @@ async function examineRoundTrip(
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
-  // The unique query avoids caches that ignore the request headers.
+  // The query is unique, so that no cache answers that ignores the request headers.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
   const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
@@ -192,7 +191,7 @@ async function examineRoundTrip(
   return judge(seen, new URL(server.issuer), asked.from);
 }
 
-/** Returns the worst of the three findings. `from` is the address that this process sends from. */
+/** Returns the worst of the three findings. `from` is the address from which this process sends. */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
   const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
@@ -239,8 +238,8 @@ const LET_APPEND =
   'make it append the address (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
- * Checks which address the process sees. Each proxy appends the address of its caller, so every
- * entry after the forged one comes from one proxy.
+ * Checks which address the process sees. Each proxy appends the address of its caller. So every
+ * entry after the false one comes from one proxy.
  */
 function judgeAddress(
   { address: reported, forwardedFor }: SeenRequest,

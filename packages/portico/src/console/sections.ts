@@ -1,5 +1,5 @@
 /**
- * Where to read more about a finding. For each part, this names a page in the repository and in the
+ * Where to read more about a finding. For each part, this is a page in the repository and in the
  * package.
  */
 const SECTIONS: Readonly<Record<string, string>> = {
@@ -45,8 +45,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the section for a part, which matches the table in docs/troubleshooting.md. Returns null
- * if the finding needs no explanation.
+ * Returns the page for a part. The pages match the table in docs/troubleshooting.md. Returns null
+ * if no explanation is needed.
  */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;

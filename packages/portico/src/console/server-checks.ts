@@ -24,7 +24,8 @@ export async function examineStore({
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // Without its tables, there is nothing to write to. The schema check reports that.
+    // If the tables do not exist, there is nothing to write to. The check of the schema reports
+    // that.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers} and accepts writes`) : [ok(answers), problem];
@@ -40,14 +41,14 @@ export async function examineStore({
   }
 }
 
-/** Asks the database why it is not ready, after other statements failed. */
+/** Asks the database why it is not ready. Called after other statements have failed. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
 }
 
 /**
- * Finds out whether the database is read-only. Such a database responds, but the server cannot
+ * Finds out whether the database is read-only. A read-only database responds, but the server cannot
  * issue tokens.
  */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
@@ -71,7 +72,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Check this before reading the keys, because the error from reading is less helpful.
+  // Check the owner before the keys are read, because the error from reading them is less helpful.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -119,15 +120,15 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 }
 
 /**
- * Finds keys that a command created as root without changing their owner. Root can read them and
- * the server cannot, so this checks their owner.
+ * Finds keys that a command created as root without changing their owner. Root can read them, but
+ * the server cannot. So this function checks their owner.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
-  // Windows has no such owners.
+  // On Windows, files do not have owners of this kind.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // In a directory that belongs to root, the keys may belong to the server's account.
+  // If the directory belongs to root, its keys may belong to the account of the server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -140,8 +141,9 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 }
 
 /**
- * Finds a key directory that root created in another account's directory. Commands of earlier
- * releases did not change its owner. Root can read the keys, so reading them does not reveal this.
+ * Finds a key directory that root created in the directory of another account. The commands of
+ * earlier releases did not change its owner. Root can read the keys, so reading them does not
+ * reveal the problem.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
@@ -162,8 +164,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns active clients that can request an ID token, but for whose algorithm no key can sign.
- * Returns an empty list if the clients cannot be read.
+ * Returns the active clients that can request an ID token, although no key can sign it with their
+ * algorithm. Returns an empty list if the clients cannot be read.
  */
 function clientsWithoutKey(
   server: Subject['server'],
@@ -171,8 +173,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // The server reads client documents again when a request names one. What a stranger writes
-    // there is not a problem of this server.
+    // Skip client documents. The server reads a document again when a request names it, and what a
+    // stranger writes there is not a problem of this server.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
@@ -181,7 +183,7 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/** Returns the key directory and the files in it that the group or others can access. */
+/** Returns the key directory and its files, if the group or others can access them. */
 async function openToOthers(directory: string): Promise<readonly string[]> {
   // On Windows, the mode bits have no meaning.
   if (process.platform === 'win32') return [];
@@ -198,9 +200,10 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Some hashers (bcrypt) read only 72 bytes, so make the wrong secret differ in its first byte.
+  // Change the first byte of the secret. Some hashers (bcrypt) read only 72 bytes, so a change at
+  // the end might not matter.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // A JavaScript hasher may return anything. As in client authentication, only true counts.
+  // A hasher in JavaScript may return any value. Only `true` counts, as in client authentication.
   if (right === true && wrong !== true) return ok('accepts a right secret and refuses a wrong one');
   return failing(
     'accepts a wrong secret or refuses a right one',

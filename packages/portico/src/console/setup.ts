@@ -6,11 +6,11 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** What `oauth:server:setup` did and found. */
+/** What the command `oauth:server:setup` has done and found. */
 export interface SetupReport {
   /**
-   * The key that signs with RS256, or with an algorithm of the server's profile. `created` is
-   * whether this run created it.
+   * The key that signs with RS256 or with an algorithm of the server's profile. `created` tells
+   * whether this call created the key.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do. Empty if the server is ready. */
@@ -18,11 +18,11 @@ export interface SetupReport {
 }
 
 /**
- * Creates the signing key if none exists, and reports what else the server needs. You can run it
- * again safely.
+ * Creates the signing key if it does not exist, and reports what else the server needs. You can
+ * safely run it again.
  *
  * Throws a KeyRotationError if there is no key although applications have received ID tokens. In
- * this case a key was lost, and a new one would hide that.
+ * that case, a key was lost, and a new key would hide that.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -61,14 +61,14 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 
 /**
  * Whether there are active authorizations with ID tokens. If there is no key, the keys that signed
- * them were lost.
+ * these tokens were lost.
  */
 export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
   try {
     return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
   } catch {
-    // Without a schema, there is no authorization. Another check reports a store that does not
-    // respond.
+    // If there is no schema, there are no authorizations. Another check reports a store that does
+    // not respond.
     return false;
   }
 }

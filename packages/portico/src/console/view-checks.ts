@@ -15,8 +15,8 @@ interface Secrets {
 }
 
 /**
- * Renders the pages with invented data. A host's own view may be broken, or its form may lack
- * required fields.
+ * Renders the pages with sample data. A view of the host may be broken, or its form may not have
+ * all required fields.
  */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const secrets = { requestId: randomToken(), csrfToken: randomToken() };

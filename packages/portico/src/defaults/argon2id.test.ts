@@ -34,7 +34,8 @@ describe('argon2id', () => {
     expect(await cheap.verify('secret', await cheap.hash('secret'))).toBe(true);
   });
   test('a hash from another library is accepted', async () => {
-    // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1
+    // This hash is from the reference implementation: echo -n password | argon2 somesalt -id -t 2
+    // -k 65536 -p 1
     const hash =
       '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     expect(await hasher.verify('password', hash)).toBe(true);
@@ -56,7 +57,10 @@ describe('argon2id', () => {
     const withParameters = (parameters: string, salt = SALT, tag = TAG) =>
       `$argon2id$v=19$${parameters}$${salt}$${tag}`;
 
-    /** The parameters of the engine's call; it answers at once, with a tag that no hash has. */
+    /**
+     * Returns the parameters with which the engine is called. The engine answers immediately, with
+     * a tag that no hash has.
+     */
     async function askedFor(hash: string): Promise<readonly string[]> {
       const { argon2 } = crypto;
       const asked: string[] = [];

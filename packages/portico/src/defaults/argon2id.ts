@@ -4,7 +4,9 @@ import type { PasswordHasher } from './password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** The cost of a hash (RFC 9106 section 3.1), and how many are computed at the same time. */
+/**
+ * The cost of each hash (RFC 9106 section 3.1), and how many hashes are computed at the same time.
+ */
 export interface Argon2idOptions {
   /** The memory for one hash, in KiB. Defaults to 47,104 (46 MiB). */
   readonly memory?: number;
@@ -13,8 +15,8 @@ export interface Argon2idOptions {
   /** The number of memory lanes. Defaults to 1. */
   readonly parallelism?: number;
   /**
-   * The number of hashes that are computed at the same time. Defaults to 2. Each uses a thread in
-   * Node's pool, which file access, DNS and signatures also need.
+   * How many hashes are computed at the same time. Defaults to 2. Each uses a thread in Node's
+   * pool. File access, DNS and signatures need the same threads.
    */
   readonly atOnce?: number;
 }
@@ -26,15 +28,18 @@ interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
 
 const HASH =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
-/** The limits for a stored hash: 1 GiB of memory, 16 passes, 16 lanes. */
+/** The maximum parameters of a stored hash: 1 GiB of memory, 16 passes, 16 lanes. */
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * Returns a hasher for argon2id, with parameters that OWASP recommends: 46 MiB, one pass, one lane.
- * Hashes are PHC strings. Blocks below 32 MiB would stay allocated, one per thread in Node's pool;
- * larger ones are freed immediately (decision 13). Networks take turns: a hash waits only for
- * earlier hashes from its own network. `network` returns that network. It is not called if the work
- * runs for a known caller.
+ * Returns a hasher for argon2id. The default parameters are those that OWASP recommends: 46 MiB,
+ * one pass, one lane. Hashes are PHC strings.
+ *
+ * Blocks of less than 32 MiB would stay allocated, one for each thread in Node's pool. Larger
+ * blocks are freed immediately (decision 13).
+ *
+ * Networks take turns: a hash waits only for earlier hashes from its own network. `network` returns
+ * the network. It is not called if the work runs for a known caller.
  */
 export function createArgon2id(
   options: Argon2idOptions = {},
@@ -60,12 +65,15 @@ export function createArgon2id(
   };
 }
 
-/** How many hashes may wait, in total and per network: a few seconds of work. More are refused. */
+/**
+ * How many hashes may wait, in total and for one network. This is a few seconds of work. Further
+ * ones are refused.
+ */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Computes the hash. Does not import the function by name: on a Node version without it, no code
- * that includes this file could be loaded.
+ * Computes the hash. This function does not import `argon2` by name: on a Node version without it,
+ * no code that includes this file could be loaded.
  */
 async function computeTag(
   password: string,

@@ -1,5 +1,6 @@
 /**
- * The built-in views by name. The build fills this in, so that the published package reads no
- * folder and a bundler may move it. In the sources, this is empty and the folders are read.
+ * The built-in views, by name. The build fills in this object, so that the published package reads
+ * no folder and a bundler can move it. In the sources, the object is empty, and the folders are
+ * read instead.
  */
 export const EMBEDDED_VIEWS: Readonly<Record<string, string>> = {};

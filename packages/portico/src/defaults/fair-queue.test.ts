@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FairQueue, type QueueSizes } from './fair-queue.ts';
 
-/** A queue that the test serves by hand: work in flight ends when the test ends it. */
+/** Creates a queue whose work ends only when the test ends it. */
 function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueSizes> = {}) {
   const queue = new FairQueue({ atOnce, mostWaiting, mostOfOne });
   const served: (string | null)[] = [];
@@ -26,7 +26,7 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueS
         refused.push(error instanceof OverloadedError ? network : 'for another reason');
       });
     },
-    /** Ends the work in flight, one after the other, until nothing is left. */
+    /** Ends the running work, one piece after the other, until nothing is left. */
     serve: async (times = Infinity) => {
       await settled();
       for (let count = 0; count < times && ends.length > 0; count += 1) {

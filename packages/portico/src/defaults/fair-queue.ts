@@ -1,12 +1,12 @@
 import { OverloadedError } from '@portico/sql';
 
-/** A queue's sizes. */
+/** The limits of a queue. */
 export interface QueueSizes {
   /** How many tasks run at the same time. */
   readonly atOnce: number;
   /** How many tasks may wait in total. */
   readonly mostWaiting: number;
-  /** How many tasks may wait per network. */
+  /** How many tasks of one network may wait. */
   readonly mostOfOne: number;
 }
 
@@ -17,12 +17,14 @@ interface Turn {
 
 /**
  * A queue in which networks take turns. Each network with waiting work is served once before any
- * network is served again, so a flood from one network delays only itself. If the queue is full,
- * the network with the most places loses its last one to a network with fewer places.
+ * network is served again. So many requests from one network delay only that network.
+ *
+ * If the queue is full, the network with the most waiting work loses its last entry to a network
+ * with fewer entries.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
-  /** The waiting work by network, in the order of their turns. */
+  /** The waiting work of each network, in the order of their turns. */
   readonly #waiting = new Map<string | null, Turn[]>();
   #waitingInAll = 0;
   #inFlight = 0;
@@ -32,7 +34,8 @@ export class FairQueue {
   }
 
   /**
-   * Runs the work when its turn comes. Rejects with an OverloadedError if too much work is waiting.
+   * Runs the work when its turn comes. Rejects with an OverloadedError if too much other work is
+   * waiting.
    */
   async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
     if (this.#inFlight < this.#sizes.atOnce) this.#inFlight += 1;
@@ -56,8 +59,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the last entry of the network with the most entries, if it has more than the newcomer's
-   * network would have.
+   * Refuses the last entry of the network with the most entries. Does this only if that network has
+   * more entries than the newcomer's network would have.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

@@ -116,7 +116,7 @@ describe('the log', () => {
         'within an object without a prototype',
         { value: Object.assign(Object.create(null), circle) },
       ],
-      // The code of an error itself says what went wrong.
+      // The code of an error is not a secret. It tells what went wrong.
       ...(name === 'code'
         ? []
         : ([['in an error', { err: Object.assign(new Error('x'), { [name]: SECRET }) }]] as [
@@ -205,7 +205,7 @@ describe('the log', () => {
       const log = openLog({ file });
       log.info('x'.repeat(2000));
       log.info('lost');
-      // There is room again.
+      // Now there is space for a line again.
       truncateSync(file, 100);
       log.info('one');
       log.info('two');

@@ -3,27 +3,27 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../http/json.ts';
 
-/** Where to write the log, and which levels. */
+/** Options for the log: where to write it, and which levels. */
 export interface LogOptions {
   /**
-   * An absolute path, or this process's `stdout` or `stderr`. Only the process's account can read a
-   * new file and its folder. If root creates them in another user's folder, they belong to that
-   * user.
+   * An absolute path, or `stdout` or `stderr` for this process's own streams. Only the account of
+   * the process can read a new file and its folder. If root creates them in the folder of another
+   * user, they belong to that user.
    */
   readonly file: string;
   /** The lowest level to write: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
-/** A log that you can close. Everything that was logged before is then on disk. */
+/** A log that you can close. When it is closed, all lines that were logged before are on disk. */
 export interface ClosableLog extends Log {
-  /** Closes the file after everything is written. Drops later lines. */
+  /** Closes the file after all lines are written. Later lines are dropped. */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** The names of values that are never written, in any letter case and at any depth. */
+/** The names of values that the log never contains, in any letter case and at any depth. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -47,8 +47,8 @@ const REDACTED = '[redacted]';
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
- * Opens a log with one JSON object per line. Fills `{placeholders}` in messages from the context.
- * Opens the file immediately.
+ * Opens a log with one JSON object per line. Fills in the `{placeholders}` in messages from the
+ * context. Opens the file immediately.
  */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openToAppend(file);
@@ -58,7 +58,8 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // After the log is closed, another file may use the descriptor's number.
+      // Do not write after the log is closed, because another file may have the same descriptor
+      // number by then.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -84,15 +85,15 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * The maximum time for which a slow reader of standard output may delay the application for one
- * line, in milliseconds.
+ * How long a slow reader of standard output may delay the application for one line, in
+ * milliseconds.
  */
 const LONGEST_WAIT = 1000;
 
 /**
- * Returns a function that writes a line before it returns, so that nothing is lost when the process
- * ends. If a line cannot be written, for example on a full disk, it is lost: a log must not end the
- * application.
+ * Returns a function that writes a line before it returns, so that no line is lost when the process
+ * ends. If a line cannot be written, for example because the disk is full, the line is lost. A log
+ * must not end the application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   let brokeOff = false;
@@ -114,7 +115,7 @@ function lineWriter(descriptor: number): (line: string) => void {
 }
 
 /**
- * Serializes each field by itself, so that a field that fails or has a `toJSON` does not affect the
+ * Serializes each field separately. So a field that fails or has a `toJSON` does not affect the
  * others.
  */
 function asJson(fields: LogContext): string {
@@ -126,8 +127,8 @@ function asJson(fields: LogContext): string {
 }
 
 /**
- * Returns an error's fields, which JSON would leave out. `err` is the usual field name for an
- * error.
+ * Returns the fields of an error, because JSON would leave them out. `err` is the usual field name
+ * for an error.
  */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = {
@@ -139,7 +140,7 @@ function errorFields(error: Error): LogContext {
 }
 
 /**
- * Returns a value as JSON. Values that JSON cannot represent become text. Returns undefined for a
+ * Returns a value as JSON. A value that JSON cannot represent becomes text. Returns undefined for a
  * value that JSON leaves out, such as a function.
  */
 function valueAsJson(key: string, value: unknown): string | undefined {
@@ -147,7 +148,7 @@ function valueAsJson(key: string, value: unknown): string | undefined {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
     return jsonText(shown, function (this: unknown, name, inner: unknown) {
-      // Keep an error's own code, such as ECONNREFUSED: it is not a secret.
+      // Keep the code of an error, such as ECONNREFUSED, because it is not a secret.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -163,7 +164,10 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** How deep plain objects and lists are shown as text, without secrets. */
+/**
+ * The maximum depth to which plain objects and lists are shown as text. Secrets in them are left
+ * out.
+ */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
@@ -184,8 +188,8 @@ function expand(message: string, context: LogContext): string {
 }
 
 /**
- * Returns an error with its stack and causes, or a short form of any other value. Never throws: a
- * log must not end the application.
+ * Returns an error with its stack and causes, and any other value in a short form. Never throws,
+ * because a log must not end the application.
  */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;

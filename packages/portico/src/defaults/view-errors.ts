@@ -1,30 +1,30 @@
 import { compileFunction } from 'node:vm';
 import type { Eta } from 'eta';
 
-/** A view's problem and its place. */
+/** The problem of a view, and its place. */
 export interface ViewProblem {
   /** The absolute path of the view's file. */
   readonly file: string;
-  /** Counted from 1, or null if unknown. */
+  /** The line, counted from 1. Null if it is unknown. */
   readonly line: number | null;
   /** The problem in a few words. */
   readonly reason: string;
 }
 
 /**
- * Thrown if a view cannot be compiled or rendered. The message begins with the file and the line.
- * The cause is the original error.
+ * The error if a view cannot be compiled or rendered. The message begins with the file and the
+ * line. The cause is the original error.
  */
 export class ViewError extends Error implements ViewProblem {
   override readonly name = 'ViewError';
   /** The absolute path of the view's file. */
   readonly file: string;
-  /** Counted from 1, or null if unknown. */
+  /** The line, counted from 1. Null if it is unknown. */
   readonly line: number | null;
   /** The problem in a few words. */
   readonly reason: string;
 
-  /** `cause` is the error from the engine or the view. */
+  /** `cause` is the error that the engine or the view threw. */
   constructor({ file, line, reason }: ViewProblem, cause: unknown) {
     super(`${file}${line === null ? '' : `:${line}`}: ${reason}`, { cause });
     this.file = file;
@@ -33,7 +33,7 @@ export class ViewError extends Error implements ViewProblem {
   }
 }
 
-/** Code between `<%` and `%>`, and the line where it begins. */
+/** The code between `<%` and `%>`, and the line where the code begins. */
 interface Block {
   readonly type: string;
   readonly code: string;
@@ -41,8 +41,8 @@ interface Block {
 }
 
 /**
- * Makes the engine throw a ViewError with the file and the line if a view cannot be compiled or
- * rendered.
+ * Makes the engine throw a ViewError if a view cannot be compiled or rendered. The error contains
+ * the file and the line.
  */
 export function locateErrors(eta: Eta): void {
   const compile = eta.compile.bind(eta);
@@ -54,7 +54,7 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // An error from an included view already has its place.
+    // If the error is from an included view, it already contains the place.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
@@ -62,7 +62,7 @@ export function locateErrors(eta: Eta): void {
 }
 
 /**
- * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
+ * Corrects the line numbers of the engine. The engine counts from the opening tag, but the code may
  * begin on a later line.
  */
 export function linesOfCode(): Eta['config']['plugins'][number] {
@@ -106,12 +106,12 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Matches strings and comments, in which brackets do not count. */
+/** Matches strings and comments, because brackets inside them do not count. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * Returns the first bracket without its counterpart. Code in `<% %>` may open a bracket in one
- * block and close it in another.
+ * Returns the first bracket that has no counterpart. Code in `<% %>` may open a bracket in one
+ * block and close it in another block.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];

@@ -5,28 +5,28 @@ import { ENGLISH_WORDS } from '../words/words.ts';
 import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
 
-/** An application's pages, as Eta templates. */
+/** The pages of an application, as Eta templates. */
 export interface Views {
   /**
-   * Renders a view by name (`oauth/consent`). The application's file with this name comes first.
-   * Throws a ViewError with the file and the line if the view cannot be compiled or rendered. `t`
-   * and `markup` default to English.
+   * Renders a view by name (`oauth/consent`). If the application has a file with this name, that
+   * file is used. `t` and `markup` default to English. Throws a ViewError with the file and the
+   * line if the view cannot be compiled or rendered.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Returns all views in all folders that cannot be compiled. */
+  /** Returns the problems of all views, in all folders, that cannot be compiled. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
-/** The built-in views, by the folder name that represents them, also in messages. */
+/** The built-in views, by the name that represents their folder. Messages contain the same name. */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
  * Returns the folder of a package's built-in views. In the sources, this is `folder`. In the
- * published package, it is a name that represents the folder, because the build puts the views into
- * the code.
+ * published package, it is only a name that represents the folder, because the build puts the views
+ * into the code.
  */
 export function builtInFolder(
   name: string,
@@ -44,14 +44,14 @@ export function ownFolder(...folder: readonly string[]): string {
   return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
 }
 
-/** How views are read, and the data for all of them. */
+/** Options for reading views, and the data for all of them. */
 export interface ViewsOptions {
   /**
-   * Whether to read the files again for each page, so that changes show immediately. For
-   * development. Defaults to false.
+   * Whether to read the files again for each page, so that changes show immediately. Use this
+   * during development. Defaults to false.
    */
   readonly reloads?: boolean;
-  /** The data for every view, in addition to its own. Defaults to none. */
+  /** Data for every view, in addition to the view's own data. Defaults to no data. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
@@ -59,16 +59,18 @@ export interface ViewsOptions {
 export const SHARED_VIEWS = ownFolder('defaults', 'views');
 
 /**
- * Returns the views from several folders. The first folder with a file of this name is used, also
- * for layouts and partials. So an application's folder overrides those of the plugins. Output is
- * escaped, and templates are compiled once. All files are read immediately, so that a process keeps
- * the views of its release when a deployment replaces them (decision 22).
+ * Returns the views from several folders. If several folders contain a file with the same name, the
+ * first one is used, also for layouts and partials. So an application's folder overrides those of
+ * the plugins.
+ *
+ * Output is escaped. Templates are compiled once. All files are read immediately, so that a process
+ * keeps the views of its release when a deployment replaces them (decision 22).
  */
 export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // In the published package, all built-in views are in one folder, so remove duplicates.
+  // Remove duplicates, because all built-in views are in one folder in the published package.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();
@@ -124,8 +126,8 @@ interface ViewFile {
 }
 
 /**
- * Returns the views in a folder, by file. Files that this misses, for example behind a link, are
- * read on demand.
+ * Returns the views in a folder, by file. Files that this function does not find, for example
+ * behind a link, are read when they are needed.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -141,12 +143,12 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // Rendering reports a view that cannot be read.
+    // Ignore the error here. Rendering reports a view that cannot be read.
   }
   return texts;
 }
 
-/** Returns the file's text. Null if the file does not exist. */
+/** Returns the text of a file. Returns null if the file does not exist. */
 function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
@@ -158,7 +160,7 @@ function readText(file: string): string | null {
 
 async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const { Eta } = await import('eta');
-  // `debug` makes the compiled code track its line.
+  // `debug` makes the compiled code record its current line.
   const eta = new Eta({
     cache: true,
     autoEscape: true,

@@ -13,7 +13,9 @@ import type { SendingMode, SendingQuestion } from '../replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** The features' additions to authorization requests, including the modes that send responses. */
+/**
+ * The features' additions to authorization requests, and the response modes that send responses.
+ */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
@@ -45,13 +47,15 @@ export class AuthorizeReplies {
     return this.#server.speaking.of(request);
   }
 
-  /** Returns the status for redirects after GET. A profile may require 303. */
+  /** Returns the status for redirects after a GET request. A profile may require 303. */
   redirectStatus(client: Client | null): 302 | 303 {
     const { profiles } = this.#server;
     return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
-  /** Returns the consent page, or sends the response without asking. */
+  /**
+   * Returns the consent page. If there is nothing to ask, sends the response to the client instead.
+   */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
     const { config, speaking, paths, scopes, scopeHeadings } = this.#server;
@@ -76,9 +80,9 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client. For errors from an unverified client, shows a page with a
-   * link or a button instead. The person then decides whether to go to that site (RFC 9700 section
-   * 4.11.2).
+   * Sends the response to the client. For an error from an unverified client, shows a page with a
+   * link or a button instead, so that the person decides whether to go to that site (RFC 9700
+   * section 4.11.2).
    */
   async response(
     request: Request,
@@ -92,8 +96,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client in its response mode. With `question`, the person must confirm
-   * first.
+   * Sends the response to the client in its response mode. If you pass `question`, the person must
+   * confirm first.
    */
   async send(
     request: Request,
@@ -109,8 +113,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Returns a page for hosts without `signOut`. The person signs out and returns through the page's
-   * link.
+   * Returns a page for hosts without `signOut`. The person signs out first, and then follows the
+   * page's link to return.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return this.#pageWithLink(request, {

@@ -41,10 +41,10 @@ import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts';
 
-/** The consent screen's buttons. `switch` is "Not you?". */
+/** The buttons on the consent screen. `switch` is the button "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
-/** Continues a request, depending on how the client sent it. */
+/** Continues a request: one that the browser sent, or one that the client sent directly. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
 /** GET and POST /oauth/authorize. */
@@ -89,8 +89,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * GET: checks a request and shows it to the signed-in person. Without a session, stores the
-   * request and redirects to sign-in. The person then comes back with the request's id.
+   * Handles GET. Checks a request and shows it to the signed-in person. If no person is signed in,
+   * stores the request and redirects to sign-in. The person then comes back with the request's id.
    */
   readonly get = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -102,8 +102,8 @@ export class AuthorizeEndpoint {
   };
 
   /**
-   * POST: handles the person's answer on the consent screen. If the form has a `client_id`, handles
-   * it as an authorization request (AS-7.11).
+   * Handles POST: the person's answer on the consent screen. If the form has a `client_id`, it is
+   * an authorization request (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
@@ -136,8 +136,8 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // Redirect only signed-in persons to a client that no operator registered (RFC 9700 section
-    // 4.11.2).
+    // If no operator registered the client, redirect to it only after a person has signed in (RFC
+    // 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null)
       return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
@@ -146,8 +146,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a form from another site's page. The browser sends no session cookie with it. So
-   * redirect the browser with the request's id: that request has the cookie.
+   * Handles a form from another site's page. The browser sends no session cookie with this form. So
+   * redirect the browser with the request's id: the browser sends the cookie with that request.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));
@@ -164,8 +164,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles a request that the client sent directly. A browser can load it any number of times
-   * until a signed-in person sees it. From then on, the consent request has this id, and only this
+   * Handles a request that the client sent directly. Until a signed-in person sees it, a browser
+   * can load it any number of times. After that, the consent request has this id, and only this
    * person in this browser can see it (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
@@ -176,7 +176,8 @@ export class AuthorizeEndpoint {
       const received = await this.#receivedBefore(request, requestId);
       return put(request, { parameters: readParameters(sent), direct: true, received }, requestId);
     }
-    // Another tab has just shown it, or the person reloads the page that led to sign-in.
+    // Another tab has just shown the request, or the person has reloaded the page that led to
+    // sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
@@ -184,7 +185,7 @@ export class AuthorizeEndpoint {
     throw notUsable("it has expired, was used, is another client's, or never was");
   }
 
-  /** Returns when this browser first came with the request, if that matters. */
+  /** Returns when this browser first brought the request, if a feature needs to know it. */
   async #receivedBefore(request: Request, requestId: string): Promise<Received | undefined> {
     if (this.#additions.interaction === null) return undefined;
     const waited = await this.#waiting.find(request, requestId);
@@ -198,8 +199,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Handles the return from sign-in. Shows a request again if it was shown before; otherwise starts
-   * the waiting request.
+   * Handles the return from sign-in. If the request was shown before, shows it again. Otherwise,
+   * starts the waiting request.
    */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
     const visitor = await this.#server.accounts.visitor(request);
@@ -209,16 +210,17 @@ export class AuthorizeEndpoint {
     const waited = await this.#waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
-      // Check the request again, because clients and scopes may have changed while it waited.
+      // Check the request again, because clients and scopes may have changed while the request
+      // waited.
       const { sent, direct, received } = waited;
       const put = { parameters: readParameters(sent), direct, received };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
-      // If the person leaves for a page of the host, the request waits again, in a new cookie.
+      // If the person goes to a page of the host, the request waits again, in a new cookie.
       return { ...reply, cookies: reply.cookies ?? waited.cookies };
     }
-    // Another tab opened the page at the same time and was quicker. The request is already saved
-    // and no longer waits.
+    // Another tab opened the page at the same time and was faster. The request is already saved,
+    // and does not wait any more.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
@@ -229,7 +231,7 @@ export class AuthorizeEndpoint {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A page of this host sent the browser back, not another site's form.
+    // A page of this host sent the browser back. So this is not a form from another site.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.#returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -264,7 +266,7 @@ export class AuthorizeEndpoint {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     const { asked, client } = checked;
     const step = await this.#nextStep(asked, put, request);
-    // The request is not spent: the person comes back with it.
+    // Do not spend the request, because the person comes back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       return this.#sendTo(
@@ -281,7 +283,9 @@ export class AuthorizeEndpoint {
     return this.#spent(put, requestId, await this.#replies.presented(request, presented));
   }
 
-  /** Decides whether the person must go to a page of the host before the consent screen. */
+  /**
+   * Decides whether the person must go to a page of the host before they see the consent screen.
+   */
   async #nextStep(asked: AuthorizationRequest, { received }: PutRequest, request: Request) {
     const { receivedAt, isBack } = received ?? { receivedAt: this.#server.clock(), isBack: false };
     const step = await this.#additions.interaction?.next(asked, { request, receivedAt, isBack });
@@ -299,7 +303,7 @@ export class AuthorizeEndpoint {
     }
     await this.#consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // The page showed where both answers lead, so do not ask again.
+    // The page showed where both answers lead, so no other page asks the person again.
     const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
     const completed = await this.#consent.complete(
       requestId,
@@ -312,8 +316,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Sends the person to a page of the host instead of the client, and ends the request. It waits in
-   * the browser under another id, and begins again when the person comes back.
+   * Sends the person to a page of the host instead of the client, and ends the consent request. The
+   * authorization request waits in the browser under another id, and begins again when the person
+   * comes back.
    */
   async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
     const received = { receivedAt: this.#server.clock(), isBack: true };
@@ -327,7 +332,7 @@ export class AuthorizeEndpoint {
     return { ...reply, status: 303 };
   }
 
-  /** Returns what waits if a person must begin again with the request that they saw. */
+  /** Returns the request that the person saw, so that it can wait and begin again. */
   #sameRequest(pending: ConsentRequest): RequestToWait {
     return {
       sent: sameParameters(pending, this.#additions.binding?.parameter ?? null),
@@ -336,8 +341,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Ends the request and the session. The next person who signs in sees the same consent screen
-   * (AS-8.6).
+   * Ends the consent request and the session. The next person who signs in sees the same consent
+   * screen (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;
@@ -378,7 +383,7 @@ export class AuthorizeEndpoint {
     };
   }
 
-  /** Ends the direct request, then returns the reply. */
+  /** Ends the direct request, and then returns the reply. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
@@ -414,7 +419,10 @@ function findClient(checked: CheckedRequest): Client | null {
   return 'response' in checked ? checked.response.client : null;
 }
 
-/** Returns the request id that the browser sends after sign-in, without a client id. */
+/**
+ * Returns the id of the request that the browser returns to after sign-in. The URL then has no
+ * client id.
+ */
 function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')
     ? null

@@ -25,8 +25,8 @@ export class Discovery {
   }
 
   /**
-   * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor
-   * sends its question in a header of this request.
+   * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The command
+   * `oauth:doctor` sends its question in a header of this request.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -54,7 +54,9 @@ export class Discovery {
     return async (request) => documentReply(request, fixed ?? (await metadata()));
   }
 
-  /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, including retired ones. */
+  /**
+   * GET /.well-known/jwks.json (RFC 7517 section 5). Contains every key, including retired keys.
+   */
   jwks(): Handler {
     const { keys } = this.#server;
     const keySet = getDocument<readonly SigningKey[]>(
@@ -73,7 +75,10 @@ export function resourceMetadata(resource: ProtectedResource): Handler {
   return async (request) => documentReply(request, document(resource.metadata()));
 }
 
-/** Serves a document that depends on the keys. Lost or unreadable keys do not change it. */
+/**
+ * Serves a document that depends on the keys. If the keys are lost or unreadable, the last document
+ * stays.
+ */
 function documentOfKeys(
   keys: KeyRing,
   content: (known: readonly SigningKey[]) => unknown,
@@ -86,7 +91,10 @@ function documentOfKeys(
   };
 }
 
-/** Returns a function that rebuilds the document when its input, such as the keys, has changed. */
+/**
+ * Returns a function that returns the document, and rebuilds it when its input, such as the keys,
+ * has changed.
+ */
 function getDocument<Source>(
   content: (source: Source) => unknown,
   maxAge: number,

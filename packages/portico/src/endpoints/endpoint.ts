@@ -11,22 +11,25 @@ import type { Failures } from '../replies/failures.ts';
 import type { Server } from '../server.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
-/** A server endpoint. Mounts use its path, and `csrf_exempt_routes` uses its name. */
+/** An endpoint of the server. Mounts use its path, and `csrf_exempt_routes` uses its name. */
 export interface Endpoint {
   /** The endpoint's name, such as `oauth_server_token`. */
   readonly name: string;
   /** The methods that the endpoint handles. GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
-  /** If true, the endpoint rejects each of its methods with 405, and `Allow` does not list them. */
+  /**
+   * If true, the endpoint rejects each of its methods with 405. The header `Allow` does not list
+   * them.
+   */
   readonly refusesMethods?: true;
   /**
    * The path of incoming requests, such as `/oauth/token`. Starts with `base_path`, unless a proxy
-   * removes it.
+   * removes that part.
    */
   readonly path: string;
   /**
-   * Answers a request. Never rejects: errors become responses. Every host method receives
-   * `context`.
+   * Answers a request. Never rejects, because errors become responses. Portico passes `context` to
+   * every host method that it calls.
    */
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
@@ -45,18 +48,18 @@ export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
   /**
-   * The header fields for bound tokens that pages of other origins may send and read. Null if
+   * The header fields for bound tokens. Pages of other origins may send and read them. Null if
    * tokens are not bound.
    */
   readonly binding: BindingOffer | null;
   /**
-   * Wraps a request's work, so that recorded events contain the request. Null if no events are
+   * Runs a request's work so that the events it records contain the request. Null if no events are
    * recorded.
    */
   readonly runFrom: RunFrom | null;
 }
 
-/** Answers requests for one path: with its handler, or with an error reply. */
+/** Answers requests for one path, with its handler's reply or with an error reply. */
 export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
   readonly path: string;
@@ -64,9 +67,9 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #description: EndpointDescription;
   readonly #handler: Handler;
   readonly #by: Answering;
-  /** One object for the lifetime of the server: telemetry keeps data by it. */
+  /** Telemetry stores data under this object. So keep one object for the lifetime of the server. */
   readonly #task: MeasuredEndpoint;
-  /** The headers of each response of an endpoint for any origin. */
+  /** The headers in each response of an endpoint that any origin may call. */
   readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
@@ -129,7 +132,7 @@ export class AnsweringEndpoint implements Endpoint {
 
   /**
    * Stores changes that the response depends on, such as a sign-out. Returns an error response if
-   * that fails.
+   * they cannot be stored.
    */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
@@ -150,7 +153,9 @@ export class AnsweringEndpoint implements Endpoint {
   }
 }
 
-/** Returns the endpoints from the table and from features, with their mounted paths. */
+/**
+ * Returns the endpoints from the table and from features, with the paths where they are mounted.
+ */
 export function endpointsAt(
   handlers: Readonly<Record<EndpointName, Handler>>,
   own: readonly OwnEndpoint[],

@@ -18,8 +18,8 @@ const DPOP = dpopOffer({ required: false, algorithms: ['ES256'] });
 const SENT = { 'X-Request-Id': 'the-request' };
 
 /**
- * What is known about a token, by its value: `usable` has a scope whose permission its person
- * holds, and one without.
+ * The data about a token, by the token's value. The person of `usable` has the permission for one
+ * of its two scopes.
  */
 const TOKENS = {
   usable: {
@@ -38,7 +38,7 @@ const TOKENS = {
   },
 } as unknown as Readonly<Record<string, UsableToken>>;
 
-/** Routes of a server with these tokens, and their log. */
+/** Starts a server's routes with these tokens. Returns them with their log. */
 function start(
   changes: Partial<Answering> & { readonly metadataUrl?: string; readonly measuring?: null } = {},
 ) {
@@ -108,7 +108,7 @@ function start(
     state,
     routes,
     requestWith,
-    /** The answer to a request with this header, if the handler asks this of its token. */
+    /** Returns the response to a request with this header. The handler calls `work`. */
     ask: (authorization: string | null, work: () => void, context?: unknown) =>
       routes.withToken(
         requestWith(authorization),
@@ -118,7 +118,7 @@ function start(
         },
         context,
       ),
-    /** What the handler's question throws if no request is known. */
+    /** Returns the error that `work` throws if the routes know no request. */
     refusalOf: async (authorization: string | null, work: () => void): Promise<BearerError> => {
       const found = await routes.lookUpToken(authorization);
       if ('failure' in found) throw new Error('the look-up failed');

@@ -8,25 +8,32 @@ import type { ResourceNeeds } from '../resource/protected-resource.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../resource/token-accessor.ts';
 import type { Answering } from './endpoint.ts';
 
-/** Makes `token()` available to the host's own routes. */
+/** Makes `token()` work in the host's own routes. */
 export interface ProtectedRoutes {
   /**
-   * The issuer's origin. Portico compares it with a browser's `Origin` header. Use it as the base
-   * URL when you create a Request for an endpoint.
+   * The issuer's origin. Portico compares it with a browser's `Origin` header. If you create a
+   * Request for an endpoint, use this as the base URL.
    */
   readonly origin: string;
   /**
-   * The URL of the protected API's metadata (RFC 9728), which challenges name. Null if challenges
-   * name no metadata.
+   * The URL of the protected API's metadata (RFC 9728). Challenges link to it. Null if challenges
+   * link to no metadata.
    */
   readonly resourceMetadataUrl: string | null;
   /**
-   * Looks up the token in a request's `Authorization` header, for a framework whose handlers are
-   * not `Request => Response`. `run` runs code in which `token()` works, including everything that
-   * the code awaits. If the look-up itself fails, `failure` is the response to send instead.
-   * Portico calls `request` for its log when a request is refused or fails. It also calls it for a
-   * bound token, whose proof must match the request's method and path. Without `request`, bound
-   * tokens are refused. The host methods receive `context`.
+   * Looks up the token in a request's `Authorization` header. Use this for a framework whose
+   * handlers are not `Request => Response`.
+   *
+   * `run` runs code in which `token()` works, including everything that the code awaits. If the
+   * look-up itself fails, send the response `failure` instead.
+   *
+   * Portico calls `request` in two cases:
+   *
+   * - A request is refused or fails, and Portico writes to the log.
+   * - The token is bound, and its proof must match the request's method and path. If you pass no
+   *   `request`, bound tokens are refused.
+   *
+   * Portico passes `context` to the host methods.
    */
   lookUpToken(
     authorization: string | null,
@@ -35,24 +42,26 @@ export interface ProtectedRoutes {
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /**
    * Runs a host handler in which `token()` works. If `token()` refuses the request, returns a 401
-   * or 403 response. The host methods receive `context`.
+   * or 403 response. Portico passes `context` to the host methods.
    */
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
 
 /**
- * One API that tokens are for (RFC 8707). It accepts only tokens that were granted for it. Pass it
- * to a mount instead of the server.
+ * One API that tokens are for (RFC 8707). It accepts only tokens that were granted for this API.
+ * Pass it to a mount instead of the server.
  *
  * @example
  * app.use('/api', bearer(server.resource('https://shop.example/api')));
  */
 export interface ProtectedApi extends ProtectedRoutes {
-  /** The audience of the tokens that it accepts. Null for tokens without an audience. */
+  /**
+   * The audience of the tokens that the API accepts. Null if it accepts tokens without an audience.
+   */
   readonly audience: string | null;
-  /** Whether clients can request a scope with this name for it. */
+  /** Whether clients can request a scope with this name for the API. */
   offers(scope: string): boolean;
-  /** Adds what the API needs besides tokens. Call it before the server handles requests. */
+  /** Adds the API's needs besides tokens. Call this before the server handles requests. */
   serveResource(needs: ResourceNeeds): void;
 }
 
@@ -111,7 +120,7 @@ export class TokenRoutes implements ProtectedRoutes {
 
   /**
    * Returns a function that refuses one request. Logs the refusal only once, even if the handler
-   * asks several times.
+   * calls `token()` several times.
    */
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;
@@ -130,11 +139,11 @@ export class TokenRoutes implements ProtectedRoutes {
     }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // Otherwise clients that follow challenges would keep asking the person for a permission that
-      // the person does not have.
+      // With `insufficient_scope`, clients that follow challenges would ask the person again and
+      // again, although the person does not have the permission.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-      // A challenge with metadata always contains the scope. Other challenges contain it only for a
-      // usable token.
+      // A challenge with metadata always contains the scope. A challenge without metadata contains
+      // the scope only for a usable token.
       const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
       const binding = bindingRefusal(offer, proof);
       const { clientId = null, authorization = null } = of ?? {};
@@ -159,8 +168,8 @@ export class TokenRoutes implements ProtectedRoutes {
 }
 
 /**
- * Returns a function for the request's id. It creates the request only when there is something to
- * report.
+ * Returns a function that returns the request's id. Creates the request only when there is
+ * something to report.
  */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());

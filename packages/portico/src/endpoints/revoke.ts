@@ -5,9 +5,9 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * POST /oauth/revoke (RFC 7009). Revoking a refresh token ends its whole authorization. Revoking an
- * access token ends only that token. An unknown token, or another client's token, gets the same
- * response and stays unchanged.
+ * POST /oauth/revoke (RFC 7009). A revoked refresh token ends its whole authorization. A revoked
+ * access token ends only itself. An unknown token and another client's token get the same response,
+ * and stay unchanged.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
@@ -22,13 +22,13 @@ export class RevokeEndpoint {
     const form = await formParameters(request);
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
-    // Ignore token_type_hint, because both token types are checked.
+    // Check both token types, so token_type_hint does not matter.
     if (!(await this.#revokeAccessToken(token, clientId)))
       await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };
 
-  /** Returns whether it was this client's access token and was still valid. */
+  /** Returns whether this was a valid access token of this client. If so, the token is revoked. */
   async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const { store, audit, clock } = this.#server;
     const revoked = await store.accessTokens.revokeAccessToken(

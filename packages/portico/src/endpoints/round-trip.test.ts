@@ -27,7 +27,7 @@ function keyOf(kid: string): SigningKeyFile {
   return { kid, privateKey } as SigningKeyFile;
 }
 const key = keyOf('the kid/with signs');
-/** In a KeySigner: no process has its private part. */
+/** This key is in a KeySigner, so no process has its private part. */
 const elsewhere = { ...keyOf(key.kid), privateKey: null } as SigningKey;
 
 function requestWith(
@@ -39,7 +39,7 @@ function requestWith(
   });
 }
 
-/** The answer of a process with these keys. */
+/** Returns the answer of a process with these keys. */
 function answered(
   request: Request,
   {
@@ -53,7 +53,7 @@ function answered(
   return answerRoundTrip(server as unknown as Server, request);
 }
 
-/** The keys of a question and of its answer, as every release derives them. */
+/** Returns the keys of a question and of its answer. Every release must derive the same keys. */
 function derived(privateKey: KeyObject): { readonly question: Buffer; readonly answer: Buffer } {
   const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
   const bytes = Buffer.from(
@@ -62,7 +62,7 @@ function derived(privateKey: KeyObject): { readonly question: Buffer; readonly a
   return { question: bytes.subarray(0, 32), answer: bytes.subarray(32) };
 }
 
-/** A question as every release asks it. */
+/** Returns a question in the format that every release uses. */
 function questionAt(time: string, { nonce = NONCE, issuer = ISSUER, by = key } = {}): string {
   const proof = createHmac('sha256', derived(by.privateKey).question)
     .update(JSON.stringify([issuer, time, nonce]))

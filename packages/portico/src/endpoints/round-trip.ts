@@ -13,11 +13,13 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * Shows the doctor what a serving process sees of a request that came through its proxies. The
- * doctor requests a public document and sends a question in this header. The process returns the
- * encrypted answer in the response's header of the same name. The keys for both come from a signing
- * key, so only processes that share the key directory can ask or read. Others get only the plain
- * document, and a recorded answer reveals nothing.
+ * The header with which the command `oauth:doctor` asks what a serving process sees of a request
+ * that came through its proxies.
+ *
+ * The doctor requests a public document and sends a question in this header. The process returns
+ * the encrypted answer in the response header with the same name. The keys for both come from a
+ * signing key. So only processes that share the key directory can ask a question or read the
+ * answer. Any other client gets only the plain document, and learns nothing from a recorded answer.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
@@ -27,23 +29,23 @@ export interface SeenRequest {
   readonly forwardedHost: string | null;
   readonly forwardedProto: string | null;
   readonly forwardedFor: string | null;
-  /** The client address, according to the application. */
+  /** The client address that the application reports. */
   readonly address: string | null;
 }
 
 /** A question that is valid for five minutes, and a function that decrypts its answer. */
 export interface RoundTripQuestion {
   readonly header: string;
-  /** Returns the answer's content; null for an answer to another question. */
+  /** Returns the answer's content. Returns null if it answers another question. */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
 /**
- * The maximum difference between a question's time and the current time, in milliseconds. The
- * clocks of two machines may differ.
+ * The maximum difference between a question's time and the current time, in milliseconds. Two
+ * machines may have different clocks.
  */
 const CLOCK_TOLERANCE = 300_000;
-/** Longer header values are cut, so that the answer fits into a header. */
+/** In characters. Longer header values are cut, so that the answer fits into a header. */
 const LONGEST_VALUE = 1000;
 const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
 
@@ -56,7 +58,7 @@ interface Keys {
 
 const derived = new WeakMap<KeyObject, Keys>();
 
-/** Derives both keys with HKDF (RFC 5869), so that they are independent of the key's signatures. */
+/** Derives both keys with HKDF (RFC 5869), so that they reveal nothing about the signing key. */
 function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {
@@ -77,8 +79,8 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
 }
 
 /**
- * A signing key from a file, so that both sides have its private part. With a KeySigner, neither
- * side has it.
+ * A signing key from a file. Both sides read the file, so both have the private part. If the key is
+ * in a KeySigner, neither side has it.
  */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 
@@ -120,7 +122,9 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   };
 }
 
-/** Returns the encrypted answer if the request has a valid question, otherwise null. */
+/**
+ * Returns the encrypted answer if the request contains a valid question. Otherwise returns null.
+ */
 export async function answerRoundTrip(
   { issuer, keys: ring, host, clock }: Server,
   request: Request,
@@ -129,7 +133,7 @@ export async function answerRoundTrip(
   if (asked === null) return null;
   const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
   if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
-  // If the key directory is unreadable, answer as without a question: the document needs no key.
+  // If the key directory is unreadable, ignore the question: the document itself needs no key.
   const known = await ring.published().catch((): readonly SigningKey[] => []);
   const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;

@@ -1,6 +1,6 @@
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** The fixed facts about an endpoint. */
+/** The properties of an endpoint that do not depend on the server. */
 export interface EndpointDescription {
   /** The endpoint's name, such as `oauth_server_token`. */
   readonly name: string;
@@ -10,18 +10,18 @@ export interface EndpointDescription {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether pages of any origin may call the endpoint. Such an endpoint reads no session. */
   readonly anyOrigin?: boolean;
-  /** Whether people see the endpoint in their browser, so that an error can be a page. */
+  /** Whether people open the endpoint in their browser, so that an error can be a page. */
   readonly forPeople?: boolean;
-  /** Whether the endpoint only reads. All of its reads may then use the same snapshot. */
+  /** Whether the endpoint only reads. All of its reads may then use the same database snapshot. */
   readonly onlyReads?: boolean;
   /**
-   * Whether the endpoint describes the issuer. Clients then also request it with its path before
-   * the issuer's path (RFC 8414 section 3.1).
+   * Whether the endpoint describes the issuer. Clients then also request it with the endpoint's
+   * path before the issuer's path (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
 }
 
-/** Every server endpoint, with its path below `base_path`. */
+/** Every endpoint of the server, with its path below `base_path`. */
 export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
@@ -58,8 +58,8 @@ export const ENDPOINT_TABLE = [
 ] as const satisfies readonly EndpointDescription[];
 
 /**
- * The resource metadata (RFC 9728), if challenges link to it. Its path comes from the resource's
- * path.
+ * The resource metadata (RFC 9728). It exists if challenges link to it. Its path depends on the
+ * resource's path.
  */
 export const RESOURCE_METADATA = {
   name: 'oauth_server_resource_metadata',
@@ -70,8 +70,8 @@ export const RESOURCE_METADATA = {
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
 /**
- * Returns the endpoint with its whole path. Returns two endpoints if it describes an issuer with a
- * path.
+ * Returns the endpoint with its whole path. If it describes an issuer with a path, returns two
+ * endpoints.
  */
 export function mountedAt(
   description: EndpointDescription,
@@ -85,8 +85,8 @@ export function mountedAt(
 }
 
 /**
- * Returns the endpoints that are exempt from the session-wide CSRF check, including those of these
- * features. They protect themselves or read no session.
+ * Returns the names of the endpoints that are exempt from the session-wide CSRF check, including
+ * the endpoints of these features. Each of them protects itself or reads no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

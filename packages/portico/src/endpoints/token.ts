@@ -32,13 +32,13 @@ export class TokenEndpoint {
     const { server, binding, lostAnswers } = this.#parts;
     const form = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
-    // the same assertion again, and an assertion works only once.
+    // the same assertion again. An assertion works only once, so it must not be spent yet.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // Prepare these fields now: after tokens are issued, nothing may fail.
+    // Prepare these fields now, because no step may fail after the tokens are issued.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();

@@ -7,15 +7,15 @@ import { noteClient } from '../refusals.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
 
 /**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the person's claims that
- * the token's scopes cover.
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the claims about the
+ * person that the token's scopes release.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
   readonly #offer: BindingOffer | null;
 
-  /** `offer` describes bound tokens; null if tokens are not bound. */
+  /** `offer` describes bound tokens. It is null if tokens are not bound. */
   constructor(bearerTokens: BearerTokens, claims: Claims, offer: BindingOffer | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;
@@ -51,7 +51,8 @@ export class UserinfoEndpoint {
 
   /**
    * Returns the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2), never
-   * from both. Reads the body before the store, because a caller may be slow.
+   * from both. Reads the body before it uses the store, because the caller may send the
+   * body slowly.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

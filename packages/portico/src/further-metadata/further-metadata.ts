@@ -4,36 +4,42 @@ import { quotedPublic } from '../quoting.ts';
 import type { ApplicationType } from '../store/client.ts';
 import { FurtherMetadataRecords } from '../store/sql/further-metadata.ts';
 
-/** A field of clients' metadata that a feature adds (RFC 7591 section 2): a list of texts. */
+/**
+ * A field that a feature adds to the metadata of clients (RFC 7591 section 2). Its value is a list
+ * of texts.
+ */
 export interface MetadataField {
   /** The field's name, such as `post_logout_redirect_uris`. */
   readonly name: string;
-  /** What one value is called in messages, such as `post-logout redirect URI`. */
+  /** The name of one value in messages, such as `post-logout redirect URI`. */
   readonly called: string;
-  /** The option of `oauth:client:create` and `:update`, which is repeatable. */
+  /** The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. */
   readonly option: { readonly flag: string; readonly says: string };
-  /** How many values a client may have. */
+  /** The maximum number of values that a client may have. */
   readonly most: number;
-  /** Returns why a client of this type cannot have this value, or null. It continues a sentence. */
+  /**
+   * Returns why a client of this type cannot have this value. Returns null if it can. The text
+   * continues a sentence.
+   */
   problem(value: string, applicationType: ApplicationType): string | null;
 }
 
 /** The values of each field, by its name. */
 export type FurtherValues = Readonly<Record<string, readonly string[]>>;
 
-/** Fields of clients' metadata that features add, and their values in the store. */
+/** Fields that features add to the metadata of clients, and their values in the store. */
 export class FurtherMetadata {
-  /** The fields whose feature is on. */
+  /** The fields whose feature is turned on. */
   readonly fields: readonly MetadataField[];
   readonly #records: FurtherMetadataRecords;
 
-  /** Use the server's `furtherMetadata`. */
+  /** Do not call this constructor. Use the server's `furtherMetadata`. */
   constructor(database: Database, fields: readonly MetadataField[]) {
     this.fields = fields;
     this.#records = new FurtherMetadataRecords(database);
   }
 
-  /** Returns a client's values. A field without values is missing. */
+  /** Returns the values of a client. A field without values is missing in the result. */
   async find(clientId: string): Promise<FurtherValues> {
     if (this.fields.length === 0) return {};
     const stored = await this.#records.find(clientId);
@@ -46,8 +52,8 @@ export class FurtherMetadata {
   }
 
   /**
-   * Checks values before a client is written. Throws a RegistrationError for a field that is not
-   * offered, and for a value that a client of this type cannot have.
+   * Checks values before a client is written. Throws a RegistrationError if a field is not offered,
+   * or if a client of this type cannot have a value.
    */
   check(values: FurtherValues, applicationType: ApplicationType): void {
     for (const [name, given] of Object.entries(values)) {
@@ -63,12 +69,15 @@ export class FurtherMetadata {
     }
   }
 
-  /** Removes at most `limit` rows of clients that no longer exist. Returns how many. */
+  /**
+   * Removes at most `limit` rows of clients that do not exist any more. Returns how many it
+   * removed.
+   */
   removeLeft(limit: number): Promise<number> {
     return this.#records.removeLeft(limit);
   }
 
-  /** Replaces the values of the named fields. Other fields stay. Call `check` first. */
+  /** Replaces the values of the named fields. Other fields stay unchanged. Call `check` first. */
   async write(clientId: string, values: FurtherValues): Promise<void> {
     if (Object.keys(values).length > 0) await this.#records.write(clientId, values);
   }

@@ -4,17 +4,17 @@ import type { FurtherMetadata } from './further-metadata.ts';
 declare module '../store/pruning.ts' {
   interface PrunedRows {
     /**
-     * The number of removed clients whose further metadata were removed as well. Missing if no
+     * The number of removed clients whose additional metadata was removed too. Missing if no
      * feature adds client metadata.
      */
     readonly clientMetadata?: number;
   }
 }
 
-/** How many rows to remove at once. */
+/** The number of rows per batch. */
 const BATCH = 100;
 
-/** Returns the metadata of clients that have been removed. */
+/** Returns the additional metadata of clients that were removed. */
 export function leftMetadata(metadata: FurtherMetadata): ExpiringRows {
   return {
     kind: 'clientMetadata',

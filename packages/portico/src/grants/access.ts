@@ -24,7 +24,7 @@ export interface RevokedAuthorization {
   readonly clientId: string;
   /** The person who allowed it. */
   readonly person: PersonReference;
-  /** False if it had already ended. */
+  /** False if the authorization had already ended. */
   readonly revoked: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface ErasedPerson {
 /** An authorization with its client and person. */
 type Holder = Omit<RevokedAuthorization, 'revoked'>;
 
-/** Sorts before the id of every request. */
+/** Sorts before the id of every request, so that the first batch begins with it. */
 const FIRST = '';
 
 /** Lists and ends access, for console commands and an administrator's pages. */
@@ -65,8 +65,8 @@ export class Access {
 
   /**
    * Lists the active authorizations that match the filter, newest first. A page reads at most five
-   * thousand rows. So it may have fewer items than requested, or no items, although more follow.
-   * Throws an AccessError for malformed input.
+   * thousand rows. So it may have fewer items than you asked for, or no items, although more
+   * follow. Throws an AccessError if the filter or the page is not valid.
    */
   async list(
     filter: AuthorizationFilter = {},
@@ -85,8 +85,8 @@ export class Access {
   }
 
   /**
-   * Ends several authorizations, one after the other. Throws an AccessError if one of the ids does
-   * not exist, and then ends none.
+   * Ends several authorizations, one after the other. If one of the ids does not exist, throws an
+   * AccessError and ends none of them.
    */
   async revokeAuthorizations(
     ids: readonly string[],
@@ -100,18 +100,20 @@ export class Access {
   }
 
   /**
-   * Ends everything that the person has allowed, and the requests that wait for their decision, in
+   * Ends all access that the person has allowed, and the requests that wait for their decision, in
    * batches. Once this resolves, nothing that was allowed before is valid. The person may allow
-   * applications again. Throws an AccessError if nothing is stored about the person. If it fails,
-   * call it again to end the rest.
+   * applications again.
+   *
+   * Throws an AccessError if nothing is stored about the person. If it fails, call it again to end
+   * the rest.
    */
   async revokePerson(given: PersonReference, options: Lasting = {}): Promise<RevokedPerson> {
     const { store, audit } = this.#server;
     const { report, ...acting } = options;
     const person = requirePerson(given);
     const isEnded = (await this.#server.givenAccess()?.end(person, null)) ?? false;
-    // End waiting requests first. If the person allows one meanwhile, it is already an
-    // authorization and is ended next.
+    // End waiting requests first. If the person allows one of them meanwhile, it becomes an
+    // authorization, and the next step ends it.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -127,16 +129,19 @@ export class Access {
    * Removes all data about a person, in batches: their authorizations with everything issued from
    * them, their consent requests, and their subject. In the stored audit, a random pseudonym
    * replaces the person. The account stays, because it belongs to the application. If the person
-   * uses a client again, the client sees a new person. Throws an AccessError if nothing is stored
-   * about the person. If it fails, call it again to remove the rest.
+   * uses a client again, the client sees a new person.
+   *
+   * Throws an AccessError if nothing is stored about the person. If it fails, call it again to
+   * remove the rest.
    */
   async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
     await this.#server.givenAccess()?.forget(person);
-    // Remove the subject first. Another process may have read it already. Its request is either
-    // still waiting and removed next, or it is an authorization, which is found after that.
+    // Remove the subject first, because another process may have read it already. That process's
+    // request is still waiting and is removed next, or it has become an authorization and is found
+    // after that.
     const subject = await store.subjects.forgetSubject(person);
     const requests = await this.#endRequests(person, true);
     const authorizations = await inBatches(async () => {
@@ -157,10 +162,11 @@ export class Access {
 
   /**
    * Ends all access, in batches: authorizations with everything issued from them, tokens that
-   * clients have for themselves, waiting requests, and initial access tokens. Use it after you
-   * restore a database from a backup. A backup does not contain later revocations and uses. Once
-   * this resolves, nothing that existed when it began is valid. If it fails, call it again to end
-   * the rest.
+   * clients have for themselves, waiting requests, and initial access tokens.
+   *
+   * Use it after you restore a database from a backup. A backup does not know about later
+   * revocations and uses. Once this resolves, nothing that existed when it began is valid. If it
+   * fails, call it again to end the rest.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -207,7 +213,7 @@ export class Access {
   async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
     const { store, audit, clock } = this.#server;
     const { id: authorization, clientId, person } = holder;
-    // First, so that an organization cannot give the access again meanwhile.
+    // End given access first, so that an organization cannot give it again meanwhile.
     await this.#server.givenAccess()?.end(person, clientId);
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
@@ -216,7 +222,10 @@ export class Access {
     return { ...holder, revoked };
   }
 
-  /** Revokes what organizations gave this client, which is refused anyway once `end` returns. */
+  /**
+   * Revokes the authorizations that organizations gave this client. The server already refuses them
+   * once `end` returns.
+   */
   async #revokeGiven(person: PersonReference, clientId: string, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     if (this.#server.givenAccess() === null) return;

@@ -16,7 +16,7 @@ import { expired, naming, ofAnotherClient, ofAnotherKey } from './stored-grant.t
 
 /**
  * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once,
- * and only for the request that it was issued for.
+ * and only for the client and the request that it was issued for.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -53,12 +53,12 @@ export class AuthorizationCodeGrant implements TokenGrant {
             });
       if (code !== null && problem !== null) {
         // Anyone may find a code in a browser history. So a replay revokes the authorization only
-        // if it comes from the code's own client.
+        // if the code's own client sends it.
         if (!code.used) await this.#codes.burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#codes.replays.revoke(code);
       }
-      // Check the grant only now, so that a code is also spent if the client may not use this
-      // grant.
+      // Check the grant after a wrong request has spent the code. So the code is spent even if
+      // this client may not use the grant.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -76,15 +76,15 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
 /** The values that a token request sends with a code. */
 interface Presentation {
   readonly redirectUri: string;
-  /** Undefined only for a client whose profile treats a missing verifier as a wrong one. */
+  /** Undefined only for a client whose profile treats a missing verifier as a wrong verifier. */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;
 }
 
 /**
- * Returns why this request cannot exchange the code, or null if it can. Always returns a reason for
- * a used code.
+ * Returns why this request cannot exchange the code, or null if it can. For a used code, always
+ * returns a reason.
  */
 function mismatch(
   code: AuthorizationCode,
@@ -103,14 +103,14 @@ function mismatch(
       `with ${quotedUri(parameters.redirectUri)}`
     );
   }
-  // A flow that began with a client document keeps the rules from its beginning.
+  // A flow that began with a client document keeps the rules that the document had at the time.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge))
     return 'the code_verifier is wrong';
-  // Like the verifier, the key shows who sent the request (RFC 9449 section 10).
+  // Like the verifier, the key proves who sent the request (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint)
     return ofAnotherKey('code', thumbprint);
   // The error is invalid_grant, as for a wrong verifier or redirect URI, although RFC 8707 section

@@ -6,7 +6,8 @@ import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
 /**
- * Issues a token to the client itself (RFC 6749 section 4.4), without a person and a refresh token.
+ * Issues a token to the client itself (RFC 6749 section 4.4). There is no person and no refresh
+ * token.
  */
 export class ClientCredentialsGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -21,7 +22,7 @@ export class ClientCredentialsGrant implements TokenGrant {
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const resource = form.get('resource');
-    // A request for an unknown resource is refused below, after the checks of its scopes.
+    // If the resource is unknown, the request is refused below, after its scopes are checked.
     const named = resources.named(resource);
     const audience = named?.audience ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -44,9 +45,9 @@ interface ApplicationScopeRules {
 }
 
 /**
- * Returns the requested scopes, or all the client's scopes by default, without scopes about a
+ * Returns the requested scopes, or by default all scopes of the client. Leaves out scopes about a
  * person. A service may request every scope in the metadata, as many clients do. It gets the
- * service scope instead of offered scopes that it may not have.
+ * service scope in place of offered scopes that it may not have.
  */
 function applicationScopes(
   client: Client,

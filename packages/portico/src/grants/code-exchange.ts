@@ -16,11 +16,11 @@ import {
 export interface CodeRules {
   /** The value of `grant_type`. */
   readonly grantType: Grant;
-  /** What a second use of a code does. */
+  /** Decides what happens when a code is used a second time. */
   readonly secondUse: SecondCodeUse;
   /**
-   * Returns the scopes that the tokens get, of those that are in force. Throws to refuse the
-   * request. Called before the code is spent. Default: all of them.
+   * Returns those of the scopes in force that the tokens get. Throws to refuse the request. Called
+   * before the code is spent. Default: all of them.
    */
   readonly scopesOf?: (
     code: AuthorizationCode,
@@ -30,8 +30,8 @@ export interface CodeRules {
 
 /**
  * Exchanges a code for tokens, once. Checks everything that may have changed since the person
- * allowed it: the client, the account, the audience, and the scopes. The grant has checked before
- * that the request may have the code.
+ * allowed it: the client, the account, the audience, and the scopes. Before that, the grant must
+ * check that the request may use the code.
  */
 export class CodeExchange {
   readonly replays: Replays;
@@ -48,8 +48,8 @@ export class CodeExchange {
   }
 
   /**
-   * Spends the code and issues nothing. If another request has already spent it, this one is a
-   * replay and is audited.
+   * Spends the code and issues nothing. If another request has already spent the code, this request
+   * is a replay and is audited.
    */
   async burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     const { codes } = this.#parts.server.store;

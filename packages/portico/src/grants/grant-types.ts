@@ -63,7 +63,8 @@ function checked(
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
-      // A client that was registered before the grant required a proof keeps it in its record.
+      // The grant may require authentication now, although a public client was registered for it
+      // earlier. That client still has the grant in its record.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
       return grant.answer(client, form, proved);
     },

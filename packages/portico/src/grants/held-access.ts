@@ -10,17 +10,17 @@ import { isScopeToken } from '../tokens/scopes.ts';
 
 /** Which part of a list to return. */
 export interface AuthorizationPage {
-  /** The maximum number of items, 1 to 1000. Default: 50. */
+  /** The maximum number of items, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** Where to continue: `next` from the previous page. Default: starts with the newest. */
+  /** Continues after the previous page: pass its `next`. Defaults to the newest authorization. */
   readonly after?: string;
 }
 
 /** A part of a list. */
 export interface AuthorizationList {
   /**
-   * Newest first. May have fewer items than requested, or no items, although more follow. Check
-   * `next`.
+   * The items, newest first. There may be fewer items than you asked for, or no items, although
+   * more follow. Check `next`.
    */
   readonly items: readonly HeldAuthorization[];
   /** Pass this as `after` to get the next page. Null if nothing follows. */
@@ -34,21 +34,21 @@ const MOST_LISTED = 1000;
 /**
  * The maximum number of rows that one page reads. Some conditions have no index: a scope, the last
  * use, and whether the authorization has ended. They are checked row by row. If a page is not full
- * after this many rows, it returns where to continue. So the cost of a page has a limit, whatever
- * the filter (decision 51).
+ * after this many rows, it ends there and returns where to continue. So a page has a maximum cost
+ * with any filter (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
 /**
- * The characters that ids and cursors may contain. Authorization ids are hexadecimal. Other text
- * with these characters can only be a cursor.
+ * Matches the characters of ids and cursors. Authorization ids are hexadecimal. Any other text with
+ * these characters can only be a cursor.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** A part of the list, newest first: ids below `below`, and from `above` on. */
+/** A range of the list: ids below `below`, and ids that are equal to or above `above`. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
@@ -78,9 +78,9 @@ export async function listHeld(
 }
 
 /**
- * Splits the list into ranges that can match. An authorization that is unused since a time was
- * created before it. Ids begin with the creation time, so the list can start there. Ids from an
- * early release do not begin with the time. Nearly all of them sort above all ids of today.
+ * Splits the list into ranges that can match. If an authorization is unused since a time, it was
+ * created before that time. Ids begin with the creation time, so the list can start there. Ids from
+ * an early release do not begin with the time. Nearly all of them sort above today's ids.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -128,8 +128,9 @@ export function isAuthorizationId(text: string): boolean {
 }
 
 /**
- * Returns the person unchanged: nothing is trimmed, folded or normalized. Throws an AccessError for
- * a person that cannot exist, so that no database engine gets text that it would change.
+ * Returns the person unchanged, without trimming, case folding or normalization. Throws an
+ * AccessError for a person that cannot exist, so that no database engine gets text that it would
+ * change.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

@@ -14,7 +14,7 @@ import type { TokenResponse } from './grant.ts';
 
 /**
  * Throws if this client may not get a token with these scopes. `thumbprint` identifies the key that
- * the token is bound to. Null means no key.
+ * the token is bound to. It is null if the token is bound to no key.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -23,7 +23,7 @@ export type IssuanceCheck = (
 ) => void | Promise<void>;
 
 /**
- * Tokens that are created but not yet issued: the rows for the store, and the response to the
+ * Tokens that are created but not yet issued: the rows for the store and the response to the
  * client.
  */
 export interface PreparedTokens {
@@ -34,7 +34,7 @@ export interface PreparedTokens {
 interface AnyTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
-  /** The thumbprint of the key that the tokens are bound to, or null. */
+  /** The thumbprint of the key that the tokens are bound to. Null if they are bound to no key. */
   readonly thumbprint: string | null;
 }
 
@@ -50,14 +50,16 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly user: UserInterface;
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
-  /** The mark that all refresh tokens in the family share. Null for the first refresh token. */
+  /**
+   * The text that all refresh tokens of the authorization share. Null for the first refresh token.
+   */
   readonly mark: string | null;
   /**
-   * The used refresh token, if it stays valid because the client's profile does not rotate refresh
-   * tokens.
+   * The refresh token that the client used, if it stays valid because the client's profile does not
+   * rotate refresh tokens.
    */
   readonly again?: string | null;
-  /** Whether this or an earlier refresh token in the family was not bound to a key. */
+  /** Whether this or an earlier refresh token of the authorization was not bound to a key. */
   readonly isBoundLate?: boolean;
 }
 
@@ -71,8 +73,8 @@ export interface IssuingAdditions {
 }
 
 /**
- * Creates tokens before the store records them as issued. So if signing fails, no code or refresh
- * token is spent. Throws if a check refuses the tokens. All tokens are created here.
+ * Creates all tokens. It creates them before the store records them as issued. So if signing fails,
+ * no code or refresh token is spent. Throws if a check refuses the tokens.
  */
 export class Issuing {
   readonly #server: Server;
@@ -124,7 +126,7 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // A confidential client authenticates itself, so its refresh token is not bound (RFC 9449
+      // A confidential client authenticates itself, so its refresh token needs no key (RFC 9449
       // section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
@@ -136,8 +138,8 @@ export class Issuing {
   }
 
   /**
-   * Returns a response with tokens that were issued earlier, for the same key. The scopes and the
-   * ID token come from `request`, with current data.
+   * Returns a response with tokens that were issued earlier, for the same key. `request` supplies
+   * the scopes and the ID token, with current data.
    */
   async again(
     request: Omit<PersonalTokenRequest, 'mark'>,
@@ -159,8 +161,8 @@ export class Issuing {
   }
 
   /**
-   * Throws if a check refuses such tokens. A grant that uses something up before it asks for the
-   * tokens calls this first.
+   * Throws if a check refuses such tokens. If a grant spends something before it creates the
+   * tokens, it calls this first.
    */
   async requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
     for (const check of this.#checks) {
@@ -179,7 +181,8 @@ export class Issuing {
     const key = await keys.active(algorithm);
     if (key === null)
       throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // A scope releases no claims if the person has lost its permission.
+    // If the person has lost the permission for a scope, the ID token does not contain the scope's
+    // claims.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,

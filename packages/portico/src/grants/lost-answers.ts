@@ -8,15 +8,15 @@ import type { TokenResponse } from './grant.ts';
 export interface TokenRequest {
   readonly client: Client;
   readonly form: Parameters;
-  /** The thumbprint of the proved key. Null for no key. */
+  /** The thumbprint of the proved key. Null if no key was proved. */
   readonly thumbprint: string | null;
 }
 
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * Returns the response under the client's current rights. Called after it is known that the
-   * tokens were issued. Throws if the request would be refused now.
+   * Returns the response, with the client's current rights. Called once it is known that the tokens
+   * were issued. Throws if the request would be refused now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
   /** Whether a refusal removes the kept response permanently. */
@@ -32,25 +32,25 @@ interface Kept extends LostAnswer {
 
 /**
  * The maximum number of kept responses. A new one replaces the oldest. If the database fails, at
- * most as many statements are lost as there are connections.
+ * most as many responses are lost as there are database connections.
  */
 const MOST_KEPT = 1000;
 /**
- * How long a response is kept, in milliseconds. The store keeps its rows for an hour, which is much
- * longer.
+ * How long a response is kept, in milliseconds. The store keeps the tokens' rows for an hour, which
+ * is much longer.
  */
 const KEPT_FOR = 300_000;
 
 /**
- * Keeps token responses that could not be sent. The store failed, and it was unknown whether it had
- * spent the code or refresh token. Each response is returned once, and only to the same, unchanged
- * request (decision 9).
+ * Keeps token responses that the server could not send, because the store failed and it was unknown
+ * whether the code or refresh token was spent. Returns each response once, and only to the same,
+ * unchanged request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
   /**
    * The kept responses, oldest first. One request may have several, because a client may send it
-   * again before it fails.
+   * again before the first attempt fails.
    */
   readonly #kept = new Set<Kept>();
 
@@ -59,7 +59,7 @@ export class LostAnswers {
     this.#clock = clock;
   }
 
-  /** Keeps the response for when the client repeats this request. */
+  /** Keeps the response, in case the client repeats this request. */
   keep(request: TokenRequest, answer: LostAnswer): void {
     this.#kept.add({ ...answer, key: getKey(request), since: this.#clock(), isAsked: false });
     this.#dropOld();
@@ -67,8 +67,10 @@ export class LostAnswers {
 
   /**
    * Returns a function that responds to this request, if a response is kept for it. Returns null
-   * for any other request. The function first finds out whether the code or token was spent. If
-   * not, it calls `otherwise`. Rejects with the store's error while the store is unavailable.
+   * for any other request.
+   *
+   * The function first finds out whether the code or token was spent. If it was not, the function
+   * calls `otherwise`. Rejects with the store's error while the store is unavailable.
    */
   find(
     client: Client,
@@ -107,7 +109,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // A code or token is spent only once, so none of the other attempts took effect.
+      // A code or token can be spent only once, so the other attempts had no effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -115,8 +117,8 @@ export class LostAnswers {
   }
 
   /**
-   * Returns null if the attempt did not take effect and never will. Keeps the entry if this check
-   * or the response fails.
+   * Returns null if the attempt had no effect and never will. Keeps the entry if this check or the
+   * response fails.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -132,9 +134,9 @@ export class LostAnswers {
 }
 
 /**
- * Returns a key that is equal for requests from one client with the same parameters, in any order,
- * and the same proved key. Ignores client authentication and the proof itself, because they differ
- * in each request.
+ * Returns a key that is the same for requests with the same client, parameters (in any order) and
+ * proved key. Ignores client authentication and the key proof itself, because they differ in each
+ * request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

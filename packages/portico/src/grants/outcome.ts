@@ -32,13 +32,13 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** The name of a stored grant in the log, and whether a refusal removes a kept response. */
+/** The name of each stored grant in the log, and whether a refusal removes a kept response. */
 const KINDS = {
   code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
-/** Why the store issued nothing, although all earlier checks passed. */
+/** Reasons why the store issued nothing, although all earlier checks passed. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -64,8 +64,8 @@ export class Outcomes {
   }
 
   /**
-   * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If
-   * this is unknown, keeps the response in case the client repeats the request, and throws the
+   * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If the
+   * outcome is unknown, keeps the response in case the client repeats the request, and throws the
    * store's error. A kept response is checked again before it is returned.
    */
   respond(
@@ -102,7 +102,7 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // Finding out whether the tokens were issued may have taken long.
+    // It may have taken long to find out whether the tokens were issued.
     return {
       ...response,
       expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in),

@@ -7,9 +7,9 @@ import type { Issuing } from './issuing.ts';
 import type { LostAnswers } from './lost-answers.ts';
 import type { RefreshRules, SecondUses } from './second-uses.ts';
 
-/** What a server's grants share. */
+/** The parts that all grants of a server share. */
 export interface GrantParts {
-  /** What the parts of the server share. */
+  /** The server's shared parts. */
   readonly server: Server;
   /** Creates tokens, after every feature has checked them. */
   readonly issuing: Issuing;

@@ -28,7 +28,7 @@ import {
 /** A token request with a refresh token. */
 interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
-  /** The refresh token as it was sent. */
+  /** The refresh token, as the client sent it. */
   readonly presented: string;
   /** The token's mark, which all refresh tokens of one authorization share. */
   readonly mark: string | null;
@@ -37,8 +37,10 @@ interface Offer extends TokenRequest {
 
 /**
  * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
- * works once. With the profile fapi2, the client keeps its refresh token, which works only with the
- * client's key. The same statement then writes the same token again (decision 45).
+ * works once.
+ *
+ * With the profile fapi2, the client keeps its refresh token, which works only with the client's
+ * key. In that case, the statement writes the same token again (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -78,10 +80,11 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a bound token without its key before anything is ended, so that a thief with only the
-   * token cannot end the authorization. A late-bound authorization is different. A thief may have
-   * been the first to prove a key. So if the owner then uses the token without that key, the
-   * authorization ends.
+   * Refuses a bound token without its key before anything is ended. So a thief who has only the
+   * token cannot end the authorization.
+   *
+   * A late-bound authorization is different, because a thief may have been the first to prove a
+   * key. So if the owner then uses the token without that key, the authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -91,8 +94,9 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Handles a used token. Within the retry window, returns the first response again. Otherwise this
-   * is a replay: the client or a thief has the new token, so the authorization ends for both.
+   * Handles a used token. Within the retry window, returns the first response again. After that, a
+   * second use is a replay: the client and a thief may both have the token, so the authorization
+   * ends for both.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
@@ -160,8 +164,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Returns the scopes for the new access token: all scopes in force, or the requested ones among
-   * them.
+   * Returns the scopes for the new access token: the requested ones, or by default all scopes in
+   * force.
    */
   #narrowed(
     inForce: readonly string[],
@@ -178,8 +182,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses to repeat a response if the request asks for other scopes than the issued ones. That
-   * would need another token.
+   * Refuses to repeat a response if the request asks for other scopes than the issued ones, because
+   * those scopes would need another token.
    */
   #requireSame(
     client: Client,

@@ -2,14 +2,14 @@ import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
 import type { StoredGrant } from '../store/grant.ts';
 import type { GrantParts } from './parts.ts';
 
-/** The names of a replay in the audit log. */
+/** The name of a replay in the audit log. */
 const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' } as const;
 
 /**
  * Handles the second use of a code or refresh token. `store/sql/family-rows.ts` tells whether a
  * code or token was used before. The store marks the first use in the same write that spends the
  * code or token (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two requests arrive at
- * once, exactly one counts as the second use.
+ * once, exactly one of them counts as the second use.
  */
 export class Replays {
   readonly kind: keyof typeof EVENTS;
@@ -23,8 +23,8 @@ export class Replays {
   }
 
   /**
-   * Ends everything that was issued from this grant, because a thief may have the tokens from the
-   * first use.
+   * Ends the authorization with everything that was issued from it, because a thief may have the
+   * tokens from the first use.
    */
   async revoke(used: StoredGrant): Promise<void> {
     const { store, clock } = this.#parts.server;

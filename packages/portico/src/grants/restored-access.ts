@@ -9,32 +9,38 @@ export interface EndedAccess {
    * access tokens.
    */
   readonly authorizations: number;
-  /** How many access tokens that clients had for themselves (client credentials). */
+  /**
+   * How many access tokens this call has ended that clients had for themselves (client
+   * credentials).
+   */
   readonly clientTokens: number;
   /** How many requests were waiting for a person's decision. */
   readonly requests: number;
-  /** How many initial access tokens, which clients use to register themselves. */
+  /**
+   * How many initial access tokens this call has ended. Clients use them to register themselves.
+   */
   readonly initialAccessTokens: number;
 }
 
-/** Sorts before every key. */
+/** Sorts before every key, so that the first batch begins with it. */
 const FIRST = '';
 
-/** Handles one batch in key order, after the last key of the previous batch. */
+/** Handles one batch of keys in order, after the last key of the previous batch. */
 type Step = (after: string) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
 /**
- * Ends everything that was issued, and all requests that wait for a decision. Use it after you
- * restore a backup. A backup does not contain later revocations and uses, so this function makes no
- * exceptions. When it resolves, everything that existed when it began has ended. It compares keys
- * and does not depend on clocks.
+ * Ends everything that was issued, and all requests that wait for a decision.
+ *
+ * Use it after you restore a backup. A backup does not know about later revocations and uses, so
+ * this function makes no exceptions. When it resolves, everything that existed when it began has
+ * ended. It compares keys, so it does not depend on clocks.
  */
 export async function endAllAccess(
   { store, audit, clock }: Server,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
-  // End waiting requests first. If a person allows one meanwhile, it is already an authorization
-  // and is ended next.
+  // End waiting requests first. If a person allows one of them meanwhile, it becomes an
+  // authorization, and the next step ends it.
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
   const authorizations =

@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * Returns the response again to a request for which tokens with these scopes were issued. Applies
- * the grant's current rules, and throws if the grant would refuse the request now.
+ * Repeats the response to a request that got tokens with these scopes. Applies the grant's current
+ * rules, and throws if the grant would refuse the request now.
  */
 export type Again = (
   client: Client,
@@ -17,16 +17,16 @@ export type Again = (
 ) => Promise<TokenResponse>;
 
 /**
- * Decides how the server responds to a second use of a refresh token. Without it, every second use
- * is a replay (`replay.ts`).
+ * Decides how the server responds to a second use of a refresh token. On a server without it, every
+ * second use is a replay (`replay.ts`).
  */
 export interface SecondUses {
-  /** Returns what the store keeps about the first response. */
+  /** Returns a text about the first response that the store keeps. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
    * Returns the first response again if it may be repeated, or null if this use is a replay. Throws
-   * if the request would be refused now or differs from the first one. In that case, nothing is
-   * ended.
+   * if the server would refuse the request now, or if the request differs from the first one. If it
+   * throws, no access is ended.
    */
   answer(
     request: TokenRequest,
@@ -35,13 +35,13 @@ export interface SecondUses {
   ): Promise<TokenResponse | null>;
 }
 
-/** The functions that the refresh token grant provides for handling second uses. */
+/** Functions of the refresh token grant that `SecondUses` can call. */
 export interface RefreshRules {
   /** Repeats an earlier response under the current rules. */
   readonly again: Again;
   /**
-   * Throws unless the request asks for the same resource and scopes as the first use, which got
-   * these scopes.
+   * Throws unless the request asks for the same resource and scopes as the first use. `scopes` are
+   * the scopes that the first use got.
    */
   readonly requireSame: (
     client: Client,

@@ -11,7 +11,7 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/** Shared checks for the grants that exchange a stored code or refresh token. */
+/** Checks that are shared by the grants that exchange a stored code or refresh token. */
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
@@ -22,10 +22,7 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
-/**
- * Returns the reason for refusing a grant that is bound to another key (RFC 9449 sections 5 and
- * 10).
- */
+/** Returns why a grant that is bound to another key is refused (RFC 9449 sections 5 and 10). */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return (
     `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was ` +
@@ -38,8 +35,8 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
 }
 
 /**
- * Throws `invalid_grant` if the server no longer issues tokens for the grant's audience. The tokens
- * would not work here.
+ * Throws `invalid_grant` if the server no longer issues tokens for the grant's audience. Such
+ * tokens would not work here.
  */
 export function requireKnownAudience({ audience }: Family, resources: Resources): void {
   const refused = resources.grantRefusal(audience);
@@ -47,8 +44,8 @@ export function requireKnownAudience({ audience }: Family, resources: Resources)
 }
 
 /**
- * Returns the grant's scopes that the client is still registered for and the resource still has.
- * Throws `invalid_scope` if no scope is left.
+ * Returns the grant's scopes that are in force: the client is still registered for them, and the
+ * resource still has them. Throws `invalid_scope` if no scope is left.
  */
 export function requireScopesInForce(
   family: Family,
@@ -66,8 +63,8 @@ export function requireScopesInForce(
 }
 
 /**
- * Returns a function that repeats a response. It checks again everything that may have changed
- * since the grant was used: the client, the account, and the scopes in force. The grant may have
+ * Returns a function that repeats a response. The function checks again what may have changed since
+ * the grant was used: the client, the account, and the scopes in force. The grant itself may have
  * expired meanwhile, because it was used in time.
  */
 export function againFor(
@@ -92,8 +89,8 @@ export function againFor(
       parseToken(issued.response.access_token),
       clock(),
     );
-    // A token's row stays for an hour after the token has expired, but is removed at once if the
-    // token is revoked.
+    // A token's row stays for an hour after the token expires. If the token is revoked, its row is
+    // removed at once.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again(
       { client, family, user, scopes, thumbprint, nonce, now: clock() },
@@ -102,7 +99,7 @@ export function againFor(
   };
 }
 
-/** Runs the work, and adds the authorization's id to its OAuthErrors. */
+/** Runs `work`. If it throws an OAuthError, adds the authorization's id to the error. */
 export async function naming<T>(family: Family | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -113,7 +110,7 @@ export async function naming<T>(family: Family | null, work: () => Promise<T>): 
 }
 
 /**
- * Throws `invalid_target` if the request names another resource than the person consented to (RFC
+ * Throws `invalid_target` if the request names a resource that the person did not consent to (RFC
  * 8707 section 2.2).
  */
 export function requireSameResource(

@@ -1,6 +1,7 @@
 /**
- * Whether a response header is added to the application's value. Other headers replace it. The list
- * of headers that pages may read is added if the application's CORS chooses the allowed origins.
+ * Whether a response header is added to the application's value. Any other header replaces the
+ * application's value. The header that lists the headers that pages may read is added if the
+ * application's CORS chooses the allowed origins.
  */
 export function isAdded(name: string, { headers }: Response): boolean {
   return (

@@ -5,26 +5,28 @@ const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Returns an IP address in canonical form. Removes a port (`203.0.113.7:41234`,
- * `[2001:db8::1]:443`, as IIS and Azure write them) and a zone (`fe80::1%eth0`). IPv6 is compressed
- * and in lower case (RFC 5952). An IPv4 address mapped to IPv6 (`::ffff:203.0.113.7`) becomes the
- * IPv4 address. Null for anything that is not an IP address.
+ * Returns an IP address in canonical form. Returns null for anything that is not an IP address.
+ *
+ * - Removes a port: `203.0.113.7:41234`, or `[2001:db8::1]:443` as IIS and Azure write it.
+ * - Removes a zone: `fe80::1%eth0`.
+ * - Writes IPv6 compressed and in lower case (RFC 5952).
+ * - Turns an IPv4 address that is mapped to IPv6 (`::ffff:203.0.113.7`) into the IPv4 address.
  */
 export function canonicalAddress(text: string): string | null {
   const [, bracketed, plain, port] = WITH_PORT.exec(text) ?? [];
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // If an address has two zones and one is removed, Node would accept the rest as an address with
-  // one zone.
+  // Reject an address with two zones. After the first is removed, Node would accept the rest as an
+  // address with one zone.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * Returns the network for which attempts and work are counted: an IPv4 address, or an IPv6
- * address's /64, because a caller may use any address in it. `address` comes from
+ * Returns the network that attempts and work are counted for. For IPv4, this is the address. For
+ * IPv6, it is the address's /64, because one caller may use any address in it. `address` comes from
  * `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
@@ -33,12 +35,15 @@ export function findNetwork(address: string | null): string | null {
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"), which is RFC 5952. */
+/**
+ * Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"). This is the same as RFC
+ * 5952.
+ */
 function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
-/** Returns an IPv6 address's eight groups. */
+/** Returns the eight groups of an IPv6 address. */
 function ipv6Groups(address: string): readonly number[] {
   const [head = '', tail] = compressed(address).split('::');
   const before = parseGroups(head);

@@ -1,12 +1,13 @@
 /**
- * The endpoints' path on their origin: `base_path`, which is empty or a path such as `/auth`. It is
- * part of the issuer (RFC 8414 section 2), of every endpoint's path, and of cookie names or paths.
+ * The path of the endpoints on their origin: `base_path`. It is empty or a path such as `/auth`. It
+ * is part of the issuer (RFC 8414 section 2), of every endpoint's path, and of cookie names or
+ * paths.
  */
 
 /**
  * Returns every problem of a base path. The list is empty for a valid path, and for the empty path.
  * Only unreserved characters (RFC 3986 section 2.3) are allowed: they can be written in only one
- * way, and have no special meaning in routers or in a cookie's `Path`.
+ * way, and they have no special meaning in routers or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -24,7 +25,7 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/[^\w.~/?#%-]/, 'must have only letters, digits, - . _ and ~ between slashes'],
 ];
 
-/** Returns the problems of `base_path_stripped`, which needs a path that the proxy removes. */
+/** Returns the problems of `base_path_stripped`. It needs a path that the proxy can remove. */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
     ? ['is true, but base_path is empty; set base_path to the prefix that the proxy removes']
@@ -32,9 +33,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * Returns the name for a cookie whose path is the whole origin. Installations below other base
- * paths have other cookies. They differ by name, not by path, so that the prefix `__Host-` is
- * possible.
+ * Returns the name for a cookie whose path is the whole origin. Installations with other base paths
+ * use other cookies. The names differ and not the paths, because the prefix `__Host-` requires the
+ * path `/`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

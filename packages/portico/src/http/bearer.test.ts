@@ -68,7 +68,8 @@ describe("the Authorization of Node's request", () => {
     expect(readAuthorization({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
     expect(readAuthorization({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
     expect(of('Host', 'x', 'Authorization', 'Bearer a')).toBe('Bearer a');
-    // A value like the name, and a name of the same length, do not match.
+    // A header value that looks like the name does not match. Another name of the same length does
+    // not match either.
     expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe(
       'Bearer a',
     );
@@ -87,7 +88,7 @@ describe("the Authorization of Node's request", () => {
   });
 
   test('is all of them if there are several, which is not a token', () => {
-    // Text after a value like the name belongs to another name.
+    // The text after a value that looks like the name belongs to another name.
     expect(
       of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b'),
     ).toBe('Bearer a, Bearer b');

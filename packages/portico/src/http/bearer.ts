@@ -10,7 +10,7 @@ export interface BearerCredentials {
 const patterns = new Map<string, RegExp>();
 
 /**
- * Returns the pattern for a scheme. The first alternative matches a well-formed token. The others
+ * Returns the pattern for a scheme. Its first alternative matches a well-formed token. Its others
  * match the scheme followed by any other text.
  */
 function buildPattern(scheme: string): RegExp {
@@ -24,14 +24,16 @@ function buildPattern(scheme: string): RegExp {
 }
 
 /**
- * Reads a Bearer token. All code uses this function or `parseScheme`. Returns null without the
+ * Reads a Bearer token. All code uses this function or `parseScheme`. Returns null if there is no
  * header, and for another scheme.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
-/** Like `parseBearer`, but for another scheme. Call it only if that scheme is turned on. */
+/**
+ * Reads a token with another scheme, like `parseBearer`. Call it only if that scheme is turned on.
+ */
 export function parseScheme(
   scheme: string,
   authorization: string | null,
@@ -41,9 +43,9 @@ export function parseScheme(
 }
 
 /**
- * Whether a request has an `Authorization` header with Bearer or one of these token schemes, valid
- * or not. Such a request has no session and never uses a cookie instead. So it may skip the CSRF
- * check.
+ * Whether a request has an `Authorization` header with Bearer or one of these token schemes, even
+ * if the token is not valid. A request like this has no session, and never uses a cookie instead.
+ * So it may skip the CSRF check.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -53,21 +55,21 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A request of Node or a framework that builds on it. */
+/** A request of Node, or of a framework that builds on Node. */
 interface NodeRequest {
   /**
-   * The header fields, with names in lower case. Contains only the first of several `Authorization`
-   * fields.
+   * The header fields, with names in lower case. If there are several `Authorization` fields, this
+   * contains only the first.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** Alternating names and values as the client sent them. */
+  /** Names and values in turn, as the client sent them. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
  * Returns the `Authorization` header of Node's request. Joins several fields with commas (RFC 9110
- * section 5.3). The result is not a valid credential, so it does not matter which field the
- * application or a proxy has checked.
+ * section 5.3). The joined text is not a valid credential. So it does not matter which of the
+ * fields the application or a proxy has checked.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

@@ -2,13 +2,15 @@ import { Note } from './note.ts';
 
 const texts = new Note<string>('text of the body');
 
-/** Remembers a response's body text. A Response itself returns its body only as a stream. */
+/**
+ * Remembers a response's body text, because a Response itself returns its body only as a stream.
+ */
 export function madeOfText(response: Response, text: string): Response {
   texts.set(response, text);
   return response;
 }
 
-/** Returns the response's body text. Null if it was not remembered. */
+/** Returns the response's body text. Returns null if the text was not remembered. */
 export function readBodyText(response: Response): string | null {
   return texts.of(response) ?? null;
 }

@@ -1,13 +1,13 @@
-/** Why a body cannot be used. `broke off`: the sender closed the connection. */
+/** Why a body cannot be used. `broke off` means that the sender closed the connection. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * Thrown if the application has read the body before the endpoint and did not keep it. This is the
- * application's mistake, not the client's. So the response is 500 and the error is logged.
+ * The error if the application has read the body before the endpoint and did not keep it. This is a
+ * mistake of the application, not of the client. So the response is 500, and the error is logged.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
-  /** `from`: where the body was read. `place`: where it was expected. */
+  /** `from` says where the body was read, and `place` where it was expected. */
   constructor(from: string, place: string) {
     super(
       `The body was read from ${from} before portico() got the request, and is not in ${place}. ` +
@@ -17,15 +17,15 @@ export class BodyTakenError extends Error {
 }
 
 /**
- * Called if a body cannot be used. Throws, or returns a replacement. `cause` is the error from
- * reading.
+ * Called if a body cannot be used. Throws, or returns a replacement. `cause` is the error that
+ * occurred while reading.
  */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * Returns a body's bytes. If the body is too large, reads and drops the rest, up to a limit.
- * Otherwise the connection would close while the sender is still sending, and the sender would miss
- * the response.
+ * Returns a body's bytes. If the body is too large, reads and drops the rest, up to a limit. If the
+ * server did not read it, the connection would close while the sender is still sending, and the
+ * sender would not get the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -66,15 +66,15 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
 }
 
 /**
- * Whether the declared length is within the limit. The HTTP parser ensures that a body has its
- * declared length, so a short body can be read without a stream.
+ * Whether the declared length is within the limit. The HTTP parser makes sure that a body has its
+ * declared length. So a short body can be read without a stream.
  */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** Shared, because creating a decoder takes as long as decoding. */
+/** All requests share one decoder, because creating a decoder takes as long as decoding. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Like `readBytes`, but returns text. */
@@ -94,7 +94,8 @@ export async function readText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // U+FFFD stands for bytes that are not UTF-8. A form can only contain it percent-encoded.
+  // The decoder has written U+FFFD in place of bytes that are not UTF-8. A valid form can contain
+  // this character only percent-encoded.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Describes a resource's bound tokens to clients. Bound tokens have a separate scheme and need a
- * proof of the key.
+ * Describes a resource's bound tokens to clients. Bound tokens have a separate scheme, and requests
+ * with them need a proof of the key.
  */
 export interface BindingOffer {
   /** The `Authorization` scheme, such as `DPoP`. */
   readonly scheme: string;
-  /** Whether tokens must be bound. If so, the scheme Bearer is not offered. */
+  /** Whether tokens must be bound. If they must, the scheme Bearer is not offered. */
   readonly required: boolean;
-  /** More parameters for a challenge with this scheme. */
+  /** Additional parameters for a challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Members of the resource's metadata (RFC 9728 section 2). */
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -20,17 +20,17 @@ export interface BindingOffer {
 /** Describes bound tokens in a refusal. */
 export interface BindingRefusal extends BindingOffer {
   /**
-   * Whether the request used the scheme for bound tokens. If so, the refusal contains only that
+   * Whether the request used the scheme for bound tokens. If it did, the refusal contains only that
    * scheme.
    */
   readonly presented: boolean;
-  /** The response's information about the next proof, or null. */
+  /** Information about the next proof, for the response. Null if there is nothing to say. */
   readonly answer: string | null;
 }
 
 /**
- * Returns the refusal's description of bound tokens. Pass `proof` if the request used the scheme
- * for bound tokens.
+ * Returns the description of bound tokens for a refusal. Pass `proof` if the request used the
+ * scheme for bound tokens.
  */
 export function bindingRefusal(
   offer: BindingOffer | null,
@@ -43,8 +43,8 @@ export function bindingRefusal(
 
 /**
  * Returns a refusal's challenges for `WWW-Authenticate`. If the request used a scheme, returns a
- * challenge for that scheme, otherwise one for each offered scheme. Bearer comes first, for clients
- * that read only the first challenge. An error belongs to the scheme that the request used.
+ * challenge for that scheme, with the error. Otherwise returns a challenge for each offered scheme.
+ * Bearer comes first, for clients that read only the first challenge.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -57,7 +57,9 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/** Returns the header field about the next proof. Empty if there is no information. */
+/**
+ * Returns the header field with information about the next proof. Empty if there is no information.
+ */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null
     ? {}
@@ -74,8 +76,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // Write a quoted string (RFC 9110 section 5.6.4). Setting the header field fails for characters
-    // that it cannot contain.
+    // This writes a quoted string (RFC 9110 section 5.6.4). If a value contains characters that a
+    // header field cannot contain, setting the field fails.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

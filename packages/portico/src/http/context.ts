@@ -9,21 +9,22 @@ interface Answering {
 }
 
 /**
- * The request id, or a function that returns it on demand. Null if the host did not identify the
- * request.
+ * The request id, or a function that creates it when it is needed. Null if the host did not
+ * identify the request.
  */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request with this id and its framework's request or context object. Missing
- * values stay as they are outside. If nothing changes, does not enter a new context.
+ * Runs work for a request with this id and this request or context object of its framework. Where a
+ * value is missing, the work gets the value from outside. If nothing changes, does not enter a new
+ * context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // A known id is better than one that has to be computed.
+  // Prefer an id that is already known to one that must still be created.
   const id =
     requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
@@ -31,27 +32,30 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside of the current request, because it concerns several requests or comes after the
- * response.
+ * Runs work outside of the current request, because the work concerns several requests or comes
+ * after the response.
  */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
 }
 
-/** Returns the framework's request or context for the current request, or undefined. */
+/**
+ * Returns the framework's request or context object for the current request. Returns undefined
+ * outside of a request.
+ */
 export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** Returns the current request's id. Null outside of a request. */
+/** Returns the current request's id. Returns null outside of a request. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;
 }
 
 /**
- * Returns a log that adds the current request's id to each line as `requestId`, unless the line has
- * one.
+ * Returns a log that adds the current request's id to each line as `requestId`. Keeps an id that
+ * the line already has.
  */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {

@@ -1,7 +1,7 @@
 /**
- * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs.
- * `trim` would also remove a no-break space. But browsers see no prefix in `\u00A0__Host-session`,
- * so any sibling domain could set that cookie.
+ * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs
+ * around a name. `trim` would also remove a no-break space. But browsers see no prefix in
+ * `\u00A0__Host-session`, so any sibling domain could set that cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');
@@ -16,8 +16,8 @@ export function cookiesIn(header: string): readonly (readonly [name: string, val
 }
 
 /**
- * Removes spaces and tabs at both ends in one pass. A regular expression would try each space
- * inside the text as the beginning of the end.
+ * Removes spaces and tabs at both ends in one pass. A regular expression would be slow, because it
+ * would start again at each space inside the text.
  */
 function withoutSpaces(text: string): string {
   const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';

@@ -14,7 +14,10 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Attempts with a fixed clock and these random draws; then `never`. */
+/**
+ * Creates a limiter with a fixed clock. Its random numbers are the given ones, and after that
+ * `never`.
+ */
 function limiter() {
   const time = { now: 1_000_000_000 };
   const draws: number[] = [];

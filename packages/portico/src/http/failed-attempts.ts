@@ -13,13 +13,16 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** The time until an attempt would be allowed, in milliseconds. */
+      /** How long to wait until an attempt would be allowed, in milliseconds. */
       readonly wait: number;
-      /** Whether this is the first slowed attempt since its failures were last forgotten. */
+      /**
+       * Whether this is the first attempt that was slowed down since the failures were last
+       * forgotten.
+       */
       readonly first: boolean;
     };
 
-/** Returns unpredictable numbers, for `random`. */
+/** Returns a random number that cannot be predicted. Use this function as `random`. */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
@@ -27,7 +30,8 @@ export function systemRandom(): number {
 interface Failures {
   readonly count: number;
   /**
-   * When failures start to be forgotten one by one, at equal intervals, in milliseconds since 1970.
+   * From this time on, failures are forgotten one by one, at equal intervals. In milliseconds since
+   * 1970.
    */
   readonly leaksFrom: number;
   /** When the next attempt is allowed. */
@@ -35,32 +39,38 @@ interface Failures {
   /** When the attempt before the last one was allowed. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether an attempt was reported as the first slowed one. */
+  /** Whether an attempt was already reported as the first one that was slowed down. */
   readonly reported: boolean;
 }
 
 const RANDOM_RANGE = 2 ** 32;
 const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
-/** How long after the last failure all of them are forgotten, in milliseconds. */
+/** All failures are forgotten this long after the last one, in milliseconds. */
 const MEMORY = 15 * 60_000;
 /** The maximum number of remembered keys. The key with the oldest failure is forgotten first. */
 const MOST_KEYS = 10_000;
-/** One in this many attempts is allowed immediately although it would have to wait. */
+/** One in this many attempts that would have to wait is allowed immediately. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows down guessing. After some allowed failures, attempts with the same key are allowed only at
- * intervals, which double. Other attempts are refused immediately, without a slow hash. But one in
- * twenty of these, chosen at random, is allowed, so that a key is never locked. So an attacker who
- * guesses all the time can neither use up every turn nor predict the next one.
+ * Slows down guessing. After a number of free failures, attempts with the same key are allowed only
+ * at intervals, which double each time. Other attempts are refused immediately, without a slow
+ * hash.
+ *
+ * But one in twenty of the refused attempts, chosen at random, is allowed, so that a key is never
+ * locked. An attacker who guesses all the time can neither use up every chance nor predict the next
+ * one.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
   readonly #clock: () => number;
   readonly #random: () => number;
 
-  /** `clock`: milliseconds since 1970. `random`: from 0 up to, and not including, 1. */
+  /**
+   * `clock` returns milliseconds since 1970. `random` returns a number that is at least 0 and less
+   * than 1.
+   */
   constructor(clock: () => number, random: () => number) {
     this.#clock = clock;
     this.#random = random;
@@ -68,8 +78,8 @@ export class FailedAttempts {
 
   /**
    * Calls `judge`, unless the attempt has to wait. Until `judge` answers, the attempt counts as
-   * failed, so that many concurrent attempts are not all allowed. This is undone if the attempt was
-   * right, or if `judge` rejects.
+   * failed, so that many simultaneous attempts are not all allowed. If the attempt was right, or if
+   * `judge` rejects, it no longer counts.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -92,10 +102,10 @@ export class FailedAttempts {
   #current({ key, free }: AttemptKey): Failures | null {
     const now = this.#clock();
     const found = this.#failures.get(key);
-    // An entry from the future was written before the clock was set back.
+    // If the entry is from the future, the clock was set back after it was written.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Failures expire one by one: in a network with many people, some attempts fail although no one
+    // Forget failures one by one. In a network with many people, some attempts fail although no one
     // is guessing.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
@@ -141,7 +151,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Undo only this attempt's wait. Waits from other attempts stay.
+      // Undo only the wait of this attempt. Waits of other attempts stay.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasHalves, jsonText, wellFormedJson } from './json.ts';
 
-/** The value with each text made well-formed by the language itself. */
+/** Returns the value with each text made well-formed by JavaScript's own function. */
 function made(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(made);
@@ -17,8 +17,8 @@ const TEXT = fc.string({
 });
 
 /**
- * Keys that can be read again. Once Node 24's `JSON.parse` has read a key with a backslash, it
- * takes some other keys with escapes for that key (V8 13.6).
+ * Keys that can be read again. After `JSON.parse` of Node 24 has read a key with a backslash, it
+ * reads some other keys with escapes as that key (V8 13.6).
  */
 const READABLE = TEXT.filter((key) => !key.includes('\\'));
 

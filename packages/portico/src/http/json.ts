@@ -1,13 +1,13 @@
 /**
- * A JSON escape. The group matches half of a surrogate pair: `JSON.stringify` escapes only halves,
- * not whole pairs.
+ * Matches a JSON escape. The group matches half of a surrogate pair, because `JSON.stringify`
+ * escapes a half, but not a whole pair.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
  * Returns a value's JSON text. Replaces each half of a surrogate pair with U+FFFD, also in keys.
- * `JSON.stringify` writes a half as an escape, which readers in Rust and Python reject (RFC 8259
- * section 8.2).
+ * `JSON.stringify` would write a half as an escape, and readers in Rust and Python reject that (RFC
+ * 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,
@@ -18,8 +18,8 @@ export function jsonText(
 }
 
 /**
- * Returns the value as it would be after writing and reading its JSON text. Returns the same object
- * if its text is already well-formed.
+ * Returns the value as it would be after its JSON text was written and read. Returns the same
+ * object if its text is already well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
@@ -31,7 +31,10 @@ export function hasHalves(value: unknown): boolean {
   return withoutHalves(json) !== json;
 }
 
-/** Returns undefined unchanged: `JSON.stringify` returns it for values that JSON cannot contain. */
+/**
+ * Returns undefined unchanged, because `JSON.stringify` returns undefined for values that JSON
+ * cannot contain.
+ */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

@@ -5,7 +5,7 @@
 
 /**
  * Returns the type and subtype in lower case: `application/json` for
- * `Application/JSON; charset=utf-8`. Empty if there is no type.
+ * `Application/JSON; charset=utf-8`. Returns an empty text if there is no type.
  */
 export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
@@ -25,12 +25,12 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
   });
 }
 
-/** "Not acceptable" (RFC 9110 section 12.4.2). */
+/** Matches the weight 0: "not acceptable" (RFC 9110 section 12.4.2). */
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
 /**
- * Splits the text in one pass, so that no input takes long. A quote that is never closed extends to
- * the end.
+ * Splits the text in one pass, so that splitting is fast for any input. A quote that is never
+ * closed extends to the end.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];

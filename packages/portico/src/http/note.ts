@@ -1,7 +1,8 @@
 /**
- * Attaches values to another library's objects, such as a Request. Only the note's owner can read
- * them. The value is a property under a symbol. A WeakMap would also work, but each of its entries
- * costs time at every garbage collection: four of them took a quarter of an introspection's time.
+ * Attaches values to objects of other libraries, such as a Request. Only code that has the note can
+ * read them. The value is a property under a symbol. A WeakMap would also work, but each of its
+ * entries costs time at every garbage collection: four WeakMaps took a quarter of an
+ * introspection's time.
  */
 export class Note<T> {
   readonly #key: symbol;
@@ -10,12 +11,12 @@ export class Note<T> {
     this.#key = Symbol(description);
   }
 
-  /** Returns the object's value, or undefined. */
+  /** Returns the object's value, or undefined if it has none. */
   of(object: object): T | undefined {
     return (object as Noted<T>)[this.#key];
   }
 
-  /** Sets the object's value. Replaces an old one. */
+  /** Sets the object's value. Replaces an earlier value. */
   set(object: object, value: T): void {
     (object as Noted<T>)[this.#key] = value;
   }

@@ -1,13 +1,16 @@
-/** The longest accepted value, longer than any that a browser sends. Longer values are ignored. */
+/**
+ * The maximum length of a value. It is longer than any value that a browser sends. Longer values
+ * are ignored.
+ */
 const LONGEST = 2048;
 
-/** A header field name (RFC 9110 section 5.1). */
+/** Matches a header field name (RFC 9110 section 5.1). */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Returns the preflight response's headers for request header fields. Allows the listed fields and
- * all others that the page requests, such as tracing headers. Lists all of them by name, because
- * some browsers do not support `*`, and `*` never includes `Authorization`.
+ * Returns the response headers that allow a preflight's request header fields. Allows the fields in
+ * `listed` and all others that the page asks for, such as tracing headers. Names each field,
+ * because some browsers do not support `*`, and `*` never includes `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

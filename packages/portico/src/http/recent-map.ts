@@ -1,11 +1,11 @@
 /**
- * A map with a maximum number of entries. When it is full, the oldest entry is removed. Reading an
- * entry does not make it newer; `touch` does.
+ * A map with a maximum number of entries. When it is full, a new entry replaces the oldest. Reading
+ * an entry does not make it newer. `touch` does.
  */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
 
-  /** `most`: the maximum number of entries. */
+  /** `most` is the maximum number of entries. */
   constructor(most: number) {
     super();
     this.#most = most;
@@ -16,14 +16,16 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     this.delete(key);
     this.set(key, value);
     for (const oldest of this.keys()) {
-      // If the limit is not a number, remove all entries.
+      // If `most` is not a number, this removes all entries.
       if (this.size <= this.#most) break;
       this.delete(oldest);
     }
     return value;
   }
 
-  /** Returns an entry's value and makes the entry the newest. Undefined for an unknown key. */
+  /**
+   * Returns an entry's value and makes the entry the newest. Returns undefined for an unknown key.
+   */
   touch(key: Key): Value | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : this.put(key, value);

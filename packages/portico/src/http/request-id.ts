@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Note } from './note.ts';
 
 /**
- * The header for the request id, which is in the log and in the response. So a caller can report
- * which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico uses it,
- * so that all logs contain the same id.
+ * The header for the request id. The id is in the log and in the response, so that a caller can
+ * report which request was refused. If the caller sends a plain word as `X-Request-Id`, Portico
+ * uses it. Then all logs contain the same id.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -19,8 +19,8 @@ export function getRequestId(request: Request): string {
 }
 
 /**
- * Like `getRequestId`, but for another object that represents a request, such as Node's message.
- * `sent` is the value of its header.
+ * Returns a request's id, like `getRequestId`, for another object that represents a request, such
+ * as Node's message. `sent` is the value of the object's header.
  */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);
@@ -31,7 +31,7 @@ export function requestIdFor(asked: object, sent: unknown): string {
   return id;
 }
 
-/** Gives a Request the id of the request or Node message that it comes from. */
+/** Gives a Request the id of the request or Node message that it was made from. */
 export function nameRequest(made: Request, id: string): Request {
   ids.set(made, id);
   return made;
@@ -43,7 +43,7 @@ export function newRequestId(): string {
 }
 
 /**
- * Records that the response has its id as a header. Checking its headers would cost more than
+ * Records that the response has its id as a header. Looking into its headers would cost more than
  * creating the response.
  */
 export function madeWithRequestId(response: Response): Response {
@@ -59,7 +59,7 @@ export function withRequestId(response: Response, id: string): Response {
     response.headers.set(REQUEST_ID_HEADER, id);
     return response;
   } catch {
-    // Responses from fetch() and Response.redirect() are immutable.
+    // Copy the headers, because responses from fetch() and Response.redirect() are immutable.
     const headers = new Headers(response.headers);
     headers.set(REQUEST_ID_HEADER, id);
     return new Response(response.body, {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Note } from './note.ts';
 import { readPath } from './request-target.ts';
 
-/** The Node message that a Request comes from. */
+/** The Node message that a Request was made from. */
 export const messages = new Note<IncomingMessage>('incoming');
 
 /** How a request was sent. */
@@ -15,16 +15,16 @@ export interface RequestLine {
 const lines = new Note<RequestLine>('request line');
 
 /**
- * Records the request line for a Request that represents another request but does not have its
- * method and path.
+ * Records the request line for a Request that represents another request, but has a different
+ * method or path.
  */
 export function noteRequestLine(request: Request, line: RequestLine): void {
   lines.set(request, line);
 }
 
 /**
- * Returns the recorded request line, or else that of the Request itself. Ignores the origin,
- * because the sender chooses the `Host`.
+ * Returns the recorded request line, or the Request's own line. Ignores the origin, because the
+ * sender chooses the `Host`.
  */
 export function readRequestLine(request: Request): RequestLine {
   return lines.of(request) ?? { method: request.method, target: readPath(request.url) };

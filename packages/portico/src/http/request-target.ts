@@ -1,7 +1,8 @@
 /**
- * Whether a URL parser keeps this request target's path unchanged: the target has no `.` or `..`,
- * plain or percent-encoded, no backslash and no fragment. For any other target, a proxy rule or a
- * guard could read another path than the router, and so be bypassed.
+ * Whether a URL parser keeps this request target's path unchanged. The target must have no `.` or
+ * `..` (plain or percent-encoded), no backslash and no fragment. For any other target, a proxy rule
+ * or a guard could read another path than the router does. An attacker could then get around the
+ * rule.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
@@ -10,8 +11,8 @@ export function isLiteralTarget(target: string): boolean {
 }
 
 /**
- * The beginning of a target in absolute form, which clients send to proxies (RFC 9112 section
- * 3.2.2).
+ * Matches the beginning of a target in absolute form, which clients send to proxies (RFC 9112
+ * section 3.2.2).
  */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;

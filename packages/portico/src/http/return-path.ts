@@ -1,15 +1,15 @@
 /**
- * Returns where to go after signing in: a percent-encoded path on this host. Returns `home` (by
+ * Returns the path to go to after sign-in: a percent-encoded path on this host. Returns `home` (by
  * default `/`) for any value that could lead elsewhere, such as `//evil.example`, `/\evil.example`
  * or an absolute URL.
  */
 export function returnPath(value: string | null, home = '/'): string {
-  // Browsers drop tabs and line breaks, and read \ as /. Refuse them all.
+  // Refuse tabs, line breaks and \, because browsers drop tabs and line breaks and read \ as /.
   if (value === null || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;
   const url = new URL(value, here);
-  // Write the path as a browser would, because a Location header can only contain ASCII.
+  // Write the path as a browser would, because a Location header can contain only ASCII.
   const path = `${url.pathname}${url.search}${url.hash}`;
   return url.origin === here && !path.startsWith('//') ? path : home;
 }

@@ -4,7 +4,7 @@ const BETWEEN = 1000;
 
 /**
  * Limits a log line for an event that may happen thousands of times a second. Logs the first event
- * immediately, and later ones at most once a second, with their number.
+ * immediately. After that, logs at most once a second, with the number of events.
  */
 export function throttleLog(log: (times: number) => void): () => void {
   let pausing = false;
@@ -12,7 +12,7 @@ export function throttleLog(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    // The later line is about other requests than this one.
+    // This later line is about other requests than the current one.
     runForNoRequest(() =>
       setTimeout(() => {
         pausing = false;

@@ -2,24 +2,24 @@ import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** The default algorithm. Every OpenID Connect client must support it. */
+/** The default algorithm, because every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
 /** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** The usual name for the algorithm's keys. */
+  /** The usual name for keys of this algorithm. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
-  /** The key's other public members. */
+  /** The names of the key's other public members. */
   readonly members: readonly (keyof JWK)[];
   /** The algorithm's hash function. */
   readonly hash: 'sha256' | 'sha512';
-  /** Whether signing itself computes the hash. Otherwise, the hash is computed first. */
+  /** Whether the signing function itself computes the hash. If not, the hash is computed first. */
   readonly hashesItself?: boolean;
   /**
-   * For bytes that are not a valid signature: returns the problem if they are a signature in
-   * another encoding, otherwise null.
+   * Examines bytes that are not a valid signature. Returns the problem if they are a signature in
+   * another encoding. Otherwise returns null.
    */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
@@ -33,12 +33,18 @@ const RS256: AlgorithmForm = {
   hash: 'sha256',
 };
 
-/** Returns the hash function to run before signing, as node:crypto expects it. */
+/**
+ * Returns the name of the hash function to run before signing, as node:crypto expects it. Returns
+ * null if signing itself computes the hash.
+ */
 export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string | null {
   return hashesItself ? null : hash;
 }
 
-/** The algorithms that a server can have signing keys for: RS256, and those of its features. */
+/**
+ * The algorithms for which a server can have signing keys: RS256, and the algorithms of its
+ * features.
+ */
 export class SigningAlgorithms {
   readonly #forms: ReadonlyMap<string, AlgorithmForm>;
 
@@ -54,7 +60,9 @@ export class SigningAlgorithms {
     return typeof name === 'string' && this.#forms.has(name);
   }
 
-  /** Returns the algorithm's form. Throws a RangeError if the server does not support it. */
+  /**
+   * Returns the algorithm's form. Throws a RangeError if the server does not support the algorithm.
+   */
   form(name: string): AlgorithmForm {
     const form = this.#forms.get(name);
     if (form !== undefined) return form;
@@ -64,9 +72,7 @@ export class SigningAlgorithms {
   }
 }
 
-/**
- * Returns the name of a missing key for the log and for errors, and the command that creates it.
- */
+/** Returns what the log and errors call a missing key, and the command that creates the key. */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }

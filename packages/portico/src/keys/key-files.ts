@@ -9,12 +9,12 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * The age, in milliseconds, from which a draft was left by a killed process. Writing a key never
- * takes this long.
+ * The age, in milliseconds, at which a draft file counts as left behind by a process that was
+ * killed. Writing a key never takes this long.
  */
 const LEFT_DRAFT = 3_600_000;
 
-/** A directory's owner, and the key files in it that belong to other users. */
+/** The owner of a directory, and the key files in the directory that belong to other users. */
 export interface Owners {
   /** Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
@@ -31,7 +31,7 @@ export class KeyFiles {
     this.#algorithms = algorithms;
   }
 
-  /** Returns the names of the key files. Empty if the directory does not exist. */
+  /** Returns the names of the key files. Returns an empty list if the directory does not exist. */
   async names(): Promise<string[]> {
     try {
       return (await readdir(this.directory)).filter((name) => this.has(name));
@@ -51,8 +51,8 @@ export class KeyFiles {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // Null if the file has been removed in the meantime. For a link, use the link's owner: no
-      // message must advise to change the owner of the link's target.
+      // Null if the file has been removed since the listing. For a link, use the owner of the link
+      // itself: no message must advise an operator to change the owner of the link's target.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
     }
@@ -60,7 +60,7 @@ export class KeyFiles {
   }
 
   /**
-   * Reads a key. Throws if the file does not contain a key for the algorithm in its name. Throws a
+   * Reads a key. Throws if the file contains no key for the algorithm in its name. Throws a
    * KeysLostError if the file cannot be read.
    */
   async read(name: string): Promise<SigningKey> {
@@ -68,8 +68,8 @@ export class KeyFiles {
     try {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
-      // An invalid file stays invalid. But permissions or a disk may be fixed before the next
-      // attempt.
+      // A file with wrong contents stays wrong. But an operator may fix permissions or a disk
+      // before the next attempt.
       if (isOfFileSystem(cause))
         throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
@@ -77,8 +77,8 @@ export class KeyFiles {
   }
 
   /**
-   * Writes a key to a draft file that only this user may read. For root, only the directory's owner
-   * may read it. Leaves nothing behind if it fails.
+   * Writes a key to a draft file that only this user may read. If this user is root, only the
+   * directory's owner may read it. If it fails, it leaves no file behind.
    */
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
@@ -92,7 +92,7 @@ export class KeyFiles {
     };
     const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };
     try {
-      // `wx` creates a new file and follows no link.
+      // `wx` creates a new file and does not follow a link.
       const file = await open(draft, 'wx', 0o600);
       try {
         folder.give(file.fd);
@@ -122,7 +122,7 @@ export class KeyFiles {
     }
   }
 
-  /** Renames a file. Readers always see it under at least one of the two names. */
+  /** Renames a file. At every moment, readers see the file under at least one of the two names. */
   async rename(from: string, to: string): Promise<void> {
     const folder = openOwnedFolder(this.directory);
     try {
@@ -133,14 +133,14 @@ export class KeyFiles {
     }
   }
 
-  /** Removes a file. Returns false if it no longer existed. */
+  /** Removes a file. Returns false if the file did not exist any more. */
   async remove(name: string): Promise<boolean> {
     return unlinkOnce(path.join(this.directory, name));
   }
 
   /**
-   * Removes drafts from processes that were killed while they wrote a key. `now` is the disk's
-   * time, in milliseconds since 1970.
+   * Removes drafts that processes left behind because they were killed while they wrote a key.
+   * `now` is the disk's time, in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {
@@ -150,17 +150,20 @@ export class KeyFiles {
   }
 }
 
-/** A complete file on disk that is not a key yet. */
+/** A complete file on disk that is not used as a key yet. */
 export interface Draft {
-  /** Gives the file this name. Replaces an existing file with this name. */
+  /** Gives the file this name. Replaces an existing file that has the name. */
   place(name: string): Promise<void>;
-  /** Gives the file this name, unless another file already has it. In this case, returns false. */
+  /**
+   * Gives the file this name, unless another file has the name. If another file has it, returns
+   * false.
+   */
   placeOnce(name: string): Promise<boolean>;
-  /** Removes the file unless it has been placed. Never rejects. */
+  /** Removes the file, unless it already has its name. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** Removes the file. Returns false if it no longer existed. */
+/** Removes the file. Returns false if the file did not exist any more. */
 async function unlinkOnce(file: string): Promise<boolean> {
   try {
     await unlink(file);
@@ -176,7 +179,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Another process was faster, or has already renamed it.
+    // Another process was faster: the name is taken, or that process has already renamed the file.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

@@ -23,8 +23,8 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Parses a key file. The error does not contain the file's contents, because it is logged and the
- * file may be any file.
+ * Parses a key file. An error does not contain the file's contents, because the log contains the
+ * error and the file may be any file.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -50,8 +50,8 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   if (!Number.isSafeInteger(signsFrom))
     throw new Error('it does not say from when it signs (signs_from)');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-  // The encoding applies only to ECDSA: both numbers side by side, without DER (RFC 7518 section
-  // 3.4).
+  // `dsaEncoding` applies only to ECDSA. It puts both numbers side by side, without DER (RFC 7518
+  // section 3.4).
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return {
     kid,
@@ -67,7 +67,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   };
 }
 
-/** Returns its kid. Throws unless it is a private key of this form. */
+/** Returns the key's kid. Throws unless it is a private key of this form. */
 function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: AlgorithmForm): string {
   const { kid } = jwk;
   const fits = jwk.kty === type.kty && jwk.crv === type.crv;
@@ -80,8 +80,8 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
 }
 
 /**
- * Throws if the private and public parts do not match. A file with the parts of two keys is
- * readable, but no one could verify its signatures.
+ * Throws if the private and public parts do not belong together. A file with the parts of two keys
+ * can be read, but no client could verify its signatures.
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
@@ -102,12 +102,15 @@ export function publishedJwk(
 }
 
 /**
- * Signs on Node's thread pool, because Node does this for calls with a callback.
- * `docs/decisions/0026` lists the gain for each algorithm.
+ * Signs on Node's thread pool. Node uses the pool if `sign` gets a callback, and `promisify` passes
+ * one. `docs/decisions/0026` lists what each algorithm gains.
  */
 const signOnPool = promisify(sign);
 
-/** Extra members of a staged key, in milliseconds since 1970. Never published. */
+/**
+ * Additional members in the file of a staged key, in milliseconds since 1970. They are never
+ * published.
+ */
 export interface StagedMembers {
   readonly created_at?: number;
   readonly signs_from?: number;

@@ -14,12 +14,12 @@ import { KeyRotationError, findSigningKey, signsFromNow, type SigningKey } from 
 import { LONGEST_LIFETIME, RELOAD_AFTER } from './times.ts';
 
 /**
- * The maximum age of a listing for the key set, in milliseconds. Listing the directory at every
- * request would double the cost.
+ * How old a listing for the key set may be, in milliseconds. If every request listed the directory,
+ * it would cost twice as much.
  */
 const LOOK_HOLDS = 10;
 /**
- * How long after a change each request lists the directory again, in milliseconds. Changes often
+ * How long each request lists the directory again after a change, in milliseconds. Changes often
  * come in groups.
  */
 const RECENT_CHANGE = 1000;
@@ -31,10 +31,11 @@ export interface KeyRingParts extends KeySources {
 }
 
 /**
- * The keys in one directory, which several processes may share, and the server's KeySigners. Each
- * key is a file that never changes. The newest key of each algorithm signs, and all keys are
- * published. So a new key signs in all processes, without a restart. A KeySigner takes precedence
- * over its algorithm's files.
+ * The keys in one directory, which several processes may share, and the server's KeySigners.
+ *
+ * Each key is a file that never changes. The newest key of each algorithm signs, and all keys are
+ * published. So a new key signs in all processes without a restart. If an algorithm has a
+ * KeySigner, the KeySigner signs instead of the files.
  */
 export class KeyRing {
   /** The algorithms that the key ring supports. */
@@ -42,7 +43,10 @@ export class KeyRing {
   readonly #parts: KeyRingParts;
   readonly #listed: ListedKeys;
 
-  /** Use the server's `keys`: the server creates one key ring for each directory. */
+  /**
+   * Do not call this constructor. Use the server's `keys`, because the server creates one key ring
+   * for each directory.
+   */
   constructor(parts: KeyRingParts) {
     this.algorithms = parts.algorithms;
     this.#parts = parts;
@@ -51,10 +55,14 @@ export class KeyRing {
 
   /**
    * Returns the key that signs with the algorithm now, or null. The algorithm defaults to RS256.
-   * Finds another process's new key within a second. Like `all` and `published`, throws a
-   * KeysLostError if this process knew keys and the directory no longer has any. `active` and
-   * `published` also throw it if there never was a key but the store has authorizations that need
-   * one.
+   * Finds a new key of another process within a second.
+   *
+   * Throws a KeysLostError in these cases:
+   *
+   * - This process knew keys, and the directory does not contain any more. `all` and `published`
+   *   also throw in this case.
+   * - There never was a key, but the store has authorizations that need one. `published` also
+   *   throws in this case.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = findSigningKey(
@@ -62,25 +70,26 @@ export class KeyRing {
       algorithm,
       this.#parts.clock(),
     );
-    // Use a new key only after no process publishes an older listing.
+    // Wait until no process publishes an older listing. Only then use a new key.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
 
-  /** Returns all current keys, in the order in which they sign, latest first. */
+  /** Returns all current keys, in the order in which they sign, the latest first. */
   all(): Promise<readonly SigningKey[]> {
     return this.#listed.look();
   }
 
   /**
-   * Like `all`, but for the key set, which is requested often. The result is at most ten
-   * milliseconds old, and the same array until the keys change. Includes every key that has signed.
+   * Returns all current keys for the key set, which is requested often. The result is at most ten
+   * milliseconds old, and stays the same array until the keys change. It includes every key that
+   * has signed.
    */
   published(): Promise<readonly SigningKey[]> {
     return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
   }
 
-  /** Returns all keys, each with its current state and when it may be removed. */
+  /** Returns all keys. Each has its current state, and the time from which it may be removed. */
   async list(): Promise<readonly KeyDescription[]> {
     const { files, idTokenLifetime, clock } = this.#parts;
     const keys = await this.all();
@@ -88,7 +97,7 @@ export class KeyRing {
   }
 
   /**
-   * Adds a key for the algorithm, which defaults to RS256. The key signs from now on. Only this
+   * Adds a key for the algorithm, which defaults to RS256. The key signs immediately. Only this
    * method and `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
    * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
    */
@@ -116,11 +125,13 @@ export class KeyRing {
   }
 
   /**
-   * Replaces keys. For each algorithm with a key, publishes the next key. It signs after every
-   * cache has had time to get it. Removes keys that no valid ID token needs. You can call this on a
-   * schedule: while a key waits for its time, no other one is created. Throws a RangeError for
-   * invalid options. Throws a KeyRotationError if rotation is not possible; nothing has then
-   * changed.
+   * Replaces keys. For each algorithm with a key, publishes the next key, which starts to sign
+   * after every cache has had time to get it. Removes keys that no valid ID token needs.
+   *
+   * You can call this on a schedule. While a key waits for its time, no further key is created.
+   *
+   * Throws a RangeError for invalid options. Throws a KeyRotationError if rotation is not possible.
+   * In that case, nothing has changed.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');
@@ -129,16 +140,18 @@ export class KeyRing {
 
   /**
    * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never an
-   * algorithm's active key. Returns their kids. Throws a RangeError for an age above a century, or
-   * below an ID token's lifetime: a token could otherwise outlive its key. Throws a
-   * KeyRotationError if the directory is not writable.
+   * algorithm's active key. Returns their kids.
+   *
+   * Throws a RangeError for an age above a century, or below the lifetime of an ID token: a token
+   * could otherwise be valid longer than its key exists. Throws a KeyRotationError if the directory
+   * is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Remove by the listed name: a file's contents must not choose the file name. Another process
-    // may also be removing the file.
+    // Remove the file by its listed name, because the contents of a file must not choose the name.
+    // Another process may remove the file at the same time.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))
@@ -164,14 +177,14 @@ export class KeyRing {
   }
 
   /**
-   * Returns the keys that stopped signing at least this long ago. A key stops when its algorithm's
-   * next key starts; in other processes, at their next listing.
+   * Returns the keys that stopped signing at least this long ago. A key stops when the next key of
+   * its algorithm starts. Other processes notice this at their next listing.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // A KeySigner may not specify when it starts to sign.
+      // A KeySigner does not have to specify when it starts to sign.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

@@ -5,9 +5,12 @@ import { hasBegun, findSigningKey, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 
 /**
- * A key's state. `staged`: published, and signs from a given time on. `published`: does not sign
- * until an operator renames its file. `signing`: signs now. `retired`: only verifies what it has
- * signed.
+ * The state of a key:
+ *
+ * - `staged`: the key is published, and signs from a given time on.
+ * - `published`: the key does not sign until an operator renames its file.
+ * - `signing`: the key signs now.
+ * - `retired`: the key only verifies what it has signed.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
@@ -17,24 +20,24 @@ export interface KeyDescription {
   readonly kid: string;
   /** The key's algorithm. */
   readonly algorithm: SigningAlgorithm;
-  /** When the key was generated. Null if unknown. */
+  /** When the key was generated. Null if this is unknown. */
   readonly createdAt: number | null;
   /** The key's current state. */
   readonly state: KeyState;
-  /** When the key starts or started to sign. Null if unknown. */
+  /** When the key starts or started to sign. Null if this is unknown. */
   readonly signsFrom: number | null;
-  /** When the key stopped signing. Null if it is not retired, or if unknown. */
+  /** When the key stopped signing. Null if the key is not retired, or if the time is unknown. */
   readonly retiredAt: number | null;
   /**
-   * When `rotate` may remove the key, because no ID token that it signed is still valid or cached.
-   * Null if unknown.
+   * When `rotate` may remove the key. From then on, no ID token that it signed is valid or cached.
+   * Null if the time is unknown.
    */
   readonly removableAt: number | null;
   /** The key's file. Null for a KeySigner. */
   readonly file: string | null;
 }
 
-/** `keys` are in the order of a key ring; `idTokenLifetime` is in seconds. */
+/** Describes keys. `keys` are in the order of a key ring. `idTokenLifetime` is in seconds. */
 export function describeKeys(
   keys: readonly SigningKey[],
   directory: string,
@@ -74,7 +77,7 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Whether the key's name makes it the oldest of all. Operators name a key this way to publish it
+ * Whether the key's name makes it the oldest key. An operator gives a key this name to publish it
  * everywhere before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {

@@ -5,20 +5,20 @@ import type { KeyFiles } from './key-files.ts';
 import { getAlgorithm, isStagedFile, newestFirst } from './key-names.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
-/** How long to remember whether the store has authorizations that need a key, in milliseconds. */
+/** How long the answer of `isNeeded` is remembered, in milliseconds. */
 const NEED_HOLDS = 60_000;
 
 export interface KeySources {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
-  /** The keys that are not files, in the order in which they sign, latest first. */
+  /** The keys that are not files, in the order in which they sign, the latest first. */
   readonly signers: readonly SigningKey[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
   /**
-   * Whether the store has authorizations that had a key. Called only while there is no key, at most
-   * once a minute.
+   * Whether the store has authorizations that need a key. Called only while there is no key, and at
+   * most once a minute.
    */
   readonly isNeeded: () => Promise<boolean>;
 }
@@ -26,22 +26,23 @@ export interface KeySources {
 /** The result of the last directory listing. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** The names of the key files. */
+  /** The names of the key files, joined to one text. */
   readonly names: string;
-  /** Whether every file could be read. Unreadable files are tried again. */
+  /** Whether every file could be read. Unreadable files are read again next time. */
   readonly complete: boolean;
 }
 
 /**
- * Lists a directory's keys. Remembers each file that it has read, because a key file never changes.
+ * Lists the keys in a directory. Remembers each file that it has read, because a key file never
+ * changes.
  */
 export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();
   #known: KnownKeys | null = null;
-  /** The algorithms that ever had a key file here. */
+  /** The algorithms that have had a key file in this directory. */
   readonly #hadKeys = new Set<SigningAlgorithm>();
-  // Measure durations with `performance.now()`, which is never set back.
+  // Durations are measured with `performance.now()`, which is never set back.
   #looking: Promise<readonly SigningKey[]> | null = null;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +52,7 @@ export class ListedKeys {
     this.#sources = sources;
   }
 
-  /** Returns how many milliseconds ago the listing last changed. */
+  /** Returns how long ago the listing last changed, in milliseconds. */
   get unchangedFor(): number {
     return performance.now() - this.#changedAt;
   }
@@ -68,8 +69,9 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys to serve: the last listing if it is younger than `milliseconds`, otherwise a
-   * new one. Throws a KeysLostError if the keys have disappeared.
+   * Returns the keys to serve. If the last listing is younger than `milliseconds`, returns that
+   * listing. Otherwise, lists the directory again. Throws a KeysLostError if the keys have
+   * disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
     const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
@@ -77,7 +79,7 @@ export class ListedKeys {
     return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
   }
 
-  /** Returns a file's key. Tries an unreadable file again. */
+  /** Returns a file's key. If the file could not be read before, reads it again. */
   loadOnce(name: string): Promise<SigningKey> {
     let key = this.#loaded.get(name);
     if (key === undefined) {
@@ -113,7 +115,7 @@ export class ListedKeys {
     return asked;
   }
 
-  /** Whether some algorithm can no longer sign if the files are gone. */
+  /** Whether the server can no longer sign with some algorithm if the files are gone. */
   #isMissed(): boolean {
     const { signers } = this.#sources;
     return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
@@ -129,8 +131,8 @@ export class ListedKeys {
   }
 
   /**
-   * Returns the keys in the order in which they sign. While a staged key gets its permanent name,
-   * it has two names.
+   * Returns the keys in the order in which they sign. While a staged key is renamed, it has two
+   * file names.
    */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;
@@ -155,7 +157,7 @@ export class ListedKeys {
     return keys.filter((key) => key !== null);
   }
 
-  /** Reads a key that is not its algorithm's newest. Returns null if it cannot be read. */
+  /** Reads a key that is not the newest of its algorithm. Returns null if it cannot be read. */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {

@@ -10,31 +10,32 @@ import { LONGEST_LIFETIME, STAGED_FOR } from './times.ts';
 
 export const UNCHANGED = 'no key was replaced';
 
-/** How to replace keys. */
+/** Options for replacing keys. */
 export interface RotationOptions extends Acting {
-  /** The only algorithm whose key is replaced. Defaults to each algorithm that has a key. */
+  /** The only algorithm whose key is replaced. Defaults to every algorithm that has a key. */
   readonly algorithm?: SigningAlgorithm;
   /**
    * If true, the new key signs immediately, and all other keys of its algorithm are removed. Use
-   * this if someone else may have them. ID tokens that they signed are then refused. Defaults to
-   * false.
+   * this if an attacker may have those keys. ID tokens that they signed are then refused. Defaults
+   * to false.
    */
   readonly now?: boolean;
   /**
-   * Replaces a key only if it has been signing for this many seconds. By default, replaces a key of
-   * any age. Not with `now`.
+   * Replaces a key only if it has been signing for at least this many seconds. By default, replaces
+   * a key of any age. You cannot combine this with `now`.
    */
   readonly ifOlderThan?: number;
   /**
    * How many seconds a new key is published before it signs. Defaults to 905, which is also the
-   * minimum. Use a longer time if keys are delivered to machines one after another. Not with `now`.
+   * minimum. Use a longer time if keys are delivered to machines one after another. You cannot
+   * combine this with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /**
- * For root: throws if a staged key and its directory have different owners. The server runs as the
- * directory's owner, so it could not read the key.
+ * If this process runs as root, throws if a staged key and its directory have different owners. The
+ * server runs as the directory's owner, so it could not read that key.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;
@@ -66,7 +67,7 @@ function requireSeconds(what: string, seconds: number | undefined, least: number
   throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
-/** Returns the signing keys to replace. */
+/** Returns those signing keys that must be replaced. */
 export function dueKeys(
   keys: readonly SigningKey[],
   known: readonly SigningAlgorithm[],

@@ -18,9 +18,9 @@ import { STAGED_FOR } from './times.ts';
 
 /** The result of a rotation. */
 export interface KeyRotation {
-  /** New keys that already sign. Only with `now`. */
+  /** New keys that already sign. Empty without `now`. */
   readonly created: readonly KeyDescription[];
-  /** New keys that will sign later. */
+  /** New keys that start to sign later. */
   readonly staged: readonly KeyDescription[];
   /** The kids of removed keys. */
   readonly removed: readonly string[];
@@ -38,7 +38,7 @@ export interface RotationParts {
   readonly look: () => Promise<readonly SigningKey[]>;
 }
 
-/** Created and removed keys, by kid. */
+/** The kids of created and removed keys. */
 interface Made {
   readonly created: readonly string[];
   readonly staged: readonly string[];
@@ -57,7 +57,7 @@ interface Prepared {
   readonly replaces: SigningKey;
 }
 
-/** Replaces keys once. */
+/** Replaces the keys one time. */
 export class Rotation {
   readonly #parts: RotationParts;
   readonly #options: RotationOptions;
@@ -73,7 +73,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // With `now`, these files are removed.
+    // With `now`, these files are removed anyway.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -90,8 +90,8 @@ export class Rotation {
   }
 
   /**
-   * Publishes the successor of each of these keys. If several processes do this at the same time,
-   * only one succeeds.
+   * Publishes a successor for each of these keys. If several processes do this at the same time,
+   * only one of them succeeds for each key.
    */
   async #stage(due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
@@ -112,8 +112,8 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Creating a key takes a while. In the meantime, another process may have placed and renamed
-      // the only successor.
+      // Creating a key takes some time. Another process may have placed and renamed the only
+      // successor since then.
       if (findSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
@@ -139,7 +139,7 @@ export class Rotation {
     return { created: created.map(({ kid }) => kid), staged: [], removed };
   }
 
-  /** Gives drafts their names: all of them, or none. */
+  /** Gives all drafts their names, or none of them. */
   async #placeAll(
     drafts: readonly Prepared[],
     place: (placed: Placed[]) => Promise<void>,
@@ -158,8 +158,8 @@ export class Rotation {
   }
 
   /**
-   * Removes older keys but keeps newer ones: if two processes rotate at the same time, each could
-   * otherwise remove the other's new key.
+   * Removes older keys but keeps newer ones. If two processes rotate at the same time, each could
+   * otherwise remove the new key of the other.
    */
   async #removeBefore(
     signsFrom: number,
@@ -183,8 +183,9 @@ export class Rotation {
   }
 
   /**
-   * Removes other file names of removed keys. The key ring knows only one name of a key, and
-   * another process may just be adding a second one. A remaining name would publish the key again.
+   * Removes other file names of removed keys. The key ring knows only one name of a key, but
+   * another process may be adding a second one. If a name remained, the key would be published
+   * again.
    */
   async #removeOtherNames(
     algorithms: readonly SigningAlgorithm[],
@@ -202,7 +203,7 @@ export class Rotation {
   }
 
   /**
-   * Gives keys that have begun to sign their permanent names, and removes keys that are no longer
+   * Gives keys that have begun to sign their permanent names. Removes keys that are no longer
    * needed.
    */
   async #tidy(): Promise<readonly string[]> {
@@ -223,17 +224,18 @@ export class Rotation {
   }
 
   /**
-   * Gives staged keys that have begun to sign their permanent names. Releases without staged keys
-   * choose by name, and then sign with these keys too.
+   * Gives staged keys that have begun to sign their permanent names. Releases that do not know
+   * staged keys choose the key by its name. They then sign with these keys too.
    */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
-    // Read the files and not the ring, because the ring knows only one of a key's two names.
+    // Read the files and not the key ring, because the key ring knows only one of a key's two
+    // names.
     for (const name of (await files.names()).filter(isStagedFile)) {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // The kid comes from the file and could contain another path.
+      // The kid comes from the file's contents, so it could contain another path.
       if (files.has(next)) await files.rename(name, next);
     }
   }
@@ -249,7 +251,10 @@ export class Rotation {
     return removed;
   }
 
-  /** Writes all keys to disk before the first one is used. If the disk is full, no key is used. */
+  /**
+   * Writes all keys to disk before the first one is used. So if the disk is full, none of them is
+   * used.
+   */
   async #draftAll(
     due: readonly SigningKey[],
     membersOf: (replaces: SigningKey) => StagedMembers,

@@ -9,15 +9,17 @@ import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
- * A signing key that is not a file, for example in a hardware module or a key service. If several
- * have the same algorithm, the one whose `signsFrom` passed last signs. All are published, and
- * verify what they have signed, while they are in the server's options.
+ * A signing key that is not a file, for example a key in a hardware module or a key service.
+ *
+ * If several signers have the same algorithm, the one whose `signsFrom` passed last signs. While
+ * the signers are in the server's options, all of them are published and verify what they have
+ * signed.
  */
 export interface KeySigner {
-  /** The only algorithm that the signer uses. */
+  /** The only algorithm that the signer signs with. */
   readonly algorithm: SigningAlgorithm;
   /**
-   * The key's identifier in the key set and in ID tokens. It can have any form but must be unique.
+   * The key's identifier in the key set and in ID tokens. It can be any text, but must be unique.
    */
   readonly kid: string;
   /**
@@ -26,19 +28,23 @@ export interface KeySigner {
    */
   readonly publicJwk: JWK;
   /**
-   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use it to
-   * publish the next key before it signs. By default, it signs from the beginning. A signer takes
-   * precedence over all files of its algorithm.
+   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use this
+   * to publish the next key before it signs. By default, the signer signs from the beginning. A
+   * signer takes precedence over all key files of its algorithm.
    */
   readonly signsFrom?: number;
   /** How long to wait for a signature, in milliseconds, at most 60000. Defaults to 5000. */
   readonly timeout?: number;
   /**
-   * Signs these bytes as in RFC 7518 section 3: RSASSA-PKCS1-v1_5 with SHA-256; ECDSA with SHA-256,
-   * as both numbers side by side in 64 bytes, without DER; or Ed25519. The signal aborts when the
-   * server has stopped waiting. If this rejects, or the public key does not verify the signature,
-   * the request gets a 503 response and spends nothing. The log contains the error's class and
-   * code, but not its message.
+   * Signs these bytes as in RFC 7518 section 3:
+   *
+   * - RS256: RSASSA-PKCS1-v1_5 with SHA-256.
+   * - ES256: ECDSA with SHA-256, as both numbers side by side in 64 bytes, without DER.
+   * - EdDSA: Ed25519.
+   *
+   * The signal aborts when the server has stopped waiting. If this method rejects, or the public
+   * key does not verify the signature, the request gets a 503 response and spends nothing. The log
+   * contains the class and code of the error, but not its message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -47,7 +53,7 @@ const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
 /**
- * Returns the signers' keys, in the order in which they sign, latest first. Throws a
+ * Returns the keys of the signers, in the order in which they sign, the latest first. Throws a
  * ConfigurationError for an invalid signer.
  */
 export function buildSigningKeys(
@@ -58,7 +64,7 @@ export function buildSigningKeys(
     listProblems(signer, index, signers, algorithms),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // Among signers without `signsFrom`, the last one signs.
+  // If several signers have no `signsFrom`, the last one signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -131,7 +137,7 @@ function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   };
 }
 
-/** Asks the signer for a signature. Throws if it takes longer than the signer's time limit. */
+/** Asks the signer for a signature. Throws if the signer takes longer than its time limit. */
 async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
@@ -146,14 +152,15 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // The bytes were transferred, for example to another thread.
+    // Ignore this error. The signer has transferred the bytes, for example to another thread, so
+    // they cannot be read any more.
   }
   throw new SignerError(kid, 'did not return a Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
   try {
-    // Pass a copy, so that the signer cannot change the bytes that are verified.
+    // Pass a copy, because the signer must not change the bytes that are verified.
     return await signer.sign(Uint8Array.from(data), { signal });
   } catch (error) {
     throw failed(signer.kid, error);
@@ -161,7 +168,7 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
 }
 
 /**
- * Returns an error with only the class and the code: a message may contain a whole command line
+ * Returns an error with only the class and the code. A message may contain a whole command line
  * with a password.
  */
 function failed(kid: string, error: unknown): SignerError {
@@ -170,7 +177,7 @@ function failed(kid: string, error: unknown): SignerError {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // Reading the error's properties threw another error. Leave out that error too.
+    // An error occurred while the error's properties were read. Leave out that error too.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -180,8 +187,8 @@ const PLAIN = /^\w{1,40}$/;
 const verifyOnPool = promisify(verify);
 
 /**
- * Whether the public key verifies the signature. An ID token with any other signature would look
- * forged.
+ * Whether the public key verifies the signature. If it does not, an ID token with this signature
+ * would look forged.
  */
 async function isSignature(
   form: AlgorithmForm,

@@ -3,12 +3,13 @@ import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /**
- * A key that signs ID tokens now, earlier or later: a file in the key directory, or a KeySigner.
+ * A key that signs ID tokens now, or did so earlier, or will do so later. It is a file in the key
+ * directory or a KeySigner.
  */
 export interface SigningKey {
   /**
-   * The key's identifier in the key set and in ID tokens. For a key that Portico generated, its
-   * thumbprint (RFC 7638).
+   * The key's identifier in the key set and in ID tokens. If Portico generated the key, this is the
+   * key's thumbprint (RFC 7638).
    */
   readonly kid: string;
   /** The only algorithm that the key signs with. */
@@ -21,13 +22,13 @@ export interface SigningKey {
    */
   readonly createdAt: number;
   /**
-   * When the key starts to sign, in milliseconds since 1970. It signs until its algorithm's next
-   * key starts. For a key that was not staged, this is when it was generated.
+   * When the key starts to sign, in milliseconds since 1970. It signs until the next key of its
+   * algorithm starts. If the key was not staged, this is when it was generated.
    */
   readonly signsFrom: number;
   /**
-   * Whether the key waits for `signsFrom`, by each process's clock. Any other key signs in every
-   * process that sees it, until that process sees a newer one.
+   * Whether the key waits for `signsFrom`, by each process's clock. If it does not wait, it signs
+   * in every process that sees it, until that process sees a newer key.
    */
   readonly isStaged: boolean;
   /** The key's file name in the key directory. Null for a KeySigner. */
@@ -37,19 +38,20 @@ export interface SigningKey {
   /** The published key, without private members. */
   readonly publicJwk: JWK;
   /**
-   * Returns the JWS signature (RFC 7518 section 3) for these bytes. Rejects with a SignerError if a
-   * KeySigner does not answer, or returns anything but this key's signature.
+   * Returns the JWS signature for these bytes (RFC 7518 section 3). Rejects with a SignerError if a
+   * KeySigner does not answer, or returns anything else than a valid signature of this key.
    */
   sign(data: Uint8Array): Promise<Uint8Array>;
 }
 
 /**
- * Thrown if keys existed, but the directory is now missing, empty or unreadable, or an algorithm's
- * newest key is unreadable. Without keys, nothing can be signed or verified.
+ * The error if there were keys before, and now the directory is missing, empty or unreadable, or
+ * the newest key of an algorithm is unreadable. Without keys, the server can neither sign nor
+ * verify.
  */
 export class KeysLostError extends Error {
   override readonly name = 'KeysLostError';
-  /** 503, as for an unreachable store: the keys may be back soon. */
+  /** The status is 503, as for an unreachable store, because the keys may soon be back. */
   readonly status = 503;
 
   constructor(message: string, cause: unknown) {
@@ -58,7 +60,7 @@ export class KeysLostError extends Error {
 }
 
 /**
- * Thrown if a KeySigner returns no valid signature. Nothing was signed or spent, and a retry may
+ * The error if a KeySigner returns no valid signature. Nothing was signed or spent, so a retry may
  * succeed.
  */
 export class SignerError extends Error {
@@ -66,8 +68,8 @@ export class SignerError extends Error {
   readonly status = 503;
 
   /**
-   * `problem` is for the log. It contains no text from the signer, because that may be a password
-   * or a part of the key.
+   * `problem` is for the log. It contains no text from the signer, because that text may be a
+   * password or a part of the key.
    */
   constructor(kid: string, problem: string) {
     super(`The KeySigner of ${JSON.stringify(kid)} ${problem}`);
@@ -75,16 +77,16 @@ export class SignerError extends Error {
 }
 
 /**
- * Thrown if the requested change to the keys is not possible. Nothing has changed. The message
- * gives the reason in one line.
+ * The error if a change to the keys is not possible. Nothing has changed. The message gives the
+ * reason in one line.
  */
 export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';
 }
 
 /**
- * Returns the key that signs for an algorithm at this time, in milliseconds since 1970, or null.
- * `keys` are in a key ring's order.
+ * Returns the key that signs with an algorithm at this time, in milliseconds since 1970. Returns
+ * null if there is no such key. `keys` are in a key ring's order.
  */
 export function findSigningKey(
   keys: readonly SigningKey[],
@@ -92,18 +94,18 @@ export function findSigningKey(
   now: number,
 ): SigningKey | null {
   const own = keys.filter((each) => each.algorithm === algorithm);
-  // If there is no other key, a staged key signs before its time. It is already published.
+  // If there is no other key, a staged key signs before its time, because it is already published.
   return own.find((each) => hasBegun(each, now)) ?? own.at(-1) ?? null;
 }
 
-/** Whether the key no longer waits for its time. */
+/** Whether the key's time to sign has come. */
 export function hasBegun({ isStaged, signsFrom }: SigningKey, now: number): boolean {
   return !isStaged || signsFrom <= now;
 }
 
 /**
- * Returns the time for a key that signs from now on. It is later than all other keys' times,
- * because another machine's clock may be ahead.
+ * Returns the time for a key that signs immediately. It is later than the times of all other keys,
+ * because the clock of another machine may be ahead.
  */
 export function signsFromNow(keys: readonly SigningKey[], now: number): number {
   const begun = keys.filter(({ isStaged, file }) => !isStaged && file !== null);

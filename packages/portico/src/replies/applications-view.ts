@@ -6,7 +6,10 @@ import type {
 } from '../authorization/page-data.ts';
 import type { Destination } from '../clients/who-asks.ts';
 
-/** Data of the view `oauth/applications` (AS-6.10, AS-40, docs/consent-page.md). Escape all. */
+/**
+ * Data for the view `oauth/applications` (AS-6.10, AS-40, docs/consent-page.md). Escape every
+ * value.
+ */
 export interface ApplicationsView {
   /** `oauth_server:name`. */
   readonly serverName: string;
@@ -20,36 +23,37 @@ export interface ApplicationsView {
   readonly removedAll: boolean;
   /** The URL that the forms post to. */
   readonly action: string;
-  /** The path of the page that asks whether to remove all applications. */
+  /** The path of the page that asks the person whether to remove all applications. */
   readonly removeAllPath: string;
-  /** Whether this page asks whether to remove all applications. */
+  /** Whether this page asks the person whether to remove all applications. */
   readonly confirming: boolean;
   /**
-   * The `csrf_token` for the form that removes all applications. That form sends `remove` = `all`.
+   * The `csrf_token` for the form that removes all applications. This form also sends `remove` =
+   * `all`.
    */
   readonly csrfToken: string;
-  /** The application's own first page. */
+  /** The path of the application's own first page. */
   readonly home: string;
 }
 
 /** An application that has access. */
 export interface ShownApplication extends ShownLook {
-  /** Its `csrf_token`. */
+  /** The client id, for the field `client_id` of the form. */
   readonly clientId: string;
   /**
-   * The registered name. For an unverified client, a text with its origin that says that it is not
-   * verified.
+   * The registered name. For an unverified client, a text with its origin that states that the
+   * client is not verified.
    */
   readonly name: string;
-  /** Null for a client that an operator registered. */
+  /** Data about an unverified client. Null for a client that an operator registered. */
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed the application. */
   readonly since: ShownDate;
-  /** The issuer of the organization that gave the access; null if the person gave it. */
+  /** The issuer of the organization that gave the access. Null if the person gave it. */
   readonly givenBy: string | null;
-  /** When tokens were last issued to the application; null if never. */
+  /** When tokens were last issued to the application. Null if none were issued. */
   readonly lastActive: ShownDate | null;
-  /** The places that responses go to, without duplicates. */
+  /** The places where responses go, without duplicates. */
   readonly answersTo: readonly Destination[];
   /** The application's current scopes. */
   readonly scopes: readonly ShownScope[];
@@ -59,14 +63,14 @@ export interface ShownApplication extends ShownLook {
   readonly csrfToken: string;
 }
 
-/** Data about a client that no operator registered. */
+/** What the page shows about a client that no operator registered. */
 export interface UnverifiedApplication {
   /**
    * Where the client comes from: a host in ASCII, "a program on this computer", "an application on
    * this device", or several of these.
    */
   readonly from: string;
-  /** The client's own name; null if pages must not show it. */
+  /** The name that the client gave itself. Null if pages must not show it. */
   readonly calledName: string | null;
 }
 

@@ -3,9 +3,9 @@ import type { BindingOffer } from '../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Handles cross-origin requests, which never have credentials. Browser applications can be public
- * clients, so pages of any origin may call the endpoints that read no session. The authorization
- * endpoint reads a session, and introspection is not for browsers.
+ * Handles cross-origin requests. They never have credentials. Browser applications can be public
+ * clients. So pages of any origin may call the endpoints that read no session. The authorization
+ * endpoint reads a session, and introspection is not for browsers, so pages may not call these two.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -14,12 +14,12 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-/** MCP clients send their version when they request the metadata. */
+/** MCP clients send their version when they request metadata. */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
 /**
- * Returns the preflight reply for an endpoint with these methods. Lists methods other than GET and
- * POST. Lists proof headers if the server accepts proofs.
+ * Returns the reply to a preflight request for an endpoint with these methods. Lists the methods
+ * other than GET and POST. Lists proof headers if the server accepts proofs.
  */
 export function preflight(
   request: Request,
@@ -39,8 +39,8 @@ export function preflight(
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
 /**
- * Returns the header fields that let pages of any origin read a reply, including its proof headers
- * if the server accepts proofs.
+ * Returns the header fields that let pages of any origin read a reply. If the server accepts
+ * proofs, pages can also read the reply's proof headers.
  */
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {

@@ -2,7 +2,7 @@ import { jsonText } from '../http/json.ts';
 import { tokenHash } from '../crypto.ts';
 import type { Reply } from './responses.ts';
 
-/** A public document, serialized once for all requests. */
+/** A public document. It is serialized once for all requests. */
 export interface PublicDocument {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;

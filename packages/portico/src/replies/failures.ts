@@ -9,27 +9,27 @@ import { faultReply, refusalReply, unavailableReply, type Reply } from './respon
 
 /** The failed request. */
 export interface FailedRequest {
-  /** The endpoint's name; `token()` for the host's own routes. */
+  /** The endpoint's name. `token()` for the host's own routes. */
   readonly endpoint: string;
-  /** Null if the host did not provide the request. */
+  /** The request's id. Null if the host did not provide the request. */
   readonly requestId: string | null;
   /** Whether the response is a page for a person. */
   readonly asPage: boolean;
-  /** Used to choose the page's language; null if there is no page. */
+  /** The request, from which the page's language is chosen. Null if there is no page. */
   readonly request: Request | null;
 }
 
 /**
- * Builds the replies to errors: refusals with their error code, 503 for an unreachable store, 500
- * for internal errors.
+ * Builds the replies to errors: a refusal with its error code, 503 for an unreachable store, and
+ * 500 for an internal error.
  */
 export class Failures {
   readonly #server: Server;
   readonly #showsDetails: boolean;
   readonly #logOverload: () => void;
   /**
-   * Logs how to create missing tables: a mounted server starts without them, and the engine's error
-   * does not explain it.
+   * Logs how to create missing tables. A mounted server starts without its tables, and the error of
+   * the database does not explain this.
    */
   readonly #explainFault: () => void;
 
@@ -43,11 +43,11 @@ export class Failures {
         times,
       }),
     );
-    // The failure is already in the log.
+    // The log already contains this failure.
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
-  /** Returns the reply to an error. Logs errors that are not refusals. Never rejects. */
+  /** Returns the reply to an error. Logs the error unless it is a refusal. Never rejects. */
   async reply(
     error: unknown,
     { endpoint, requestId, asPage, request }: FailedRequest,
@@ -96,7 +96,7 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // A host's own view may not show the link, so the message also says where to go.
+      // The message also says where to go, because a host's own view may not show the link.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,
@@ -122,16 +122,18 @@ export class Failures {
   }
 }
 
-/** Errors that may not happen again at the next attempt. */
+/** Temporary errors. They may not happen again at the next attempt. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
   readonly text: PageText;
-  /** The detail for the log, and for a page that shows details. */
+  /** The detail for the log. A page that shows details also contains it. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /** The reply if the view cannot be rendered. Its `Retry-After` also applies to the page. */
+  /**
+   * The reply if the view cannot be rendered. The page also gets the `Retry-After` of this reply.
+   */
   readonly withoutView: Reply;
 }
 

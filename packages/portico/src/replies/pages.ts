@@ -5,22 +5,22 @@ import type { Server } from '../server.ts';
 import type { Reply } from './responses.ts';
 import type { PageData } from './views.ts';
 
-/** A page and its view's data. */
+/** A page with the data for its view. */
 export interface ShownPage<View extends keyof PageData> {
   /** The texts in the reader's language. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** Where the redirects after this page's form end; null for a page without a form. */
+  /** Where the redirects after the page's form end. Null for a page without a form. */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * For redirects that can end anywhere. After its callback, an application may redirect to another
- * site, a program on this computer or a private-use scheme.
+ * The target of redirects that can end anywhere. After its callback, an application may redirect to
+ * another site, to a program on this computer or to a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 
@@ -51,9 +51,9 @@ export function ownPageReply(
 }
 
 /**
- * Returns the page's `form-action` directive; undefined leaves it out. Chromium checks every
- * redirect after a form against `form-action`, even redirects after an application's callback
- * (docs/decisions/0003-form-action.md).
+ * Returns the page's `form-action` directive. Undefined means that the page has no such directive.
+ * Chromium checks every redirect after a form against `form-action`, even redirects after an
+ * application's callback (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: FormTarget): string | undefined {
   if (formLeadsTo === null) return "'none'";
@@ -63,8 +63,8 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * Returns a redirect that caches do not store and that sends no referrer. Use 303 after a form,
- * otherwise 302.
+ * Returns a redirect that caches do not store and that sends no referrer. Use 303 after a form, and
+ * 302 otherwise.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {

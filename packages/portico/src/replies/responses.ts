@@ -17,28 +17,28 @@ import {
 
 /** Turns replies and errors into HTTP responses. */
 
-/** A response as plain data, to which header fields can still be added. */
+/** A response as plain data. Header fields can still be added to it. */
 export interface Reply {
   /** The HTTP status. */
   readonly status: number;
   /** The header fields. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A text, or a picture's bytes. */
+  /** A text, or the bytes of a picture. Null for an empty body. */
   readonly body: string | Uint8Array | null;
-  /** `Set-Cookie` headers, of which there may be several. */
+  /** The values of the `Set-Cookie` headers. */
   readonly cookies?: readonly string[];
-  /** The refusal, for the log. Missing if nothing was refused. */
+  /** The refusal, for the log. Missing if the server refused nothing. */
   readonly refused?: Error;
 }
 
-/** Turns a reply into a Response, with the request's id if it is known. */
+/** Turns a reply into a Response. Adds the request's id if it is known. */
 export function toResponse(
   { status, headers, body, cookies = [] }: Reply,
   requestId: string | null,
 ): Response {
   const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
-  // The type of `body` does not name its buffer, because TypeScript before 5.7, which some hosts
-  // use, has only one kind.
+  // Name the buffer type, because `body` does not. TypeScript before 5.7, which some hosts use, has
+  // only one kind of byte array.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers: named });
   if (typeof body === 'string') madeOfText(response, body);
@@ -70,10 +70,10 @@ export function withFields(reply: Reply, fields: Readonly<Record<string, string>
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** The HTTP status for error codes. All other codes use 400 (RFC 6749 section 5.2). */
+/** The HTTP status for some error codes. All other codes use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** The HTTP status for bearer error codes. All other codes use 401. */
+/** The HTTP status for some bearer error codes. All other codes use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,
@@ -86,7 +86,7 @@ const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
  */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
-/** Returns the reply to a refusal; null for any other error. */
+/** Returns the reply to a refusal. Returns null for any other error. */
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
@@ -131,7 +131,10 @@ export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(bearerErrorReply(error), error.requestId);
 }
 
-/** Builds the reply. Without a token, the challenge contains no error (RFC 6750 section 3). */
+/**
+ * Builds the reply. If the request has no token, the challenge contains no error (RFC 6750 section
+ * 3).
+ */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
   const status = BEARER_STATUS[code] ?? 401;
@@ -145,7 +148,8 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // RFC 9110 section 11.6.1: a challenge means that other credentials might help.
+  // A challenge means that other credentials might help (RFC 9110 section 11.6.1). Here they would
+  // not.
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,
@@ -163,7 +167,9 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
   return { 'Access-Control-Expose-Headers': readable, ...answerFields(binding) };
 }
 
-/** Returns 503. The request used up and issued nothing, so it may succeed when sent again. */
+/**
+ * Returns 503. The request has used up and issued nothing, so it may succeed if it is sent again.
+ */
 export function unavailableReply(): Reply {
   const body = {
     error: 'temporarily_unavailable',
@@ -172,7 +178,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** Returns 500 for an internal error, which only the log describes. */
+/** Returns 500 for an internal error. Only the log describes the error. */
 export function faultReply(): Reply {
   return jsonReply(
     { error: 'server_error', error_description: 'The server failed to answer.' },

@@ -8,23 +8,26 @@ export interface SendingMode extends ResponseMode {
   send(response: SentResponse): Reply | Promise<Reply>;
 }
 
-/** A response on its way to the client. */
+/** A response that is about to be sent to the client. */
 export interface SentResponse {
-  /** Used to choose a page's language. */
+  /** The request, from which a page's language is chosen. */
   readonly request: Request;
   readonly redirectUri: string;
   /** The response's parameters, such as `code`, `state` and `iss`. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The status if the mode redirects. */
+  /** The HTTP status for a mode that redirects. */
   readonly status: 302 | 303;
-  /** The question for the person before the browser continues; null if it continues without one. */
+  /**
+   * The question that the person must answer before the browser continues. Null if there is no
+   * question.
+   */
   readonly question: SendingQuestion | null;
 }
 
 /** A question that lets the person decide whether to continue (RFC 9700 section 4.11.2). */
 export interface SendingQuestion {
   readonly text: PageText;
-  /** The page's status. */
+  /** The HTTP status of the page. */
   readonly status: number;
   /** The text of the button or link that continues. */
   readonly action: Text;

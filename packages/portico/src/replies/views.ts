@@ -3,7 +3,7 @@ import type { Words } from '../words/words.ts';
 import type { ApplicationsView } from './applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 
-/** The data for the view `oauth/error`. Escape all of it. */
+/** The data for the view `oauth/error`. Escape every value. */
 export interface ErrorView {
   /** `oauth_server:name`. */
   readonly serverName: string;
@@ -13,28 +13,31 @@ export interface ErrorView {
   readonly message: string;
   /** The HTTP status: 200, or 400 to 599. */
   readonly status: number;
-  /** The request's id in the log; null if it has none. */
+  /** The request's id in the log. Null if the request has no id. */
   readonly requestId: string | null;
-  /** The exact reason, in development; null otherwise. */
+  /** The exact reason, during development. Null otherwise. */
   readonly detail: string | null;
-  /** A link to continue; null if there is no page to link to. */
+  /** A link to continue. Null if there is no page to link to. */
   readonly link: { readonly href: string; readonly text: string } | null;
 }
 
-/** The data for each page, in addition to the data for all pages. */
+/** The data for each page. Every page also gets the data in `EveryView`. */
 export interface PageData {
   readonly 'oauth/consent': ConsentView;
   readonly 'oauth/applications': ApplicationsView;
   readonly 'oauth/error': ErrorView;
 }
 
-/** The data for every view: the texts in its language, and these values. */
+/** The data for every view: the texts in the view's language, and these values. */
 export interface EveryView extends Words {
   /** The nonce for the page's styles in its content security policy. */
   readonly nonce: string;
-  /** The logo and the colors; missing if `branding` is not set. */
+  /** The logo and the colors. Missing if `branding` is not set. */
   readonly branding?: BrandingView;
 }
 
-/** The data that `Host.render` receives for each view: `data as OAuthViews['oauth/consent']`. */
+/**
+ * The data that `Host.render` receives for each view. Use it as
+ * `data as OAuthViews['oauth/consent']`.
+ */
 export type OAuthViews = { readonly [View in keyof PageData]: PageData[View] & EveryView };

@@ -1,30 +1,32 @@
-/** What an API asks of the person's authentication (RFC 9470). Give at least one member. */
+/** What an API requires of a person's authentication (RFC 9470). Give at least one member. */
 export interface AuthenticationRequirement {
-  /** How old the authentication may be, in seconds; at least 1. */
+  /** The maximum age of the authentication, in seconds. At least 1. */
   readonly maxAge?: number;
-  /** The levels of assurance that would do, the preferred one first. */
+  /** The accepted levels of assurance, the preferred level first. */
   readonly acr?: string | readonly string[];
 }
 
-/** What a token says about the authentication of its person. */
+/** What a token contains about its person's authentication. */
 export interface ToldAuthentication {
   /** In seconds since 1970, as in ID tokens. */
   readonly auth_time: number;
   readonly acr?: string | undefined;
 }
 
-/** What the person must do for an API, as in a challenge (RFC 9470 section 3). */
+/** What the person must do before they can use an API, as in a challenge (RFC 9470 section 3). */
 export interface AuthenticationDemand {
-  /** In seconds. Null for any age. */
+  /** The maximum age of the authentication, in seconds. Null if any age is accepted. */
   readonly maxAge: number | null;
-  /** Empty for any level. */
+  /** The accepted levels. Empty if any level is accepted. */
   readonly acrValues: readonly string[];
 }
 
-/** RFC 9470 has no word for levels that a quoted string cannot contain. */
+/**
+ * Matches a level. RFC 9470 writes levels in a quoted string, so other characters are not possible.
+ */
 const ACR = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Reads a requirement. Throws for a mistake in the code of the API. */
+/** Reads a requirement. Throws if it is not valid, which is a mistake in the API's code. */
 export function readRequirement({ maxAge, acr }: AuthenticationRequirement): AuthenticationDemand {
   const acrValues = acr === undefined ? [] : typeof acr === 'string' ? [acr] : acr;
   if (maxAge === undefined && acrValues.length === 0)
@@ -40,8 +42,8 @@ export function readRequirement({ maxAge, acr }: AuthenticationRequirement): Aut
 }
 
 /**
- * Returns why the authentication is not sufficient, for the log. Null if it is. `now` is in
- * milliseconds since 1970.
+ * Returns why the authentication is not sufficient, for the log. Returns null if it is sufficient.
+ * `now` is in milliseconds since 1970.
  */
 export function authenticationProblem(
   told: ToldAuthentication | null,
@@ -61,7 +63,7 @@ export function authenticationProblem(
     : `the acr of the authentication is ${acr}, which is not one of those needed`;
 }
 
-/** Returns the parameters of a challenge that say what the person must do. */
+/** Returns the challenge parameters that tell the client what the person must do. */
 export function demandParameters({
   maxAge,
   acrValues,

@@ -9,8 +9,8 @@ import type { AccessToken, Death, Details } from '../store/grant.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How a token was presented. A bound token is not valid in the scheme Bearer, and an unbound token
- * is not valid in the scheme for bound tokens (RFC 9449 section 7.2). Introspection returns the key
+ * How a token was presented. A bound token is not valid with the scheme Bearer. An unbound token is
+ * not valid with the scheme for bound tokens (RFC 9449 section 7.2). Introspection returns the key
  * and needs no proof, because its caller does not use the token.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
@@ -20,57 +20,61 @@ export interface UsableToken {
   readonly clientId: string;
   /** The id of the token's authorization. Null for a client-credentials token. */
   readonly authorization: string | null;
-  /** The client's own profile, or null. */
+  /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client and the resource still have. The person's permissions are
-   * not checked. An unbound token does not have the scopes that require binding.
+   * Those of the token's scopes that the client and the resource still have. The permissions of the
+   * person are not checked yet. If the token is not bound, scopes that require a bound token are
+   * left out.
    */
   readonly scopes: readonly string[];
   /** The person's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience that the token was granted for. Null if it was granted for none. */
+  /** The audience that the token was granted for. Null if it was granted without an audience. */
   readonly audience: string | null;
-  /** The time of issue in milliseconds since 1970. */
+  /** When the token was issued, in milliseconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token is bound to, or null. */
+  /** The thumbprint of the key that the token is bound to. Null if it is not bound. */
   readonly thumbprint: string | null;
-  /** The details of its authorization. Missing for none. */
+  /** The details of the token's authorization. Missing if there are no details. */
   readonly details?: Details | undefined;
 }
 
-/** The client and authorization that a token belongs to, also if it has ended. */
+/** The client and authorization that a token belongs to, even if the token has ended. */
 export interface TokenOwner {
   readonly clientId: string | null;
-  /** The authorization's id. Null if the token has no authorization, or if unknown. */
+  /** The authorization's id. Null if the token has no authorization, or if it is unknown. */
   readonly authorization: string | null;
 }
 
 /** Why the request has no usable token. */
 export interface NoToken {
   /**
-   * `invalid_token` if the presented token is unknown, expired, revoked or for another audience, or
-   * if its person may not sign in.
+   * `invalid_token` means that the token is unknown, expired, revoked or for another audience, or
+   * that its person may not sign in.
    */
   readonly code: BearerErrorCode;
   /** Only for the log. */
   readonly detail: string;
-  /** The response's message. Default: the message for this code. */
+  /** The message in the response. Default: the message for this code. */
   readonly message?: string;
-  /** The client and authorization that the token belongs to, if known. Only for the log. */
+  /**
+   * The client and authorization that the token belongs to, if they are known. Only for the log.
+   */
   readonly of?: TokenOwner;
   /**
-   * What the response says about the next proof. Only for a token in the scheme for bound tokens.
+   * Information about the next proof for the response. Only for a token with the scheme for bound
+   * tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
 
 /**
- * Looks up access tokens. Does not throw if a token is missing or not usable: the caller decides
- * whether to refuse the request.
+ * Looks up access tokens. Does not throw if a token is missing or not usable, because the caller
+ * decides whether to refuse the request.
  */
 export class BearerTokens {
   readonly #server: Server;
@@ -81,8 +85,8 @@ export class BearerTokens {
 
   /**
    * `binding` is null if tokens are not bound to keys. `refusal` returns why a token for an
-   * audience is not valid here, or null. By default, tokens for all audiences of the server are
-   * valid, as at its own endpoints.
+   * audience is not valid here, or null if it is valid. By default, tokens for all audiences of the
+   * server are valid, as at the server's own endpoints.
    */
   constructor(
     server: Server,
@@ -98,7 +102,7 @@ export class BearerTokens {
 
   /**
    * Looks up the token in an `Authorization` header (RFC 6750 section 2.1). `asked` returns the
-   * request, which is needed to check the proof for a bound token.
+   * request. It is needed to check the proof for a bound token.
    */
   async fromHeader(
     authorization: string | null,
@@ -145,15 +149,17 @@ export class BearerTokens {
   }
 
   /**
-   * Returns the token's scopes that are valid now. For a person's token, returns only scopes whose
-   * permission the person has.
+   * Returns those of the token's scopes that are valid now. For a person's token, a scope is valid
+   * only if the person has its permission.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
     return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
   }
 
-  /** Returns why access that an organization gave is not valid any more, or null. */
+  /**
+   * Returns why access that an organization gave is no longer valid. Returns null if it is valid.
+   */
   async #givenProblem(token: AccessToken): Promise<string | null> {
     const { person, clientId, issuedAt, details } = token;
     if (person === null || details === undefined || givenBy(details) === null) return null;
@@ -177,7 +183,7 @@ export class BearerTokens {
   }
 
   /**
-   * Looks up a bound token and checks its proof. Checks the proof last, so that a caller without a
+   * Looks up a bound token and checks its proof. Checks the proof last. So a caller without a
    * usable token causes no signature check and uses up no proof.
    */
   async #proved(

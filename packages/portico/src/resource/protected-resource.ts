@@ -4,55 +4,58 @@ import type { ResourceDescription } from '../tokens/resource-indicators.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
 /**
- * What the protected API, such as an MCP endpoint, needs from the server besides tokens. All
+ * What a protected API, such as an MCP endpoint, needs from the server in addition to tokens. All
  * settings are optional.
  */
 export interface ResourceNeeds {
   /**
-   * The API's metadata (RFC 9728 section 2). If the server publishes metadata, this replaces the
-   * server's own description.
+   * The API's metadata (RFC 9728 section 2). If the server publishes metadata, it publishes this in
+   * place of the server's description.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a new authorization also contains what the person has allowed the client before.
-   * Clients can then ask for more scopes step by step.
+   * Whether a new authorization also contains the scopes that the person has allowed the client
+   * before. Then clients can ask for more scopes step by step.
    */
   readonly stepUp?: boolean;
   /**
-   * The service scope. A client that is registered for it gets it instead of requested scopes that
+   * The service scope. A client that is registered for it gets it in place of requested scopes that
    * the client may not have.
    */
   readonly serviceScope?: string;
 }
 
-/** How the server tells clients about the protected API. */
+/** How clients learn about the protected API. */
 export interface PublishedResource {
   /**
-   * The URL of the API's metadata. The server publishes the metadata, and challenges name the URL.
+   * The URL of the API's metadata. The server publishes the metadata, and challenges link to the
+   * URL.
    */
   readonly metadataUrl: string;
-  /** As `ResourceNeeds.stepUp`. */
+  /** See `ResourceNeeds.stepUp`. */
   readonly stepUp: boolean;
 }
 
-/** What features contribute to the protected API. */
+/** The parts that features provide for the protected API. */
 export interface ResourceParts {
-  /** How tokens are bound. Null if they are not bound. */
+  /** Describes how tokens are bound. Null if tokens are not bound. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** How the server tells clients about the API. Null if challenges name no metadata. */
+  /** Describes how clients learn about the API. Null if challenges link to no metadata. */
   readonly resource: PublishedResource | null;
 }
 
 /** An API that tokens are for: `oauth_server:audience`, a configured resource, or no API. */
 export class ProtectedResource {
-  /** The URL of the API's metadata, for challenges. Null if challenges do not name it. */
+  /** The URL of the API's metadata, for challenges. Null if challenges do not link to it. */
   readonly metadataUrl: string | null;
-  /** The URL where the server publishes the API's metadata. Null if it does not. */
+  /**
+   * The URL where the server publishes the API's metadata. Null if the server does not publish it.
+   */
   readonly publishedAt: string | null;
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;
 
-  /** `described` is null for an API that is not among the configured resources. */
+  /** `described` is null if the API is not one of the configured resources. */
   constructor(
     { issuer, config, admitsUnverified }: Server,
     { binding, resource }: ResourceParts,
@@ -91,7 +94,7 @@ export class ProtectedResource {
 
 /** All APIs that tokens are for. */
 export class ProtectedResources {
-  /** The API of requests that name no resource: `oauth_server:audience`, or no API. */
+  /** The API for requests that name no resource: `oauth_server:audience`, or no API. */
   readonly main: ProtectedResource;
   readonly #configured: ReadonlyMap<string, ProtectedResource>;
 
@@ -109,12 +112,12 @@ export class ProtectedResources {
     );
   }
 
-  /** Returns the API for this audience. For an audience that is not configured, returns `main`. */
+  /** Returns the API for this audience. If the audience is not configured, returns `main`. */
   of(audience: string | null): ProtectedResource {
     return (audience === null ? undefined : this.#configured.get(audience)) ?? this.main;
   }
 
-  /** Returns the APIs whose metadata the server publishes, each with the path. */
+  /** Returns the APIs whose metadata the server publishes, each with the path of its metadata. */
   published(): readonly (readonly [path: string, resource: ProtectedResource])[] {
     return [...new Set([this.main, ...this.#configured.values()])].flatMap((each) =>
       each.publishedAt === null ? [] : [[new URL(each.publishedAt).pathname, each] as const],
@@ -123,8 +126,8 @@ export class ProtectedResources {
 }
 
 /**
- * Returns the metadata member that lists scopes. Leaves it out if there are no scopes (RFC 9728
- * section 3.2).
+ * Returns the metadata member that lists scopes. Returns an empty object if there are no scopes
+ * (RFC 9728 section 3.2).
  */
 export function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];

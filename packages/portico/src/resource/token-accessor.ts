@@ -4,41 +4,44 @@ import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts
 import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 
-/** Methods of `token()` that features add. Each feature declares its own methods here. */
+/** Methods that features add to `token()`. Each feature declares its own methods here. */
 export interface TokenMembers {}
 
 /**
- * The current request's access token. The server looked up everything before your handler ran, so
- * no method is asynchronous. The values are those from the start of the request. It never uses a
- * session or a cookie.
+ * The access token of the current request. The server looked up all data before your handler runs,
+ * so no method is asynchronous. The values are those from the start of the request. The accessor
+ * never uses a session or a cookie.
  */
 export interface TokenAccessor extends TokenMembers {
   /**
-   * Requires a usable token with any scope. Otherwise throws an error that becomes a 401 response.
+   * Requires a usable token with any scope. If there is no such token, throws an error that
+   * becomes a 401 response.
    */
   requireUsable(): void;
   /**
-   * Requires a usable token with this scope. The token's person must still have the scope's
-   * permission. Without a usable token, throws an error that becomes a 401 response. With a token
-   * that is not sufficient, the response is 403.
+   * Requires a usable token with this scope. The token's person must still have the permission for
+   * the scope.
+   *
+   * If there is no usable token, throws an error that becomes a 401 response. If the token is not
+   * sufficient, the response is 403.
    */
   requireScope(scope: string): void;
-  /** Whether `requireScope` would succeed. */
+  /** Returns whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
    * Returns the account that the token was issued for. Returns null for a client-credentials token,
-   * and without a usable token.
+   * and if there is no usable token.
    */
   user(): UserInterface | null;
-  /** Returns the id of the client that uses the token. Returns null without a usable token. */
+  /** Returns the id of the client that uses the token. Returns null if there is no usable token. */
   clientId(): string | null;
 }
 
 const requests = new AsyncLocalStorage<TokenAccessor>();
 
 /**
- * Returns the current request's access token. Throws outside a request that the server's middleware
- * wraps.
+ * Returns the access token of the current request. Throws outside of a request that the server's
+ * middleware wraps.
  */
 export function token(): TokenAccessor {
   const accessor = requests.getStore();
@@ -52,7 +55,7 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs `work`. Inside it, `token()` works, also after an await. */
+/** Runs `work`. During the work, `token()` works, even after an await. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
@@ -60,20 +63,20 @@ export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
 /** Why `token()` refuses a request. */
 export interface TokenRefusal {
   readonly code: BearerErrorCode;
-  /** The required scope. Null if any usable token would do. */
+  /** The required scope. Null if any usable token is sufficient. */
   readonly scope: string | null;
   /** Only for the log. */
   readonly detail: string;
-  /** The client and authorization that the token belongs to. Absent if unknown. */
+  /** The client and authorization that the token belongs to. Absent if they are unknown. */
   readonly of?: TokenOwner;
   /**
-   * Whether the token has the scope, but the person no longer has the permission. No other token
-   * would help.
+   * Whether the token has the scope, but the person no longer has the permission. In that case, no
+   * other token would help.
    */
   readonly isUnheld?: boolean;
-  /** Further parameters of the challenge. */
+  /** Additional parameters for the challenge. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** As in `NoToken`. */
+  /** See `NoToken`. */
   readonly message?: string;
   readonly proof?: NonNullable<NoToken['proof']>;
 }
@@ -82,8 +85,8 @@ export interface TokenRefusal {
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /**
- * Looks up the token in an `Authorization` header, its account, and the permissions for its scopes.
- * `asked` returns the request.
+ * Looks up the token in an `Authorization` header, together with its account and the permissions
+ * for its scopes. `asked` returns the request.
  */
 export type TokenLookUp = (
   authorization: string | null,
@@ -91,22 +94,22 @@ export type TokenLookUp = (
   refuse: Refuse,
 ) => Promise<TokenAccessor>;
 
-/** The scopes that handlers can ask of `token()`. */
+/** The scopes that handlers can require with `token()`. */
 export interface AskableScopes {
   readonly scopes: ScopeCatalog;
   /**
-   * The resource whose scopes they are, on a server with several resources. Null if they belong to
-   * no resource.
+   * The resource that the scopes belong to, on a server with several resources. Null if they belong
+   * to no resource.
    */
   readonly resource?: string | null;
 }
 
-/** What a feature's method of `token()` says when it refuses the request. */
+/** The refusal from a feature's method of `token()`. */
 export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | 'parameters'>;
 
 /**
- * Makes a feature's methods of `token()` for one request. `token` is null without a usable token.
- * Then `refuse` asks for one, whatever the refusal says.
+ * Makes a feature's methods of `token()` for one request. If there is no usable token, `token` is
+ * null. In that case, `refuse` asks for a token, whatever the refusal contains.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,
@@ -144,7 +147,7 @@ function makeMembers(
   return Object.assign({}, ...features.map((make) => make(...parts))) as TokenMembers;
 }
 
-/** Returns what a refusal says about a usable token. */
+/** Returns the part of a refusal that describes a usable token. */
 function aboutToken({ clientId, authorization, thumbprint }: UsableToken) {
   const proof = thumbprint === null ? {} : { proof: { answer: null } };
   return { of: { clientId, authorization }, ...proof };
@@ -196,8 +199,8 @@ function accessorWithout(
 }
 
 /**
- * Throws if the server does not offer this scope. That is a mistake in the handler's code, not the
- * caller's.
+ * Throws if the server does not offer this scope. This is a mistake in the handler's code, not a
+ * mistake of the caller.
  */
 function requireOffered({ scopes, resource }: AskableScopes, scope: string): void {
   if (scopes.has(scope)) return;

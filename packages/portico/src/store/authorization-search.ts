@@ -2,15 +2,15 @@ import type { PersonReference } from '../person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * A living authorization. Neither the authorization nor its client is revoked, and at least one of
- * its tokens has not expired. Its client has the grant `authorization_code`.
+ * An active authorization. Neither the authorization nor its client is revoked, at least one of its
+ * tokens has not expired, and its client has the grant `authorization_code`.
  */
 export interface HeldAuthorization {
-  /** An identifier. It grants no access. */
+  /** The authorization's id. The id grants no access. */
   readonly id: string;
-  /** The application that has it. */
+  /** The application that has the authorization. */
   readonly client: HoldingClient;
-  /** The person who gave it. */
+  /** The person who gave the authorization. */
   readonly person: PersonReference;
   /** The person's `sub`. */
   readonly subject: string;
@@ -19,18 +19,21 @@ export interface HeldAuthorization {
    * fewer permissions.
    */
   readonly scopes: readonly string[];
-  /** The API that its tokens are for. Null if no API was configured. */
+  /** The API that the authorization's tokens are for. Null if no API was configured. */
   readonly audience: string | null;
-  /** The issuer of the organization that gave it. Null if the person gave it. */
+  /** The issuer of the organization that gave the authorization. Null if the person gave it. */
   readonly givenBy: string | null;
   /** When the person allowed it, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * When tokens were last issued for it, in milliseconds since 1970. Null if never. `unknown` if an
-   * older release issued them without recording the time.
+   * When tokens were last issued for the authorization, in milliseconds since 1970. Null if none
+   * were issued. `unknown` if an older release issued them without recording the time.
    */
   readonly usedAt: number | 'unknown' | null;
-  /** When the last of its tokens expires, in milliseconds since 1970. A refresh moves it. */
+  /**
+   * When the last of the authorization's tokens expires, in milliseconds since 1970. Each refresh
+   * moves this time.
+   */
   readonly expiresAt: number;
 }
 
@@ -38,16 +41,14 @@ export interface HeldAuthorization {
 export interface HoldingClient {
   /** The client id. For a document client, its URL. */
   readonly id: string;
-  /**
-   * The registered name. If no operator registered the client, the client chose the name itself.
-   */
+  /** The registered name. If no operator registered the client, the client chose this name. */
   readonly name: string;
   /** Who registered the application. */
   readonly registeredBy: RegisteredBy;
 }
 
 /**
- * Selects authorizations. Those that match all given properties are found. Texts are compared byte
+ * Selects authorizations. An authorization must match all given properties. Texts are compared byte
  * by byte.
  */
 export interface AuthorizationFilter {
@@ -59,35 +60,35 @@ export interface AuthorizationFilter {
   readonly scope?: string;
   /**
    * Only authorizations for which no tokens were issued since this time, in milliseconds since
-   * 1970. If the last use is unknown, the time of the authorization counts.
+   * 1970. If the last use is unknown, the creation time of the authorization is used instead.
    */
   readonly unusedSince?: number;
 }
 
-/** The part of the matching authorizations to read, by descending id. */
+/** The range of matching authorizations to read. They are read in descending order of their ids. */
 export interface HeldRange {
-  /** Only ids below this one; null for all. */
+  /** Only ids below this one. Null for all ids. */
   readonly below: string | null;
-  /** Only ids from this one on; null for all. */
+  /** Only this id and ids above it. Null for all ids. */
   readonly above: string | null;
   /** The maximum number of authorizations to find. */
   readonly limit: number;
-  /** The maximum number of rows to read. */
+  /** The maximum number of rows to read in order to find them. */
   readonly examine: number;
 }
 
-/** The number of living authorizations among the newest rows. */
+/** The number of active authorizations among the newest rows. */
 export interface CountedHeld {
   readonly authorizations: number;
-  /** The number of people who gave them. */
+  /** The number of people who gave these authorizations. */
   readonly people: number;
   /** Whether all rows were read. If not, there may be more authorizations. */
   readonly isAll: boolean;
 }
 
-/** The authorizations in a range. */
+/** The authorizations found in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];
-  /** The id to continue below. Null if the range has no more rows. */
+  /** The id to continue below. Null if the range contains no more rows. */
   readonly next: string | null;
 }

@@ -1,36 +1,39 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Acting } from '../auditing/audit.ts';
 
-/** Rows per batch. Each batch is one commit and locks its rows for a few milliseconds. */
+/**
+ * The number of rows per batch. Each batch is one commit, and locks its rows for a few
+ * milliseconds.
+ */
 export const BATCH = 500;
-/** The longest pause, in milliseconds. Longer pauses would not help a slow store. */
+/** The maximum pause, in milliseconds. Longer pauses would not help a slow store. */
 const LONGEST_PAUSE = 500;
 
 /** Options for a long-running action. */
 export interface Lasting extends Acting {
-  /** Called after each batch with the total number of authorizations ended or removed so far. */
+  /** Called after each batch, with the number of authorizations ended or removed so far. */
   readonly report?: (authorizations: number) => void;
 }
 
-/** The result of a batch, and whether another one follows. */
+/** The number of rows in a batch, and whether another batch follows. */
 export interface Batch {
   readonly count: number;
   readonly more: boolean;
 }
 
-/** Waits before the next batch. `took` is the last batch's duration, in milliseconds. */
+/** Waits before the next batch. `took` is how long the last batch took, in milliseconds. */
 export type Pause = (took: number) => Promise<void>;
 
 /**
- * Returns the pause after a batch, in milliseconds. It is as long as the batch took, up to a limit,
- * so that requests can use the store in between.
+ * Returns the pause after a batch, in milliseconds. The pause is as long as the batch took, up to a
+ * limit. During the pause, requests can use the store.
  */
 export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE);
 
 export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
 /**
- * Runs batches with pauses between them until nothing is left. Returns the total number of rows.
+ * Runs batches, with pauses between them, until nothing is left. Returns the total number of rows.
  */
 export async function inBatches(
   batch: () => Promise<Batch>,

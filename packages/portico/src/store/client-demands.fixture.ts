@@ -7,9 +7,7 @@ const TOLD = {
 };
 const SHOWN = { what: 'demand', as: 'made', inFull: 'made, in full' };
 
-/**
- * For tests: returns demands with their standard names, as a server's features would offer them.
- */
+/** Returns the demands that a server with these features offers, for tests. */
 export function demands({ pushed = true, bound = true } = {}): readonly ClientDemand[] {
   return [
     {

@@ -1,38 +1,41 @@
 import type { Client } from './client.ts';
 
 /**
- * A protection that a client may demand, with a flag in its metadata (RFC 7591 section 2). A server
- * feature meets the demand.
+ * A protection that a client may demand with a flag in its metadata (RFC 7591 section 2). A server
+ * feature provides the protection.
  */
 export interface ClientDemand extends DemandDescription {
-  /** Whether the feature meets the demand with the current configuration. */
+  /** Whether the feature provides the protection with the current configuration. */
   readonly isMet: boolean;
 }
 
-/** The fixed data about a demand. */
+/** The data about a demand that does not depend on the server. */
 export interface DemandDescription {
   /** The flag's name in metadata, such as `require_pushed_authorization_requests`. */
   readonly metadata: string;
-  /** The store's field for the demand. */
+  /** The client field in which the store records the demand. */
   readonly field: DemandField;
   /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
-  /** The error for a registration while the setting is off. */
+  /** The error for a registration with this demand while the setting is off. */
   readonly unmet: string;
-  /** What happens to these clients while the setting is off. Continues a sentence after "so". */
+  /**
+   * The effect on clients with this demand while the setting is off. This text continues a sentence
+   * after "so".
+   */
   readonly effect: string;
   /**
-   * Whether a document is refused if its flag is not a boolean, and fetched again if the demand is
-   * no longer met.
+   * Whether the server treats the demand strictly. It then refuses a document whose flag is not a
+   * boolean, and fetches a document again if the demand is no longer met.
    */
   readonly isStrict: boolean;
-  /** The option of `oauth:client:create`. */
+  /** The option of `oauth:client:create` that sets the demand. */
   readonly option: { readonly flag: string; readonly says: string };
   /** The texts that show the demand to operators. */
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
-/** The demands that the store can record, each with its field in a registration. */
+/** The field in a registration for each demand that the store can record. */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
@@ -60,14 +63,14 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /**
- * Returns the demands in a registration. With `all`, because its profile requires them, returns all
- * demands.
+ * Returns the demands in a registration. If `all` is true, because the profile requires them,
+ * returns all demands.
  */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** Returns the client's demands: those for which `isSet` returns true. */
+/** Returns a client's demands. Each demand is true if `isSet` returns true for it. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,
@@ -81,7 +84,7 @@ export function registrationOfDemands(demanded: ClientDemands): AskedDemands {
   return Object.fromEntries(FIELDS.map((field) => [ASKED[field], demanded[field]]));
 }
 
-/** Returns those demands that `isSet` accepts, as registration fields. */
+/** Returns the demands that `isSet` accepts, as registration fields. */
 export function askedDemands<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,
@@ -89,7 +92,7 @@ export function askedDemands<Demand extends DemandDescription>(
   return registrationOfDemands(demandsSet(demands, isSet));
 }
 
-/** Returns why the server cannot meet a client's demands. Null if it meets all of them. */
+/** Returns why the server cannot meet a client's demands. Returns null if it meets all of them. */
 export function unmetProblem(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,
@@ -102,7 +105,7 @@ export function unmetProblem(
   return null;
 }
 
-/** Returns the flags that a client has set, with their metadata names. */
+/** Returns the flags of a client's demands under their metadata names. */
 export function demandMetadata(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,

@@ -1,19 +1,17 @@
 import type { Client } from './client.ts';
 
-/** How long an unused self-registered client lives, in milliseconds: a day. */
+/** How long a self-registered client lives if it is never used, in milliseconds: a day. */
 export const NEVER_USED = 86_400_000;
 /**
- * How long a self-registered client lives after its last use, in milliseconds: ninety days, plus
- * one because uses are recorded once a day.
+ * How long a self-registered client lives after its last use, in milliseconds. This is ninety days,
+ * and one more because uses are recorded once a day.
  */
 export const UNUSED = 91 * 86_400_000;
 
-/** How long a registration counts against its network's limit, in milliseconds. */
+/** How long a registration counts towards its network's limit, in milliseconds. */
 export const COUNTED = 3_600_000;
 
-/**
- * Whether a self-registered client has expired because it was not used. Its row may still exist.
- */
+/** Whether a self-registered client has expired because no one used it. Its row may still exist. */
 export function hasExpired({ registeredBy, usedAt, createdAt }: Client, now: number): boolean {
   if (registeredBy !== 'registration') return false;
   return usedAt === null ? createdAt <= now - NEVER_USED : usedAt <= now - UNUSED;

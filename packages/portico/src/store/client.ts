@@ -1,6 +1,6 @@
 /**
- * A client's right: a grant type from RFC 6749 or a feature, or the use of the introspection
- * endpoint.
+ * A client's right: a grant type from RFC 6749 or from a feature, or the right to use the
+ * introspection endpoint.
  */
 export type Grant =
   | 'authorization_code'
@@ -9,7 +9,7 @@ export type Grant =
   | 'introspection'
   | (string & Record<never, never>);
 
-/** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). Features add their own. */
+/** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). Features can add names. */
 export interface SigningAlgorithmNames {
   RS256: true;
 }
@@ -18,14 +18,19 @@ export interface SigningAlgorithmNames {
 export type SigningAlgorithm = keyof SigningAlgorithmNames;
 
 /**
- * The kind of application (RFC 8252, RFC 7591 section 2): `web` for one on a web server, `native`
- * for a program on a device.
+ * The kind of application (RFC 8252, RFC 7591 section 2). `web` runs on a web server. `native` is a
+ * program on a device.
  */
 export type ApplicationType = 'web' | 'native';
 
 /**
- * Who registered a client: an operator, the client itself at the registration endpoint (RFC 7591),
- * or the document whose URL is its id. Trust only what an operator registered.
+ * Who registered a client:
+ *
+ * - `operator`: an operator of this server.
+ * - `registration`: the client itself, at the registration endpoint (RFC 7591).
+ * - `document`: the document whose URL is the client's id.
+ *
+ * Trust only data that an operator registered.
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
@@ -34,8 +39,8 @@ export interface ClientMetadata {
   /** The display name. */
   readonly name: string;
   /**
-   * The redirect URIs. A request's URI must match one exactly. Empty for a client without the
-   * authorization code grant.
+   * The redirect URIs. The URI in a request must match one of them exactly. Empty for a client
+   * without the authorization code grant.
    */
   readonly redirectUris: readonly string[];
   /** The scopes that the client may request. */
@@ -45,15 +50,15 @@ export interface ClientMetadata {
   /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
   /**
-   * Whether the application cannot keep a secret. Such a client is identified but not
-   * authenticated.
+   * Whether the application is unable to keep a secret. The server identifies a public client, but
+   * does not authenticate it.
    */
   readonly public: boolean;
   /** The kind of application. A native application's loopback redirect URIs may have any port. */
   readonly applicationType: ApplicationType;
   /**
    * The keys for `private_key_jwt`, which is then the client's only authentication method. Null for
-   * a client with a secret, and for a public client.
+   * a client with a secret and for a public client.
    */
   readonly keys: ClientKeys | null;
   /** Whether the client must push its authorization requests (RFC 9126 section 6). */
@@ -62,19 +67,22 @@ export interface ClientMetadata {
   readonly dpopBoundAccessTokens: boolean;
   /**
    * The profile that the client must follow, such as `fapi2`. Null if only the server's profile
-   * applies.
+   * applies to the client.
    */
   readonly profile: string | null;
 }
 
-/** What people are shown of a client beside its name. */
+/** What people see of a client in addition to its name. */
 export interface ClientLook {
   /**
-   * Its web site (`client_uri` of RFC 7591), as set by an operator. Absent for none, and for
-   * clients that no operator registered.
+   * The client's website (`client_uri` of RFC 7591), as an operator set it. Absent if there is no
+   * website, and for clients that no operator registered.
    */
   readonly siteUri?: string;
-  /** The SHA-256 of the logo that an operator gave it. Absent for none. */
+  /**
+   * The SHA-256 hash of the logo that an operator gave the client. Absent if the client has no
+   * logo.
+   */
   readonly logoHash?: string;
 }
 
@@ -92,8 +100,8 @@ export interface Client extends ClientMetadata, ClientLook {
   /** When the secret expires, in milliseconds since 1970. Null if it never expires. */
   readonly secretExpiresAt: number | null;
   /**
-   * The hash of the secret before the last rotation. This secret is accepted until the end of its
-   * overlap.
+   * The hash of the secret before the last rotation. The server accepts that secret until
+   * `previousSecretExpiresAt`.
    */
   readonly previousSecretHash: string | null;
   /** Milliseconds since 1970. */
@@ -102,15 +110,18 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly createdAt: number;
   /**
    * The day of the client's last use, in milliseconds since 1970. A use means that a person allowed
-   * the client, or that it received tokens. Null if it was never used, and for a client that an
-   * operator registered.
+   * the client, or that the client received tokens. Null if it was never used, and for a client
+   * that an operator registered.
    */
   readonly usedAt: number | null;
-  /** When the client was revoked, together with its tokens. Null while it is active. */
+  /**
+   * When the client and its tokens were revoked, in milliseconds since 1970. Null while it is
+   * active.
+   */
   readonly revokedAt: number | null;
 }
 
-/** A client's logo: an image that an operator chose, checked by its bytes. */
+/** A client's logo: an image that an operator chose. The server has checked its bytes. */
 export interface ClientLogo {
   /** SHA-256 of the image, base64url. */
   readonly hash: string;
@@ -119,20 +130,23 @@ export interface ClientLogo {
   readonly bytes: Uint8Array;
 }
 
-/** A client's public keys. They verify its assertions (OpenID Connect Core section 9). */
+/**
+ * A client's public keys. The server uses them to verify the client's assertions (OpenID Connect
+ * Core section 9).
+ */
 export interface ClientKeys {
-  /** The key set (RFC 7517) as JSON. Null if the client publishes it. */
+  /** The key set (RFC 7517) as JSON. Null if the client publishes it at a URL. */
   readonly jwks: string | null;
-  /** The URL where the client publishes its keys. Null if this server stores them. */
+  /** The URL where the client publishes its keys. Null if this server stores the keys. */
   readonly jwksUri: string | null;
   /**
    * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null if it
-   * may use any.
+   * may use any algorithm.
    */
   readonly algorithm: string | null;
 }
 
-/** A client with the contents of its document from when it was last stored. */
+/** A document client, with the document's contents from when the client was last stored. */
 export interface DocumentClient {
   readonly client: Client;
   /** Milliseconds since 1970. */
@@ -143,27 +157,30 @@ export interface DocumentClient {
 export interface RegistrationOrigin {
   /** The network that the registration came from. Empty if unknown. */
   readonly network: string;
-  /** SHA-256 of the initial access token, or null. */
+  /** The SHA-256 hash of the initial access token. Null if the client sent none. */
   readonly initialTokenHash: string | null;
 }
 
 /** A client that registers itself (RFC 7591). */
 export interface NewRegistration extends RegistrationOrigin {
   readonly client: Client;
-  /** SHA-256 of the registration access token, which later identifies the client. */
+  /**
+   * The SHA-256 hash of the registration access token. The client later authenticates with this
+   * token.
+   */
   readonly tokenHash: string;
 }
 
-/** How many clients may register themselves. */
+/** Limits for clients that register themselves. */
 export interface RegistrationLimits {
   /**
-   * The limit per network within `period`. Clients with an initial access token are exempt from
-   * both limits.
+   * The maximum number of registrations from one network within `period`. Clients with an initial
+   * access token are exempt from both limits.
    */
   readonly ofOneNetwork: number;
   /**
-   * The limit for clients that were never used. At the limit, the oldest one is removed if it is
-   * older than `period`.
+   * The maximum number of clients that were never used. When it is reached, the oldest of them is
+   * removed if it is older than `period`.
    */
   readonly unused: number;
   /** The period of the limits, in milliseconds. */
@@ -171,8 +188,8 @@ export interface RegistrationLimits {
 }
 
 /**
- * Why a client was not registered: the initial access token cannot be used, or too many clients
- * have registered.
+ * Why a client was not registered. `token` means that the initial access token cannot be used. The
+ * other reasons mean that too many clients have registered.
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }

@@ -3,29 +3,30 @@ import type { PersonReference } from '../person.ts';
 import type { Details } from './grant.ts';
 
 /**
- * Access to people's accounts that an organization gave instead of the person. A feature provides
- * it. It marks such authorizations with the detail `given_by`, and confirms them at each use.
+ * Access to people's accounts that an organization gave in place of the person. A feature provides
+ * this. It marks these authorizations with the detail `given_by`, and checks them again at each
+ * use.
  */
 export interface GivenAccess {
-  /** Returns why the access is not valid any more, for the log. Null if it is valid. */
+  /** Returns why the access is not valid any more, for the log. Returns null if it is valid. */
   refusal(access: AccessInUse): Promise<string | null>;
   /**
-   * Refuses the access of organizations for this person and client from now on, or for all clients
-   * (null), whether or not one has given it. Called before the authorizations are revoked. Returns
-   * false, and changes nothing, if there is no such person.
+   * Refuses access from organizations for this person from now on, for this client or for all
+   * clients (null), even if no organization has given it yet. Call this before you revoke the
+   * authorizations. Returns false and changes nothing if there is no such person.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
-  /** Removes everything about this person. */
+  /** Removes all data about this person. */
   forget(person: PersonReference): Promise<void>;
 }
 
-/** An access token of an authorization that an organization gave. */
+/** An access token from an authorization that an organization gave. */
 export interface AccessInUse {
   readonly person: PersonReference;
   readonly clientId: string;
   /** When the token was issued, in milliseconds since 1970. */
   readonly issuedAt: number;
-  /** The details of its authorization. */
+  /** The details of the token's authorization. */
   readonly details: Details;
 }
 
@@ -40,7 +41,7 @@ export function givenDetails({ issuer, tenant, subject }: AssertedAccount): Deta
   return { given_by: issuer, given_tenant: tenant, given_subject: subject };
 }
 
-/** Returns the account at an issuer for which an organization gave the authorization. */
+/** Returns the account at an issuer that an organization gave the authorization for. */
 export function givenFor(details: Details): AssertedAccount {
   const { given_tenant: tenant, given_subject: subject } = details;
   return {

@@ -1,32 +1,30 @@
 import type { Grant } from './client.ts';
 import type { Beginning, Holder } from './grant.ts';
 
-/** A grant type, and which clients may use it. */
+/** The rules for a grant type: which clients may use it, and how access begins with it. */
 export interface GrantRules {
   /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
   /**
-   * Whose access begins with this grant. `organization`: access to a person's account that an
-   * organization gave (`GivenAccess`). Null if the grant only continues an access.
+   * How access begins with this grant. `organization` means that an organization gives access to a
+   * person's account (`GivenAccess`). Null if the grant only continues existing access.
    */
   readonly begins: Beginning | null;
   /**
-   * `any`: all clients, including public and unverified ones. `confidential`: only clients that
-   * authenticate. A self-registering client then needs an initial access token.
+   * `any` means all clients, including public and unverified ones. `confidential` means only
+   * clients that authenticate. If such a client registers itself, it needs an initial access token.
    */
   readonly clients: 'any' | 'confidential';
 }
 
-/**
- * Not a grant type, but also a right: an authenticated client may use the introspection endpoint.
- */
+/** A right that is not a grant type: an authenticated client may use the introspection endpoint. */
 export const INTROSPECTION = 'introspection';
 
 /** The grant types that a server offers. */
 export class GrantTypes {
   readonly #rules: ReadonlyMap<string, GrantRules>;
 
-  /** `rules` are in the order in which the server lists the grant types. */
+  /** The server lists the grant types in the order of `rules`. */
   constructor(rules: readonly GrantRules[]) {
     this.#rules = new Map(rules.map((each) => [each.name, each]));
   }
@@ -44,8 +42,8 @@ export class GrantTypes {
   }
 
   /**
-   * Returns the grants that a self-registering client may have. A stranger is a public or
-   * unverified client.
+   * Returns the grants that a client may have if it registers itself. `isStranger` is true for a
+   * public or unverified client.
    */
   registrable(isStranger: boolean): readonly Grant[] {
     return this.names.filter((name) => !isStranger || !this.isConfidential(name));
@@ -56,7 +54,7 @@ export class GrantTypes {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Returns the grants with which access of this holder begins. */
+  /** Returns the grants with which access of this kind of holder begins. */
   beginning(holder: Holder): readonly Grant[] {
     return this.names.filter((name) => this.begin([name], holder));
   }
@@ -66,7 +64,10 @@ export class GrantTypes {
     return this.names.filter((name) => this.#rules.get(name)?.begins === beginning);
   }
 
-  /** Whether access of this holder, or of any holder, can begin with one of these grants. */
+  /**
+   * Whether access can begin with one of these grants. With `holder`, only access of this kind of
+   * holder counts.
+   */
   begin(grants: readonly string[], holder?: Holder): boolean {
     return grants.some((name) => {
       const begins = this.#rules.get(name)?.begins ?? null;

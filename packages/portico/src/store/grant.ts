@@ -1,22 +1,25 @@
 import type { PersonReference } from '../person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
-/** Who has the access: a person, through a client, or the client itself. */
+/** Who has access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** How access begins: by the holder, or because an organization gave it to a person's account. */
+/** How access begins: the holder begins it, or an organization gives it to a person's account. */
 export type Beginning = Holder | 'organization';
 
-/** Returns the features' grants with which such access begins, in addition to those of RFC 6749. */
+/**
+ * Returns the features' grants with which this kind of access begins, in addition to those of RFC
+ * 6749.
+ */
 export type FurtherGrants = (beginning: Beginning) => readonly string[];
 
-/** JSON data that features keep with an authorization, by name. Contains no secret. */
+/** JSON data that features store with an authorization, by name. It must not contain a secret. */
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
- * A person's authorization, and everything issued from it. It is a row in `oauth_families`,
- * together with its code and its current refresh token. All of this is valid only while the row is
- * not revoked, so one write revokes everything.
+ * A person's authorization, and everything issued from it. It is a row in `oauth_families`, with
+ * its code and its current refresh token. All of it is valid only while the row is not revoked. So
+ * one write revokes everything.
  */
 export interface Family {
   readonly id: string;
@@ -25,19 +28,22 @@ export interface Family {
   /** The person's `sub`. */
   readonly subject: string;
   readonly scopes: readonly string[];
-  /** Set when the person consented. A refresh does not change it. */
+  /** Set when the person gives consent. A refresh does not change it. */
   readonly audience: string | null;
   /**
-   * The thumbprint of the key that the code and then the refresh token require (RFC 9449 sections 5
-   * and 10), or null.
+   * The thumbprint of the key that the code and later the refresh token require (RFC 9449 sections
+   * 5 and 10). Null if they require no key.
    */
   readonly thumbprint: string | null;
   /**
-   * Whether earlier refresh tokens worked without that key. If so, a thief may have bound the
-   * family to the key.
+   * Whether earlier refresh tokens of the family worked without the key. If so, a thief may have
+   * bound the family to the key.
    */
   readonly isBoundLate?: boolean;
-  /** Set when the person was asked. A refresh does not change it. Missing for none. */
+  /**
+   * Set when the person gives consent. A refresh does not change it. Missing if there are no
+   * details.
+   */
   readonly details?: Details | undefined;
 }
 
@@ -51,28 +57,30 @@ export interface Authorization {
   readonly clientRedirectUris: readonly string[];
   /** The client's site and logo, as in `Client`. */
   readonly clientLook: ClientLook;
-  /** Whether its code was exchanged for tokens. */
+  /** Whether the authorization's code was exchanged for tokens. */
   readonly redeemed: boolean;
-  /** When tokens were last issued. Null if never. */
+  /** When tokens were last issued, in milliseconds since 1970. Null if none were issued. */
   readonly usedAt: number | null;
-  /** When the person allowed it. */
+  /** When the person allowed the authorization, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
-/** A code or refresh token and what it would grant, read before the server decides about it. */
+/**
+ * A code or refresh token and what it would grant. It is read before the server decides about it.
+ */
 export interface StoredGrant {
   readonly hash: string;
   readonly family: Family;
-  /** Whether it was used before. */
+  /** Whether the code or token was used before. */
   readonly used: boolean;
   readonly expiresAt: number;
 }
 
-/** A code or token that a client presented. */
+/** A code or token that a client sent. */
 export interface OfferedToken {
   /**
-   * The row's id: the token's own, or its family's. Empty for a malformed text; no row has an empty
-   * id.
+   * The id of the row: the token's id, or the id of its family. Empty for a malformed text, because
+   * no row has an empty id.
    */
   readonly id: string;
   readonly hash: string;
@@ -84,42 +92,43 @@ export interface OfferedRefreshToken extends OfferedToken {
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How often tokens had been issued to the family when this was read. */
+  /** How often tokens had been issued to the family when this row was read. */
   readonly generation: number;
 }
 
 /**
- * The response to the last use of a family's refresh token, stored in case the same request comes
- * again (decision 37).
+ * The response to the last use of a family's refresh token. It is stored in case the same request
+ * comes again (decision 37).
  */
 export interface KeptAnswer {
-  /** The response, encrypted with the token that was used. */
+  /** The response, encrypted with the used token. */
   readonly sealed: string;
   /** The generation of the tokens in the response, as in `RefreshToken`. */
   readonly generation: number;
   readonly usedAt: number;
   /**
    * The hash of the current refresh token. This is the token in the response, unless the client has
-   * used that one too.
+   * used that token too.
    */
   readonly currentHash: string;
   /** When the current refresh token expires. */
   readonly expiresAt: number;
 }
 
-/** An authorization code, and the parameters that its exchange must match. */
+/** An authorization code, and the parameters that the token request must match. */
 export interface AuthorizationCode extends StoredGrant {
   /** Null if the code is spent. */
   readonly parameters: CodeParameters | null;
 }
 
 /**
- * What a second use of a code does: it revokes what the first one got, or it is only refused. The
- * latter is for codes that never pass a browser, and that a client may send twice at once.
+ * What happens when a code is used a second time. `revokes`: the server revokes what the first use
+ * got. `refused`: the server only refuses the second use. Use this for codes that never pass
+ * through a browser and that a client may send twice at once.
  */
 export type SecondCodeUse = 'revokes' | 'refused';
 
-/** The parameters that a code's exchange must match, and those that it passes on. */
+/** The parameters that the token request must match, and the parameters for the tokens. */
 export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -133,14 +142,17 @@ export interface NewCode {
 }
 
 /**
- * The result of replacing an authorization's code. `used`: the code was used. `ended`: the
- * authorization has ended, never existed, or does not match the description.
+ * The result of replacing an authorization's code:
+ *
+ * - `replaced`: the new code is valid.
+ * - `used`: the old code was used before.
+ * - `ended`: the authorization has ended, never existed, or does not match the description.
  */
 export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
-  /** Null if the client may not refresh. */
+  /** Null if the client may not use refresh tokens. */
   readonly refreshToken: NewRefreshToken | null;
 }
 
@@ -149,31 +161,34 @@ export interface NewRefreshToken {
   /** The hash of the mark that all refresh tokens of the family share. */
   readonly markHash: string;
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token requires, or null. */
+  /** The thumbprint of the key that the token requires. Null if it requires no key. */
   readonly thumbprint: string | null;
-  /** Whether an earlier refresh token worked without a key. */
+  /** Whether an earlier refresh token of the family worked without a key. */
   readonly isBoundLate?: boolean;
 }
 
 export interface NewAccessToken {
-  /** The id. Ids grow with time, so that new rows are next to each other in the table. */
+  /** The token's id. Ids grow with time, so that new rows are next to each other in the table. */
   readonly id: string;
   readonly hash: string;
   readonly scopes: readonly string[];
   readonly expiresAt: number;
-  /** The thumbprint of the key that the token is bound to, or null. */
+  /** The thumbprint of the key that the token is bound to. Null if it is not bound. */
   readonly thumbprint: string | null;
 }
 
-/** A valid access token with all data that decides what it allows, read in one statement. */
+/**
+ * A valid access token with all data that decides what the token allows. One statement reads all of
+ * it.
+ */
 export interface AccessToken {
   readonly clientId: string;
-  /** The token's authorization. Null for a client-credentials token. */
+  /** The id of the token's authorization. Null for a client-credentials token. */
   readonly familyId: string | null;
   readonly scopes: readonly string[];
   /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
-  /** The client's own profile, or null. */
+  /** The client's own profile. Null if it has none. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
   /** Null for a client-credentials token. */
@@ -182,11 +197,11 @@ export interface AccessToken {
   readonly issuedAt: number;
   readonly expiresAt: number;
   /**
-   * The thumbprint of the key that the caller must prove (RFC 9449). With a key, the token is only
-   * valid with a proof. Without a key, it is only valid without a proof.
+   * The thumbprint of the key that the caller must prove (RFC 9449). A token with a key is valid
+   * only with a proof. A token without a key is valid only without a proof.
    */
   readonly thumbprint: string | null;
-  /** The details of its authorization. Missing for none. */
+  /** The details of the token's authorization. Missing if there are no details. */
   readonly details?: Details | undefined;
 }
 
@@ -194,12 +209,13 @@ export interface AccessToken {
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
-  /** The authorization that it belonged to. */
+  /** The id of the token's authorization. Null for a client-credentials token. */
   readonly familyId: string | null;
 }
 
 /**
- * Why an access token is not valid. An individually revoked token is deleted, and so it is unknown.
+ * Why an access token is not valid. A token that was revoked by itself is deleted, so it is
+ * `unknown`.
  */
 export type Death =
   | 'unknown'
@@ -208,7 +224,8 @@ export type Death =
   | 'authorization revoked'
   /**
    * The client is no longer registered for the grant with which the access began:
-   * `client_credentials` or `authorization_code`. A refresh only renews the tokens of the latter.
+   * `client_credentials` or `authorization_code`. The grant `refresh_token` only renews tokens, so
+   * access never begins with it.
    */
   | 'grant removed';
 
@@ -216,16 +233,16 @@ export type Death =
 export type GrantRefusal =
   /**
    * The code or token was used before. The family is now revoked, including the tokens from the
-   * first use (RFC 6749 4.1.2, RFC 9700 4.14).
+   * first use (RFC 6749 section 4.1.2, RFC 9700 section 4.14).
    */
   | 'used'
   /** The family was already revoked. */
   | 'revoked'
-  /** The code was replaced before it was used. The new code stays valid. */
+  /** The code was replaced before its use. The new code stays valid. */
   | 'replaced'
   /**
-   * The code or token was used before, or the family was revoked. This use revoked nothing, because
-   * another use may have the response to this one.
+   * The code or token was used before, or the family was revoked. The server has revoked nothing,
+   * because it may repeat the response to the other use.
    */
   | 'taken';
 
@@ -235,17 +252,17 @@ export type GrantOutcome =
   | UnsettledGrant;
 
 /**
- * The connection was lost before the store answered, and the store is still unavailable. It is
- * unknown whether the tokens were issued.
+ * The result if the connection was lost before the store answered, and the store is still
+ * unavailable. It is unknown whether the tokens were issued.
  */
 export interface UnsettledGrant {
   readonly issued: null;
   /** The store's error. */
   readonly error: unknown;
   /**
-   * Returns whether the tokens were issued, are the family's latest, and the family still lives.
-   * False means that they never will be issued. Rejects while the store is unavailable. Works while
-   * the rows exist: at least an hour after the request.
+   * Returns true if the tokens were issued and are the family's latest, and the family is still
+   * active. False means that this will never be so. Rejects while the store is unavailable. Works
+   * while the rows exist, which is at least an hour after the request.
    */
   readonly settle: () => Promise<boolean>;
 }

@@ -3,7 +3,10 @@ import { makeRoom } from './make-room.ts';
 
 const BUDGET = { total: 100, ofOneNetwork: 60 };
 
-/** What each network holds, oldest first, in bytes; a key names the network and the request. */
+/**
+ * `held` has the size of each network's items in bytes, oldest first. A key names the network and
+ * the item.
+ */
 async function roomFor(
   newcomer: { readonly network: string; readonly bytes: number },
   held: Readonly<Record<string, readonly number[]>>,

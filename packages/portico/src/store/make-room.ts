@@ -1,17 +1,21 @@
 import type { WaitingBudget } from './requests.ts';
 
-/** A waiting request's share of the budget. */
+/** A waiting request, and its size in bytes. */
 export interface Holding {
   readonly key: string;
   readonly bytes: number;
 }
 
 /**
- * Makes room for another request. Returns the keys to remove, or null if there is no room. `held`
- * is the number of bytes that each network uses. If the network with the most bytes would use more
- * than the newcomer's network, its oldest requests are removed. So a network cannot take another's
- * share, however much it sends. `oldestOf` returns one network's requests, oldest first, as many as
- * may have to be removed.
+ * Makes room for another request. Returns the keys of the requests to remove, or null if there is
+ * no room.
+ *
+ * If the network with the most bytes would use more than the newcomer's network, its oldest
+ * requests are removed. So a network cannot take the share of another network, however much it
+ * sends.
+ *
+ * `held` is the number of bytes that each network uses. `oldestOf` returns one network's requests,
+ * oldest first, as many as may have to be removed.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -14,7 +14,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
   const did: string[] = [];
   const nothing = () => {};
   const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
-  /** How many of a kind are left. */
+  /** How many rows of each kind are left. */
   const left = { families: 250, uses: 150, clients: 101, tokens: 100, events: 700 };
   const take = (kind: keyof typeof left, limit: number) => {
     const taken = Math.min(left[kind], limit);
@@ -72,8 +72,8 @@ describe('while serving', () => {
   const NOW = 1_795_240_016_123;
 
   /**
-   * The store calls of every fiftieth insertion; the access tokens' answers in turn, `null` if the
-   * store is away.
+   * Returns the store calls of every fiftieth insertion. `answers` are the results for access
+   * tokens, one after the other. `null` means that the store is unavailable.
    */
   function serving(
     kinds: Partial<Pick<PruningOptions, 'registrations' | 'singleUses' | 'expiring'>> = {},
@@ -109,7 +109,7 @@ describe('while serving', () => {
       clock: () => NOW,
       log: { debug: nothing, info: nothing, warning, error: nothing },
     });
-    /** As many insertions as cause the next batch. */
+    /** Makes as many insertions as trigger the next batch. */
     async function insertFifty() {
       asked.length = 0;
       for (let count = 1; count < 50; count += 1) expect(pruning.tick()).toBeNull();
@@ -155,7 +155,7 @@ describe('while serving', () => {
     const full = { removed: 100, last: 'm' };
     const living = { removed: 3, last: 'c' };
     const { insertFifty, warnings } = serving({}, [
-      // All of the first batch had expired: that is enough.
+      // All tokens of the first batch had expired, so the second search is not needed.
       full,
       living,
       { removed: 0, last: 'f' },
@@ -163,7 +163,7 @@ describe('while serving', () => {
       { removed: 9, last: null },
       living,
       { removed: 0, last: 'e' },
-      // The store is away, and the reached position is kept.
+      // The store is unavailable. The position of the search stays.
       null,
       living,
       { removed: 0, last: 'h' },
@@ -210,7 +210,7 @@ test('removing everything goes through the table of access tokens from its begin
   });
   const total = { families: 1, consentRequests: 2, clients: 3, accessTokens: 12 };
   expect(await pruning.all((removed) => reports.push(removed))).toEqual(total);
-  // An hour after they expired.
+  // The limit is an hour after they expired.
   expect(expired).toEqual([
     [6_400_000, 100],
     [6_400_000, 100],

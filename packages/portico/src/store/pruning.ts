@@ -9,24 +9,26 @@ export interface PrunedRows {
   readonly families: number;
   /** The number of expired access tokens. */
   readonly accessTokens: number;
-  /** The number of requests without an answer or a sign-in in time. */
+  /** The number of requests that got no answer or sign-in in time. */
   readonly consentRequests: number;
   /**
-   * The number of removed clients: self-registered ones that were not used within a day, or not for
+   * The number of removed clients: self-registered clients that were not used within a day or for
    * ninety days, and document clients that no person allowed.
    */
   readonly clients: number;
 }
 
-/** A feature's rows that are removed after a time. */
+/** A feature's rows that are removed after some time. */
 export interface ExpiringRows {
-  /** The property in `PrunedRows` for their number. The feature declares it there. */
+  /**
+   * The property of `PrunedRows` that counts these rows. The feature declares the property there.
+   */
   readonly kind: keyof PrunedRows;
-  /** The rows' name in the console, such as `audit events`. */
+  /** The name of the rows in the console, such as `audit events`. */
   readonly called: string;
-  /** Which rows are removed. The console prints the name, `that` and this text. */
+  /** Which rows are removed. The console prints the name, then `that`, and then this text. */
   readonly which: string;
-  /** How many rows are removed at a time. */
+  /** The number of rows per batch. */
   readonly batch: number;
   /** Removes at most `limit` rows. Returns how many it removed. */
   readonly remove: (limit: number) => Promise<number>;
@@ -35,24 +37,24 @@ export interface ExpiringRows {
 export interface PruningOptions {
   readonly store: ExpiredRecords;
   /**
-   * Whether there may be clients that no operator registered. Otherwise pruning does not search for
+   * Whether there may be clients that no operator registered. If not, pruning does not search for
    * them.
    */
   readonly registrations: boolean;
-  /** Whether single-use values, such as assertions, are recorded. */
+  /** Whether the server records single-use values, such as assertions. */
   readonly singleUses: () => boolean;
   /** Returns the features' expiring rows. */
   readonly expiring: () => readonly ExpiringRows[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
-  /** The pause between two batches of `all`. Defaults to the last batch's duration. */
+  /** The pause between two batches of `all`. Defaults to as long as the last batch took. */
   readonly pause?: Pause;
 }
 
 /**
- * The rows of each kind per batch, and the insertions between two batches. A batch removes twice as
- * many rows as were added.
+ * The number of rows of each kind per batch. A batch removes twice as many rows as were added since
+ * the last one.
  */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
@@ -61,14 +63,17 @@ const INSERTIONS_PER_BATCH = 50;
  * still be running.
  */
 const MARGIN = 3_600_000;
-/** Sorts before the id of every access token. */
+/** Sorts before the id of every access token, so that the search begins with the first. */
 const FIRST = '';
 
-/** Removes expired rows in small batches. Safe while serving. */
+/** Removes expired rows in small batches. You can run it while the server handles requests. */
 export class Pruning {
   readonly #options: PruningOptions;
   #insertions = 0;
-  /** The last id of the search through the access tokens behind the first ones in the table. */
+  /**
+   * The id where the second search through the access tokens stopped. This search continues after
+   * the first rows of the table.
+   */
   #looked = FIRST;
 
   constructor(options: PruningOptions) {
@@ -76,9 +81,9 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion, and removes a batch after every fiftieth. A batch is larger than the
-   * number of added rows, so the tables shrink. Never rejects: failures are logged and retried
-   * later. Returns null if there is nothing to wait for.
+   * Counts an insertion. After every fiftieth, removes a batch. A batch is larger than the number
+   * of added rows, so the tables shrink. Never rejects: a failure is logged, and a later batch
+   * tries again. Returns null if the caller has nothing to wait for.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -86,7 +91,7 @@ export class Pruning {
   }
 
   /**
-   * Removes everything that has expired, in batches. Pauses between batches so that requests can
+   * Removes everything that has expired, in batches. Pauses between batches, so that requests can
    * use the store. Returns how many rows of each kind it removed. Calls `onBatch` with these
    * numbers after each batch.
    */
@@ -126,9 +131,9 @@ export class Pruning {
     const { store } = this.#options;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Also search behind the first tokens. Otherwise tokens with a longer lifetime, for example
-    // from before a configuration change, would block the removal of later tokens. They could also
-    // fill the first batch, so that it removes fewer tokens than were added.
+    // Also search after the first tokens. If the first tokens have a longer lifetime, for example
+    // from before a configuration change, later tokens may have expired before them. The first
+    // batch alone would then remove fewer tokens than were added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }
@@ -146,7 +151,9 @@ export class Pruning {
     );
   }
 
-  /** Returns one batch function for each kind of row. Each function counts what it removed. */
+  /**
+   * Returns one batch function for each kind of row. Each function counts the rows that it removed.
+   */
   #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
     const { store, expiring } = this.#options;
     let after: string | null = FIRST;

@@ -10,24 +10,24 @@ export interface AuthorizationRequest {
   readonly state: string | null;
   readonly nonce: string | null;
   readonly codeChallenge: string;
-  /** The target API. Null if no audience is configured. */
+  /** The API that the tokens are for. Null if no audience is configured. */
   readonly audience: string | null;
-  /** The thumbprint of the key that the code will require, or null. */
+  /** The thumbprint of the key that the code will require. Null if it will require no key. */
   readonly thumbprint: string | null;
   /**
    * The languages that the client asked for (OpenID Connect Core section 3.1.2.1), if Portico uses
    * them.
    */
   readonly uiLocales?: string | undefined;
-  /** The response mode; missing for the redirect URI's query. */
+  /** The response mode. If it is missing, the mode is `query`. */
   readonly responseMode?: string | undefined;
   /** Whether the client sent the request directly to the server. */
   readonly direct?: true | undefined;
-  /** The parameters that only features read, as the client sent them. Missing for none. */
+  /** The parameters that only features read, as the client sent them. Missing if there are none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An authorization request that a person has seen. The browser has only its id. */
+/** An authorization request that a person has seen. The browser stores only its id. */
 export interface ConsentRequest extends AuthorizationRequest {
   /** SHA-256 of the request id. */
   readonly idHash: string;
@@ -36,17 +36,17 @@ export interface ConsentRequest extends AuthorizationRequest {
   /** The person who saw the request, and the scopes that it showed. */
   readonly asked: AskedPerson;
   /**
-   * The client's name that the person saw. Only for a document client, because its name may change
-   * at any time.
+   * The client's name that the person saw. Only for a document client, because a document may
+   * change its name at any time.
    */
   readonly shownName?: string | undefined;
   /** The scopes that the person could choose. Missing if there was nothing to choose. */
   readonly choices?: ChoosableScopes | undefined;
   /** Null while the request waits for the answer. */
   readonly outcome: ConsentOutcome | null;
-  /** The answer. Missing while the request waits for it. */
+  /** The person's answer. Missing while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
-  /** The details for the authorization. Missing for none. */
+  /** The details for the authorization. Missing if there are no details. */
   readonly details?: Details | undefined;
   readonly expiresAt: number;
 }
@@ -59,28 +59,28 @@ export interface ChoosableScopes {
   readonly added: readonly string[];
 }
 
-/** A person's answer. Used to recognize the same answer if it comes again. */
+/** A person's answer. The server uses it to recognize the same answer if it comes again. */
 export interface ConsentAnswer {
   /**
-   * Whether the person pressed the button that allows. If the person has no permission for any
-   * scope, the outcome is still `denied`.
+   * Whether the person pressed the button that allows access. If the person has no permission for
+   * any scope, the outcome is still `denied`.
    */
   readonly allow: boolean;
   /** When the person answered, in milliseconds since 1970. */
   readonly at: number;
-  /** The authorization that the answer started, or null. */
+  /** The id of the authorization that began with the answer. Null if the answer began none. */
   readonly familyId: string | null;
 }
 
 /**
- * The request's outcome. `void`: it ended without an answer, for example because another person
- * signed in.
+ * The outcome of the request. `void` means that the request ended without an answer, for example
+ * because another person signed in.
  */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
 /**
- * An authorization request that waits for a sign-in. It is too long for a cookie, or came directly
- * from the client.
+ * An authorization request that waits for a sign-in. Either it is too long for a cookie, or the
+ * client sent it directly.
  */
 export interface WaitingRequest {
   /** SHA-256 of the browser's secret, or of the secret in the `request_uri`. */
@@ -88,7 +88,7 @@ export interface WaitingRequest {
   /** The network that the request came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** The request's share of the budget, in bytes. */
+  /** The request's size in the budget, in bytes. */
   readonly bytes: number;
   readonly expiresAt: number;
 }

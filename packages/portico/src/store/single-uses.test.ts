@@ -20,7 +20,7 @@ test('a use is stored by the hash of its kind and value, without removing others
   expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jti'], 2000)).toBe(false);
   expect(did).toEqual(['kept', 'ticked']);
-  // Another kind, another part, and the same characters split differently.
+  // Another kind or another part is another value. So is the same text that is split differently.
   expect(await uses.claim('assertion', ['client', 'jti'], 3000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jtj'], 4000)).toBe(true);
   expect(await uses.claim('proof', ['clientj', 'ti'], 5000)).toBe(true);

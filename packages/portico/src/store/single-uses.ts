@@ -8,7 +8,10 @@ import type { SingleUseRecords } from './sql/single-uses.ts';
  */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
-/** Single-use values across all processes: a signed text, identified by its `jti`, or a form. */
+/**
+ * Values that can be used once across all processes: a signed text, identified by its `jti`, or a
+ * form.
+ */
 export class SingleUses {
   readonly #records: SingleUseRecords;
   readonly #pruning: Pruning;
@@ -20,8 +23,8 @@ export class SingleUses {
 
   /**
    * Records a use, and returns whether it is the first one. `of` identifies the value within its
-   * kind until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. The value
-   * may then still be unused.
+   * kind, until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. In that
+   * case, the value may still be unused.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

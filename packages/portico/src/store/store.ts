@@ -21,7 +21,7 @@ import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 /**
  * The authorization server's store, with one class per kind of record. Each method is atomic, and
  * returns only after its effect is durable. If a refusal has a lasting effect, such as a spent code
- * or a revoked family, the method returns it. A method that throws has changed nothing.
+ * or a revoked family, the method returns the refusal. A method that throws has changed nothing.
  */
 export class Store {
   readonly clients: ClientRecords;

@@ -8,9 +8,9 @@ export type WrittenStore = Pick<Database, 'dialect' | 'execute'> &
   Partial<Pick<Database, 'transaction'>>;
 
 /**
- * Rejects if the store is not writable. Its tables must exist. An embedded engine reports a full
- * disk only at a commit, so this writes and removes a row. A database server reports a full disk
- * itself, and a real write would wait for its standbys.
+ * Rejects if the store is not writable. The store's tables must exist. An embedded engine reports a
+ * full disk only at a commit, so this function writes and removes a row there. A database server
+ * reports a full disk itself, and a real write would wait for its standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
   if (!getDialect(database).isEmbedded || database.transaction === undefined)

@@ -3,8 +3,8 @@ import type { UserInterface } from '../person.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
 /**
- * The claims that each scope releases (OpenID Connect Core section 5.4). Every other claim is
- * dropped, unless a configured scope names it.
+ * The claims that each scope releases (OpenID Connect Core section 5.4). Other claims are dropped,
+ * unless a configured scope names them.
  */
 const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   profile: [
@@ -29,8 +29,8 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Claims that only the server may set in a token or response, because readers rely on them. They
- * come from RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
+ * Claims that only the server may set in a token or response, because readers trust them. They come
+ * from RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
  * specifications.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
@@ -57,8 +57,8 @@ export function claimNameProblem(name: string): string | null {
 }
 
 /**
- * Returns the claims that the scopes release, in scope order. For each scope, the OpenID Connect
- * claims come before the configured ones.
+ * Returns the claims that the scopes release, in the order of the scopes. For each scope, the
+ * claims of OpenID Connect come before the configured ones.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -72,8 +72,10 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 
 /**
  * Adds claims about a person to those from `getProfile()`. It never replaces a claim from
- * `getProfile()`. A claim is dropped if no scope releases it, neither in OpenID Connect Core
- * section 5.4 nor in the `claims` of `oauth_server:scopes`. The log reports each dropped claim
+ * `getProfile()`.
+ *
+ * A claim is dropped unless a scope releases it: a scope from OpenID Connect Core section 5.4, or a
+ * scope with the claim in its `claims` in `oauth_server:scopes`. The log reports each dropped claim
  * once.
  */
 export type ClaimsMapper = (
@@ -81,8 +83,8 @@ export type ClaimsMapper = (
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * Collects the claims about a person that the granted scopes release. The profile takes precedence
- * over claims from the host's mapper.
+ * Collects the claims about a person that the granted scopes release. If the profile and the host's
+ * mapper have the same claim, the profile's value is used.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;
@@ -126,7 +128,7 @@ export class Claims {
     }
   }
 
-  /** Warns once per claim, up to a maximum number of claims. */
+  /** Warns once for each claim, up to a maximum number of claims. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -137,8 +139,8 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * Whether all text in the value is well-formed Unicode. JSON readers handle half a surrogate pair
- * differently: some reject the whole text, others make two people's values equal.
+ * Whether all text in the value is well-formed Unicode. JSON readers treat half of a surrogate pair
+ * differently: some reject the whole text, and others make the values of two people equal.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

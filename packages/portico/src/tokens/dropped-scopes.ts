@@ -11,15 +11,15 @@ export interface UngrantableScope {
   readonly client: Client;
   /** The scopes that the server offers. */
   readonly catalog: ScopeCatalog;
-  /** The scopes among them that can be granted for the requested resource. */
+  /** Those scopes of `catalog` that can be granted for the requested resource. */
   readonly grantable: ScopeCatalog;
-  /** Whether the client asks for a token for itself, without a person. */
+  /** Whether the client asks for a token for itself, and not for a person. */
   readonly forItself: boolean;
 }
 
 /**
- * Whether the server drops this scope from the request. Otherwise it refuses the request. If no
- * scope would remain, it always refuses.
+ * Whether the server drops this scope from the request. If not, it refuses the request. If no scope
+ * would remain, the server always refuses the request.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
@@ -32,7 +32,8 @@ interface OfferedScopes {
 }
 
 /**
- * Decides which scopes are dropped from requests, by the server's own rule and the features' rules.
+ * Decides which scopes are dropped from requests. Applies the server's own rule and the features'
+ * rules.
  */
 export class DroppedScopes {
   readonly #catalog: ScopeCatalog;
@@ -61,8 +62,8 @@ export class DroppedScopes {
 
 /**
  * Whether the scope is offered to other clients or for other resources, but not to this client,
- * which no operator registered. Such clients request every scope that metadata lists or recently
- * listed. This includes `openid`, which metadata does not list while there is no key.
+ * which no operator registered. Clients like this request every scope that metadata lists or has
+ * recently listed. This includes `openid`, which metadata leaves out while the server has no key.
  */
 function isOfferedToOthers({
   name,

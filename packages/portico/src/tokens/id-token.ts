@@ -6,13 +6,13 @@ export interface IdTokenContents {
   readonly issuer: string;
   readonly subject: string;
   readonly clientId: string;
-  /** The time of issue in milliseconds since 1970. */
+  /** When the token is issued, in milliseconds since 1970. */
   readonly issuedAt: number;
-  /** Lifetime in seconds. */
+  /** The token's lifetime in seconds. */
   readonly lifetime: number;
   /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
-  /** The access token that is issued with it. */
+  /** The access token that is issued with the ID token. */
   readonly accessToken: string;
   /** The claims about the person that the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;

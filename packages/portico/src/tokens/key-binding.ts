@@ -3,25 +3,26 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ClientMetadata } from '../store/client.ts';
 
 /**
- * Binds access tokens to a client's key (RFC 7800), so that they cannot be used without it. A
- * server feature provides it. Null if tokens are not bound.
+ * Binds access tokens to a client's key (RFC 7800), so that they cannot be used without the key. A
+ * server feature provides this. Where a field has this type or null, null means that tokens are not
+ * bound.
  */
 export interface KeyBinding {
-  /** What protected resources say about bound tokens. */
+  /** Describes bound tokens in metadata and challenges. */
   readonly offer: BindingOffer;
   /** The authorization request parameter that names the key for the code. */
   readonly parameter: string;
   /** The scopes that require a bound token. */
   readonly scopes: ReadonlySet<string>;
   /**
-   * Returns the key that a request to this server URL proves, before the client is known. Returns
-   * null for a request without a proof. Writes nothing. Throws a KeyProofError if the proof is not
-   * valid.
+   * Returns the key that a request to this server URL proves. The client is not known yet. Returns
+   * null for a request without a proof. Writes nothing to the store. Throws a KeyProofError if the
+   * proof is not valid.
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
   /**
-   * Returns why a resource refuses a valid bound token, or null if the request proves the key.
-   * `asked` returns the request.
+   * Returns why a resource refuses a valid bound token, or null if the request proves the token's
+   * key. `asked` returns the request.
    */
   refusal(
     asked: (() => Request) | undefined,
@@ -36,37 +37,38 @@ export interface KeyBinding {
 export interface ProvedKey {
   /** The key's JWK thumbprint (RFC 7638) with SHA-256. */
   readonly thumbprint: string;
-  /** Throws a KeyProofError if this client may not prove the key this way. */
+  /** Throws a KeyProofError if this client may not prove the key in this way. */
   requireFor(client: ClientMetadata): void;
   /**
    * Permanently records that the proof was used. Further calls have no effect. Throws a
-   * KeyProofError if the proof was used before. It writes to the store, so call it only for a
-   * request that presents a credential: anyone can send a public client's id. Call it before
-   * anything is issued, spent or ended.
+   * KeyProofError if the proof was used before.
+   *
+   * Call this before anything is issued, spent or ended. It writes to the store, so call it only
+   * for a request that presents a credential: anyone can send a public client's id.
    */
   claim(): Promise<void>;
   /**
-   * Returns the response header fields. Call it before anything is issued, so that nothing can fail
-   * afterwards.
+   * Returns the response header fields. Call this before anything is issued, because no step may
+   * fail after that.
    */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What is known about a presented token. */
+/** A presented token, as far as the key binding needs to know it. */
 export interface BoundToken {
   readonly thumbprint: string | null;
-  /** The client's own profile, not the server's, or null. */
+  /** The client's own profile, not the server's. Null if the client has no profile. */
   readonly clientProfile: string | null;
 }
 
 /** Why a valid bound token is refused. */
 export interface ProofRefusal {
   readonly code: BearerErrorCode;
-  /** The response's message. Default: the message for this code. */
+  /** The message in the response. Default: the message for this code. */
   readonly message?: string;
   /** Only for the log. */
   readonly detail: string;
-  /** What the response says about the next proof. Null for nothing. */
+  /** The information about the next proof in the response. Null if there is nothing to say. */
   readonly answer: string | null;
 }
 

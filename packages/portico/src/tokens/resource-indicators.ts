@@ -3,25 +3,28 @@ import { quotedUri } from '../quoting.ts';
 import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /**
- * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for none (null). The
- * server issues tokens for one API, `oauth_server:audience`, and for the resources that features
- * configure.
+ * Resource indicators (RFC 8707). Each grant is for exactly one resource, or for no resource
+ * (null). The server issues tokens for one API, `oauth_server:audience`, and for the resources that
+ * features configure.
  */
 
 /** A resource that tokens can be for. */
 export interface ResourceDescription {
-  /** The resource indicator (RFC 8707 section 2). Compared character by character. */
+  /** The resource indicator (RFC 8707 section 2). It is compared character by character. */
   readonly resource: string;
   /** The scopes that clients can request for it, in addition to the identity scopes. */
   readonly scopes: readonly string[];
-  /** Its name for people. Null without a name. */
+  /** The resource's name for people. Null if it has no name. */
   readonly label: string | null;
   /**
-   * The URL where the server publishes its metadata (RFC 9728 section 3). Null if the server does
-   * not publish them.
+   * The URL where the server publishes the resource's metadata (RFC 9728 section 3). Null if the
+   * server does not publish this metadata.
    */
   readonly metadataUrl: string | null;
-  /** Whether a refusal there names its metadata in a challenge (RFC 9728 section 5.1). */
+  /**
+   * Whether the resource's challenges link to its metadata when it refuses a request (RFC 9728
+   * section 5.1).
+   */
   readonly challenge: boolean;
 }
 
@@ -33,10 +36,10 @@ export class Resources {
   readonly #catalog: ScopeCatalog;
   /** The scopes of each configured resource. */
   readonly #catalogs: ReadonlyMap<string | null, ScopeCatalog>;
-  /** The scopes about the person, which every resource has. */
+  /** The scopes about a person. Every resource has them. */
   readonly #identityScopes: ScopeCatalog;
 
-  /** `audience` is the resource of requests that name none, or null. */
+  /** `audience` is the resource for requests that name no resource. It can be null. */
   constructor(audience: string | null, catalog: ScopeCatalog, all: readonly ResourceDescription[]) {
     this.all = all;
     this.#audience = audience;
@@ -55,8 +58,8 @@ export class Resources {
   }
 
   /**
-   * Returns the scopes that can be granted for this audience, or without one. Scopes of a resource
-   * can only be granted for it.
+   * Returns the scopes that can be granted for this audience. Null means a grant without an
+   * audience. The scopes of a resource can be granted only for that resource.
    */
   scopesOf(audience: string | null): ScopeCatalog {
     if (this.all.length === 0) return this.#catalog;
@@ -73,7 +76,7 @@ export class Resources {
   }
 
   /**
-   * Returns the audience for a new grant: the named resource, or the default one. Throws
+   * Returns the audience for a new grant: the named resource, or the default. Throws
    * `invalid_target` for any other resource.
    */
   require(resource: string | undefined): string | null {
@@ -86,7 +89,7 @@ export class Resources {
     return named === null ? requireAudience(resource, this.#audience) : named.audience;
   }
 
-  /** Returns why a grant for this audience is not valid any more, or null. */
+  /** Returns why a grant for this audience is no longer valid. Returns null if it is valid. */
   grantRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -95,7 +98,9 @@ export class Resources {
       : `the grant was made for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why a token for this audience is not valid on this server, or null. */
+  /**
+   * Returns why a token for this audience is not valid on this server. Returns null if it is valid.
+   */
   tokenRefusal(audience: string | null): string | null {
     if (this.#isKnown(audience)) return null;
     const [granted, here] = [quotedAudience(audience), quotedAudience(this.#audience)];
@@ -104,7 +109,10 @@ export class Resources {
       : `the token was granted for ${granted}, which is not in oauth_server:resources`;
   }
 
-  /** Returns why a token for `audience` is not valid at the resource `here`, or null. */
+  /**
+   * Returns why a token for `audience` is not valid at the resource `here`. Returns null if it is
+   * valid.
+   */
   tokenRefusalAt(here: string | null, audience: string | null): string | null {
     if (audience === here || this.all.length === 0) return this.tokenRefusal(audience);
     return (
@@ -121,7 +129,7 @@ export class Resources {
 const NO_SCOPES: ScopeCatalog = new Map();
 
 /**
- * Returns the requested resource for the log if it differs from this audience. Otherwise returns
+ * Returns the requested resource, for the log, if it differs from this audience. Otherwise returns
  * null.
  */
 export function otherResource(
@@ -132,7 +140,7 @@ export function otherResource(
 }
 
 /**
- * Returns the audience for a new grant, which is the configured one. Throws `invalid_target` if the
+ * Returns the audience for a new grant: the configured audience. Throws `invalid_target` if the
  * request names another resource.
  */
 export function requireAudience(
@@ -154,14 +162,14 @@ function notIssuedFor(detail: string): OAuthError {
   );
 }
 
-/** Returns an audience for the log. */
+/** Returns an audience as text for the log. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
 }
 
 /**
- * Returns the URL of a resource's metadata. Its well-known part comes before the resource's path
- * (RFC 9728 section 3.1).
+ * Returns the URL of a resource's metadata. The well-known part of the URL comes before the
+ * resource's path (RFC 9728 section 3.1).
  */
 export function getMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);

@@ -15,8 +15,8 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 
 /**
  * The scope with which clients ask for a refresh token (OpenID Connect Core section 11). In
- * Portico, the client's registered grants decide that. So the scope is always accepted and has no
- * effect.
+ * Portico, the client's registered grants decide whether it gets one. So the server always accepts
+ * this scope, and the scope has no effect.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
@@ -36,19 +36,22 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** What the scope allows, in words for the person who is asked. */
+  /** Describes what the scope allows, for the person who gives consent. */
   readonly label: string;
-  /** A longer explanation for the person who is asked. Null if the label says everything. */
+  /** A longer explanation for the person who gives consent. Null if the label says everything. */
   readonly description: string | null;
   /** The permission that the person must have. Null for the identity scopes. */
   readonly permission: string | null;
-  /** Claims that the scope releases in addition to the OpenID Connect claims. Absent for none. */
+  /**
+   * Claims that the scope releases in addition to the OpenID Connect claims. Absent if there are
+   * none.
+   */
   readonly claims?: readonly string[];
 }
 
 /** A heading in lists of scopes. */
 export interface ScopeHeading {
-  /** The heading's name in view data. */
+  /** The heading's name in the data for views. */
   readonly group: string;
   /** The message key of the heading's text. */
   readonly title: MessageKey;
@@ -57,8 +60,8 @@ export interface ScopeHeading {
 }
 
 /**
- * Returns the message key of a scope's label. Your language files translate the label under this
- * key.
+ * Returns the message key of a scope's label. Translate the label under this key in your language
+ * files.
  */
 export const scopeLabel = (name: string): string => `scope.${name}.label`;
 
@@ -86,12 +89,12 @@ export function getSpeakingOptions({
   return { languages, own };
 }
 
-/** Every scope on this server by name: the identity scopes and the configured ones. */
+/** Every scope of this server, by name: the identity scopes and the configured scopes. */
 export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
 /**
- * `oauth_server:scopes`, by scope name. A value is a label or an object with settings. By default,
- * the permission has the scope's name.
+ * `oauth_server:scopes`, by scope name. A value is a label, or an object with settings. By default,
+ * the permission has the same name as the scope.
  */
 export type ConfiguredScopes = Readonly<
   Record<
@@ -161,24 +164,24 @@ export interface ScopeChoice {
   /** The scopes for a request without `scope`. Default: all available scopes. */
   readonly omitted?: readonly string[];
   /**
-   * The scope to grant instead of offered scopes that are not available to this client. Without it,
-   * such scopes are refused.
+   * The scope to grant in place of offered scopes that are not available to this client. If this is
+   * absent, those scopes are refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
   /**
-   * Whether to drop a scope that is not available. Otherwise the request is refused. Default: no
+   * Whether to drop a scope that is not available. If not, the request is refused. By default, no
    * scope is dropped.
    */
   readonly isDropped?: (name: string) => boolean;
-  /** The `error_description` if the request asks for other scopes or no scope. */
+  /** The `error_description` if the request asks for unavailable scopes, or for no scope. */
   readonly refusal: string;
-  /** For the log: why other scopes are not available. */
+  /** Why the unavailable scopes are not available, for the log. */
   readonly detail: string;
 }
 
 /**
  * Returns the scopes that the parameter `scope` requests. Throws `invalid_scope` if no scope is
- * left, or if one is neither available, replaced nor dropped.
+ * left, or if a scope is not available and is neither replaced nor dropped.
  */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
   const { available, omitted = available, inPlace, isDropped, refusal, detail } = choice;
@@ -230,8 +233,8 @@ export function scopesInForce(
 }
 
 /**
- * Returns the offered scopes among `names` that need no permission, or whose permission the person
- * has now.
+ * Returns those of the scopes in `names` that are offered, and that need no permission or whose
+ * permission the person has now.
  */
 export async function scopesHeldBy(
   host: CompleteHost,
@@ -257,7 +260,7 @@ export async function scopesHeldBy(
   return denied.length === 0 ? offered : offered.filter((name) => !denied.includes(name));
 }
 
-/** A scope that needs a permission. */
+/** A requested scope that needs a permission. */
 interface Asked {
   readonly name: string;
   readonly permission: string;

@@ -2,17 +2,16 @@ import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
- * The formats of issued tokens and codes. Each begins with its row's id and ends with a secret that
- * has 256 random bits. Dots separate the parts.
+ * The formats of issued tokens and codes. Each begins with the id of its row, and ends with a
+ * secret of 256 random bits. Dots separate the parts.
  *
- * | access token | `<id>.<secret>` |
- * | code | `<family id>.<secret>` |
- * | refresh token | `<family id>.<mark>.<secret>` |
+ * | access token | `<id>.<secret>` | | code | `<family id>.<secret>` | | refresh token |
+ * `<family id>.<mark>.<secret>` |
  */
 
 /**
- * Returns a new access token. The id reveals when the token was issued, which its holder already
- * knows from `expires_in`.
+ * Returns a new access token. The id reveals when the token was issued. The token's owner knows
+ * this already from `expires_in`.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
@@ -24,7 +23,7 @@ export function newCode(familyId: string): string {
 }
 
 /**
- * Returns a new refresh token. The mark is a secret that only the family's refresh tokens contain.
+ * Returns a new refresh token. The mark is a secret that all refresh tokens of one family contain.
  * It identifies a used token (decision 8).
  */
 export function newRefreshToken(familyId: string, mark: string): string {
@@ -32,19 +31,20 @@ export function newRefreshToken(familyId: string, mark: string): string {
 }
 
 /**
- * Only text in this format reaches the store, because some database engines reject certain text.
+ * Matches the text that may reach the store. Other text does not, because some database engines
+ * reject certain text.
  */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
-/** The text after the mark does not matter, because the whole token is hashed. */
+/** The pattern does not check the text after the mark, because the whole token is hashed. */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 
-/** Returns the values by which the store finds an access token or a code. */
+/** Returns the values with which the store finds an access token or a code. */
 export function parseToken(token: string): OfferedToken {
   return { id: ID_AND_SECRET.exec(token)?.[1] ?? '', hash: tokenHash(token) };
 }
 
 /**
- * Returns the values by which the store finds a refresh token, and the token's mark. The mark is
+ * Returns the values with which the store finds a refresh token, and the token's mark. The mark is
  * null for a malformed token.
  */
 export function parseRefreshToken(token: string): {

@@ -1,16 +1,16 @@
-/** The maximum length of a header or a parameter, in characters. The rest is ignored. */
+/** The maximum length of a header or a parameter, in characters. Portico ignores the rest. */
 const LONGEST = 500;
-/** The maximum number of languages in a request. The rest is ignored. */
+/** The maximum number of languages in a request. Portico ignores the rest. */
 const MOST = 20;
 /**
- * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 needs 35. A look-up's time
- * grows with the square of the tag's parts.
+ * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 requires 35. The limit is
+ * needed because the time for a look-up grows with the square of the number of parts.
  */
 const LONGEST_TAG = 100;
 
 /**
- * Returns the languages in `Accept-Language`, most wanted first (RFC 9110 section 12.5.4). Leaves
- * out invalid tags.
+ * Returns the languages in `Accept-Language`, the most wanted first (RFC 9110 section 12.5.4).
+ * Leaves out invalid tags.
  */
 export function acceptedLanguages(header: string | null): readonly string[] {
   const ranges = (header ?? '').slice(0, LONGEST).split(',', MOST);
@@ -26,17 +26,17 @@ export function acceptedLanguages(header: string | null): readonly string[] {
 }
 
 /**
- * Returns the languages in `ui_locales`, most wanted first (OpenID Connect Core section 3.1.2.1).
- * Leaves out invalid tags.
+ * Returns the languages in `ui_locales`, the most wanted first (OpenID Connect Core section
+ * 3.1.2.1). Leaves out invalid tags.
  */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
   return tags.slice(0, MOST).flatMap((each) => canonicalTag(each) ?? []);
 }
 
 /**
- * Returns the tag as BCP 47 writes it: `de-AT`. Null for an invalid or too long tag. For some
- * unusual tags with replaced parts (`rt-lojban-stre9`), `Intl` returns a form that a second call
- * changes again. Those count as invalid.
+ * Returns the tag in the form of BCP 47: `de-AT`. Returns null for an invalid tag, and for a tag
+ * that is too long. For some unusual tags with replaced parts (`rt-lojban-stre9`), `Intl` returns a
+ * form that a second call changes again. Those tags count as invalid.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,9 +49,14 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * Returns the first of these languages that is available: exactly, or a wider one (RFC 4647 section
- * 3.4), or one with the same language and script. So `zh-CN` finds `zh-Hans`, but `zh-TW` does not.
- * All tags are in canonical form. Null if none of them is available.
+ * Returns the available language for the first wanted language that has one. Returns null if none
+ * has one. All tags must be in canonical form.
+ *
+ * A wanted language has an available one in these cases:
+ *
+ * - The same language is available, or a wider one (RFC 4647 section 3.4).
+ * - A language with the same language and script is available. So `zh-CN` finds `zh-Hans`, but
+ *   `zh-TW` does not.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
   for (const tag of wanted) {
@@ -63,7 +68,7 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
   return null;
 }
 
-/** Returns the tag and its wider forms without the last parts: `zh-Hans-CN`, `zh-Hans`, `zh`. */
+/** Returns the tag and its wider forms, each with one part less: `zh-Hans-CN`, `zh-Hans`, `zh`. */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');
   return parts
@@ -71,18 +76,20 @@ export function widened(tag: string): readonly string[] {
     .filter((each) => !/-[^-]$/.test(each));
 }
 
-/** Returns the language and script, even if the tag does not contain the script. */
+/**
+ * Returns the language and script of a tag. If the tag contains no script, returns the usual one.
+ */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }
 
-/** Returns a language's writing direction. */
+/** Returns the direction in which a language is written. */
 export function getDirection(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 
-/** The scripts in use today that are written from right to left (ISO 15924 codes). */
+/** The scripts in use today that are written from right to left, as ISO 15924 codes. */
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set([
   'Arab',
   'Hebr',

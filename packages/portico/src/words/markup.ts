@@ -1,6 +1,6 @@
 /**
- * A piece of HTML in which every text is escaped. Only `tag()` creates it, so a text from a request
- * is never treated as HTML.
+ * A piece of HTML in which every text is escaped. Only `tag()` creates one. So a text from a
+ * request never becomes HTML.
  */
 export class Markup {
   readonly #html: string;
@@ -9,7 +9,7 @@ export class Markup {
     this.#html = html;
   }
 
-  /** See `tag()`. */
+  /** Creates an element. See `tag()`. */
   static element(name: ElementName, content: Content, attributes: Attributes): Markup {
     const shown = Object.entries(attributes).map(
       ([key, value]) => ` ${key}="${escapeHtml(value)}"`,
@@ -18,7 +18,7 @@ export class Markup {
     return new Markup(VOID.has(name) ? start : `${start}${Markup.htmlOf(content)}</${name}>`);
   }
 
-  /** Escapes text. */
+  /** Returns the content as HTML. Escapes text. */
   static htmlOf(content: Content): string {
     if (typeof content === 'string') return escapeHtml(content);
     return content instanceof Markup
@@ -27,7 +27,7 @@ export class Markup {
   }
 }
 
-/** An element's content: text, which is escaped, an element, or a list of both. */
+/** The content of an element: a text, an element, or a list of both. Texts are escaped. */
 export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
@@ -46,7 +46,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', '
 
 /**
  * Creates an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
- * attributes. Throws for an element or attribute that the types do not list, because the compiler
+ * attributes. Throws for an element or attribute that is not in the types, because the compiler
  * does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {

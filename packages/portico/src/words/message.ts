@@ -4,7 +4,7 @@
  */
 export type Message = string | PluralForms;
 
-/** The texts for the categories of `Intl.PluralRules`. Missing categories use `other`. */
+/** The texts for the categories of `Intl.PluralRules`. A missing category uses `other`. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
   readonly other: string;
 };
@@ -12,17 +12,20 @@ export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>
 /** Messages by key. */
 export type Catalog = Readonly<Record<string, Message>>;
 
-/** A placeholder's value. Numbers, dates (in UTC) and lists are formatted for the language. */
+/**
+ * A placeholder's value. Numbers, dates (in UTC) and lists are formatted in the way of the
+ * language.
+ */
 export type MessageValue = string | number | Date | readonly string[];
 
-/** A message's values by placeholder name. */
+/** The values for a message, by placeholder name. */
 export type MessageValues = Readonly<Record<string, MessageValue>>;
 
 export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few', 'many', 'other'];
 
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
-/** Returns alternating texts and placeholder names. Begins and ends with a text. */
+/** Returns texts and placeholder names in turn. The first and the last are texts. */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);
 }
@@ -38,7 +41,7 @@ export function getForms(message: Message): readonly string[] {
 }
 
 /**
- * Returns the message's text. If it has several plural forms, returns the one for the number
+ * Returns the message's text. If the message has plural forms, returns the form for the number
  * `count`.
  */
 export function textFor(

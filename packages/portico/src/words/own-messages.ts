@@ -10,18 +10,18 @@ import {
   type Message,
 } from './message.ts';
 
-/** The messages in an application's files, and their problems. */
+/** The messages in the files of an application, and the problems of these files. */
 export interface OwnMessages {
   /** The messages by language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** The problems. Each one's key is the file. */
+  /** The problems. The key of each problem is the file. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
 const SUFFIX = '.json';
 
 /**
- * Reads a folder's `<tag>.json` files and compares them with the known messages. Returns no
+ * Reads the files `<tag>.json` in a folder, and compares them with the known messages. Returns no
  * messages if the folder does not exist.
  */
 export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
@@ -58,7 +58,7 @@ function listFiles(folder: string): readonly string[] {
   }
 }
 
-/** Returns a file's messages, or why it cannot be read. */
+/** Returns the messages in a file. If the file cannot be read, returns the reason. */
 function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   try {
     const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -68,7 +68,10 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-/** Returns the messages' problems. Each begins with the message's key. Messages may be missing. */
+/**
+ * Returns the problems of messages. Each problem begins with the message's key. A missing message
+ * is not a problem.
+ */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,
   known: Catalog,
@@ -95,7 +98,7 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/** Returns problems with placeholders. A plural form may leave out the number. */
+/** Returns the problems of placeholders. A plural form may leave out the number. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));
   const whole = typeof message === 'string' ? message : message.other;

@@ -10,7 +10,10 @@ import {
   type MessageValues,
 } from './message.ts';
 
-/** The page texts in one language. You can call its functions without the object. */
+/**
+ * The page texts in one language. You can call its functions without the object, for example after
+ * destructuring.
+ */
 export interface Words {
   /** The language's tag (BCP 47), such as `zh-Hans`. */
   readonly locale: string;
@@ -18,16 +21,16 @@ export interface Words {
   readonly direction: 'ltr' | 'rtl';
   /**
    * Returns a message as text, without escaping:
-   * `<%= it.t('consent.title', { client: it.clientName }) %>`. A number `count` chooses the plural
-   * form. In a right-to-left language, each inserted text is isolated, as with `<bdi>`. Throws for
-   * an unknown key, and for a placeholder without a value.
+   * `<%= it.t('consent.title', { client: it.clientName }) %>`. If a value is the number `count`, it
+   * chooses the plural form. In a right-to-left language, each inserted text is isolated, as with
+   * `<bdi>`. Throws for an unknown key, and for a placeholder without a value.
    */
   readonly t: (key: string, values?: MessageValues) => string;
   /**
-   * Returns a message as HTML, for `<%~ %>`. Escapes the message and every value, except for
-   * elements from `tag()`:
+   * Returns a message as HTML, for `<%~ %>`. Escapes the message and every value, but not elements
+   * from `tag()`:
    * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server }) %>`. Throws
-   * like `t`.
+   * for an unknown key, and for a placeholder without a value.
    */
   readonly markup: (
     key: string,
@@ -37,7 +40,7 @@ export interface Words {
   readonly tag: typeof tag;
 }
 
-/** A message key with values, to be shown in the reader's language. */
+/** A message key with values. It is shown in the reader's language. */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;
@@ -57,20 +60,20 @@ export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
 
-/** Returns the text in this language. */
+/** Returns a text in this language. */
 export function told({ t }: Words, text: Text): string {
   return typeof text === 'string' ? text : t(text.key, text.values);
 }
 
-/** One language's messages, and the locale whose rules they follow. */
+/** The messages of one language, and the locale whose rules they follow. */
 export interface Messages {
   readonly locale: string;
   readonly catalog: Catalog;
 }
 
 /**
- * Creates the texts for a language. Messages that are missing in the first catalog come from the
- * next ones, and finally from English.
+ * Creates the texts of a language. If the first catalog has no text for a message, the text comes
+ * from the next one, and finally from English.
  */
 export function createWords(
   locale: string,
@@ -82,7 +85,7 @@ export function createWords(
   const isolated =
     direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
-  /** Returns the parts of the text. Every second part is the result of `insert`. */
+  /** Returns the parts of a text. Every second part is a result of `insert`. */
   function written<Value>(
     key: string,
     values: Readonly<Record<string, Value>>,
@@ -91,8 +94,7 @@ export function createWords(
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // Use the application's own texts literally. They have no placeholders, even if they contain
-    // braces.
+    // Use the application's own text literally. It has no placeholders, even if it contains braces.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined)
@@ -129,7 +131,10 @@ export function createWords(
   };
 }
 
-/** Whether the value is HTML content. A list of plain texts is not: it is formatted as a list. */
+/**
+ * Whether the value is HTML content. A list of plain texts is not HTML content, because it is
+ * formatted as a list.
+ */
 function isContent(value: MessageValue | Content): value is Content {
   return (
     value instanceof Markup ||
@@ -137,7 +142,5 @@ function isContent(value: MessageValue | Content): value is Content {
   );
 }
 
-/**
- * English, the language of logs. Also the language of pages if `oauth_server:languages` is not set.
- */
+/** English. This is the language of logs, and of pages if `oauth_server:languages` is not set. */
 export const ENGLISH_WORDS: Words = createWords('en', []);

@@ -36,7 +36,7 @@ interface Options {
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];
-  /** Fields of clients' metadata that features add. */
+  /** Fields that features add to the metadata of clients. */
   readonly fields: readonly MetadataField[];
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: readonly string[];

@@ -78,7 +78,7 @@ function describe(client: Client, demands: readonly ClientDemand[]): string {
 }
 
 /**
- * Returns the client's name. If a stranger may have chosen it, the name is in quotes, without
+ * Returns the client's name. If a stranger may have chosen the name, it is in quotes, and without
  * characters that move a terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
@@ -107,7 +107,7 @@ function describeKeys({ keys }: Client): readonly string[] {
   return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }
 
-/** Describes an open rotation, during which the previous secret is still accepted. */
+/** Describes a rotation that is still open: the server still accepts the previous secret. */
 function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];

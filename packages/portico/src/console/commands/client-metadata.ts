@@ -3,8 +3,7 @@ import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
 /**
- * Returns a client with the field names of RFC 7591 section 2, as the commands print it with
- * `--json`.
+ * Returns a client with the field names of RFC 7591 section 2. Commands print this with `--json`.
  */
 export function clientMetadata(
   client: ShownClient['client'],
@@ -17,7 +16,7 @@ export function clientMetadata(
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
-    // Without this field, the algorithm is RS256 (OpenID Connect Dynamic Client Registration
+    // If this field is missing, the algorithm is RS256 (OpenID Connect Dynamic Client Registration
     // section 2).
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}

@@ -6,17 +6,20 @@ import { RegistrationError } from '../../errors.ts';
 
 /** Reads options that several client commands share. */
 
-/** Collects the values of a repeatable option. */
+/** Collects the values of an option that can be repeated. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
-/** Collects the comma-separated values of a repeatable option. */
+/**
+ * Collects the values of an option that can be repeated. Each value may contain several, separated
+ * by commas.
+ */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/** Warns about attacks that remain possible with a scheme from `--allow-scheme`. */
+/** Warns about attacks that are possible with a scheme from `--allow-scheme`. */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -29,7 +32,7 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Reads `--logo`, which is a file or a URL. A URL is fetched once. Throws a RegistrationError if
+ * Reads `--logo`, which names a file or a URL. A URL is fetched once. Throws a RegistrationError if
  * the file cannot be read.
  */
 export async function namedLogo(
@@ -71,18 +74,24 @@ export async function namedKeys({
   }
 }
 
-/** Joins names with commas and "or": `RS256, ES256 or EdDSA`. */
+/** Joins names with commas and with "or" before the last: `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }
 
-/** Returns the option name that commander uses, for a flag such as `--allow-scheme <scheme>`. */
+/**
+ * Returns the name under which commander stores an option, for a flag such as
+ * `--allow-scheme <scheme>`.
+ */
 export function optionName(flag: string): string {
   const [name = ''] = flag.slice(2).split(' ');
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Reads the options of fields that features add. One empty value means none. */
+/**
+ * Reads the options for fields that features add. A single empty value means that the field has no
+ * values.
+ */
 export function namedFields(
   fields: readonly MetadataField[],
   options: object,

@@ -24,7 +24,7 @@ export const addClientShow: AddCommands = (program, context) => {
     });
 };
 
-/** Returns the fields of RFC 7591 section 2, and those that only the server knows. */
+/** Returns the fields of RFC 7591 section 2, and the fields that only the server knows. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
@@ -83,7 +83,8 @@ function time(milliseconds: number): string {
 }
 
 /**
- * Describes the last use. The server records it only for clients that expire if they are not used.
+ * Describes the last use. The server records uses only for clients that expire when they are not
+ * used.
  */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator')
@@ -110,7 +111,7 @@ function provesItself({ client, secret }: ShownClient): string {
     : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
-/** Describes a key. Its ID is in quotes, because a stranger may have chosen it. */
+/** Describes a key. The key's id is in quotes, because a stranger may have chosen it. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return (
     `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +

@@ -133,7 +133,7 @@ export const addClientUpdate =
       });
   };
 
-/** Returns the given options with their programmatic names. */
+/** Returns the given options under the names that `Clients.update` uses. */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } =
@@ -157,10 +157,7 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
   return `  ${name}: ${shown(before)} → ${shown(after)}`;
 }
 
-/**
- * Returns a value for display. Key names are quoted, because the owner of a key can choose any
- * name.
- */
+/** Returns a value as text. Key ids are in quotes, because the owner of a key can choose any id. */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';
   const values: readonly string[] = typeof value === 'string' ? [value] : value;

@@ -44,7 +44,7 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
 ];
 
 /**
- * Adds all the plugin's commands. They are in a separate file, because an application that serves
+ * Adds all commands of the plugin. They are in a separate file, because an application that serves
  * requests does not load them.
  */
 export function addServerCommands(choices: ClientChoices): AddCommands {

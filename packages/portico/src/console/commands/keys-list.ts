@@ -20,7 +20,7 @@ export const addKeysList: AddCommands = (program, context) => {
     });
 };
 
-/** Returns a key as `--json` prints it. */
+/** Returns a key in the form that `--json` prints. */
 export function keyRow(key: KeyDescription) {
   const { kid, algorithm, state, createdAt, signsFrom, retiredAt, removableAt, file } = key;
   return {
@@ -64,8 +64,8 @@ function describeKey(key: KeyDescription): string {
 }
 
 /**
- * Returns a key ID, in quotes if it is unusual. A key file that was created manually can have any
- * name.
+ * Returns a key id. Adds quotes if the id is unusual, because a key file that was created manually
+ * can have any name.
  */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);

@@ -2,13 +2,13 @@ import type { PersonReference } from '../../person.ts';
 import { secondsIn } from '../spans.ts';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
-/** The options that all lists with pages share. */
+/** The options that all lists share. */
 export interface PageOptions {
   readonly limit?: string;
   readonly after?: string;
 }
 
-/** Reads the requested page. The list itself checks it. */
+/** Reads the options for the page. The list itself checks the values. */
 export function readPage({ limit, after }: PageOptions): {
   readonly limit?: number;
   readonly after?: string;
@@ -31,8 +31,8 @@ export function readPerson(context: ConsoleContext, words: readonly string[]): P
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Reads a time from an option such as `--since`, and returns it in milliseconds since 1970. A date
- * is the start of that day in UTC.
+ * Reads a time from an option such as `--since`, and returns milliseconds since 1970. A date means
+ * the start of that day in UTC.
  */
 export function readTime(
   context: ConsoleContext,

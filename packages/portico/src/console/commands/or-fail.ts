@@ -4,7 +4,7 @@ import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
 /**
- * Returns the result. After an expected error, prints one line with the reason and ends the
+ * Returns the result. If an expected error occurs, prints one line with the reason and ends the
  * command.
  */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
@@ -16,5 +16,5 @@ export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Pr
   }
 }
 
-/** Errors with a message that tells the operator what to do. */
+/** Errors whose message tells the operator what to do. */
 const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

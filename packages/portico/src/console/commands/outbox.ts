@@ -88,7 +88,10 @@ async function open(context: ConsoleContext): Promise<Outbox> {
   return outbox.isOn ? outbox : context.fail('No feature that sends messages is on');
 }
 
-/** An operator must say which messages are meant: a command without words changes nothing. */
+/**
+ * Reads which messages the operator means. The operator must name them, so a command without
+ * options changes nothing.
+ */
 function select(
   context: ConsoleContext,
   id: string | undefined,

@@ -30,20 +30,20 @@ export interface ConsoleIo {
   /** Receives all text for people. */
   readonly stderr: (text: string) => void;
   /**
-   * Returns the number of columns in the terminal behind `stderr`, or null if it is not a terminal.
-   * Defaults to null.
+   * Returns the number of columns of the terminal that `stderr` writes to. Returns null if `stderr`
+   * is not a terminal. Defaults to null.
    */
   readonly columns?: () => number | null;
 }
 
 /**
- * Runs one console command for the application in the current folder, and returns the exit code.
- * Rejects with a syntax error in the application's code. Only Node can print the file and line of
- * such an error, and it does so when it exits.
+ * Runs one console command for the application in the current folder. Returns the exit code. If the
+ * code of the application has a syntax error, rejects with that error, because only Node can print
+ * its file and line. Node does this when it exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // Also works without an application, or with a broken one.
+    // This also works if there is no application, or if the application cannot be loaded.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -78,16 +78,17 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The servers that the definition started for this command have stopped. Another application
-      // in this process has its own environment.
+      // The servers that the definition started for this command have stopped. Remove this
+      // application's environment values, because another application in this process has different
+      // ones.
       takeEnvironmentBack();
     }
   }
 }
 
 /**
- * Whether a program expects a report from the doctor. It gets one even if the application, which
- * contains the doctor, cannot be loaded.
+ * Whether a program expects a report from the doctor. It gets a report even if the application,
+ * which contains the doctor, cannot be loaded.
  */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
@@ -125,8 +126,8 @@ function createProgram(io: ConsoleIo): Command {
 }
 
 /**
- * Returns the version. The build puts this module into `dist/console/program`, at the same depth as
- * in the sources.
+ * Returns the version. The build puts this module into `dist/console/program`, which is as deep as
+ * its folder in the sources.
  */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
@@ -156,7 +157,7 @@ async function addCommands(
 }
 
 /**
- * Returns JSON with the same value, without characters that move a terminal's cursor, are
+ * Returns JSON with the same value. Escapes characters that move a terminal's cursor, are
  * invisible, or change the text direction. Strangers may have sent such characters.
  */
 function printable(json: string): string {
@@ -192,8 +193,8 @@ function createContext(
 }
 
 /**
- * Whether the error is a JavaScript syntax error without a place. Its stack contains neither file
- * nor line. Node prints them only when it exits.
+ * Whether the error is a syntax error of JavaScript whose stack contains neither file nor line.
+ * Node prints them only when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
@@ -205,7 +206,7 @@ async function reportError(
   opened: Promise<Application> | null,
   io: ConsoleIo,
 ): Promise<number> {
-  // Commander has already printed its message, or the requested help.
+  // Commander has already printed its error message or the requested help.
   if (error instanceof CommanderError) return error.exitCode;
   if (isConfigurationError(error)) {
     io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);

@@ -13,7 +13,7 @@ export const NO_APPLICATION =
   'portico.config.ts), set it in package.json as ' +
   '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
 
-/** The file for the console takes precedence over the application's own file. */
+/** A file for the console takes precedence over the application's own file. */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
@@ -25,8 +25,8 @@ interface Caller {
 
 /**
  * Returns the application's definition. It comes from `--app` or `--config`, from a file with a
- * known name, or from the file that the nearest package.json names. First adds the application's
- * `.env` to the process.
+ * known name, or from the file that the nearest package.json names. Before this, adds the
+ * application's `.env` to the environment of the process.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -54,7 +54,10 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/** Removes an undefined folder, because bundlers replace `import.meta.dirname` with undefined. */
+/**
+ * Removes a folder that is undefined, because bundlers replace `import.meta.dirname` with
+ * undefined.
+ */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
@@ -66,7 +69,7 @@ function getDefaultExport({ default: exported }: { readonly default?: unknown })
   return exported.default;
 }
 
-/** Loads the file. After an error, prints the file name first. */
+/** Loads the file. If this fails, prints the name of the file before the error. */
 async function load(
   file: string,
   argv: readonly string[],
@@ -109,7 +112,7 @@ function isTakenForCommonJs(error: unknown): boolean {
 }
 
 /**
- * Reads `--app` or `--config`. Commander cannot do this, because the commands come from the
+ * Reads `--app` or `--config`. Commander cannot read them, because the commands come from the
  * application.
  */
 function namedApplication(argv: readonly string[]): string | null {
@@ -131,8 +134,8 @@ function readCommand(argv: readonly string[]): string | undefined {
 }
 
 /**
- * The file with the definition, and the application's folder if the definition names no other
- * folder.
+ * The file with the definition, and the folder of the application unless the definition names
+ * another one.
  */
 interface Found {
   readonly file: string;
@@ -155,9 +158,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * Returns the file and the application's folder. For a file below the current folder, that is the
- * current folder, where servers are started too. Otherwise it is the folder of the nearest
- * package.json.
+ * Returns the file and the application's folder. If the file is below the current folder, the
+ * application's folder is the current folder, because servers are started there too. Otherwise it
+ * is the folder of the nearest package.json.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);

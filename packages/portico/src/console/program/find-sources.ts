@@ -3,15 +3,18 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The extensions to try for a name without one, also for the index file of a folder. */
+/**
+ * The extensions to try for a name without an extension. They are also tried for the index file of
+ * a folder.
+ */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 /**
- * For each JavaScript extension, the TypeScript extension to try if the JavaScript file does not
- * exist.
+ * For each JavaScript extension, the TypeScript extension to try if there is no such JavaScript
+ * file.
  */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/** A path in a package, without an extension. */
+/** Matches a path in a package, without an extension. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
 /** An empty module. */
@@ -20,21 +23,22 @@ const NOTHING = 'data:text/javascript,';
 let found = false;
 
 /**
- * Resolves imports between the application's own files as its compiler or bundler does. Node's own
- * resolution comes first.
+ * Resolves imports between the application's own files in the same way as its compiler or bundler.
+ * Node's own resolution comes first.
  *
- * Names can have no extension, or the `.js` of the compiled file. They can use `paths` in
- * tsconfig.json. Files in packages can also have no extension.
+ * - A name may have no extension, or the `.js` of the compiled file.
+ * - A name may use `paths` in tsconfig.json.
+ * - A name of a file in a package may also have no extension.
  */
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  // Bun has none of these hooks, because it resolves such names itself.
+  // Bun does not have these hooks, because it resolves such names itself.
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
-      // Frameworks use this name to keep a file out of browser pages. In Node, the package throws
-      // or does not exist.
+      // Frameworks use this import to keep a file out of browser pages. In Node, the package throws
+      // an error or does not exist.
       if (specifier === 'server-only')
         return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
@@ -46,8 +50,8 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file in a package without `exports`, such as `next/headers`. Auth.js also has such a
-        // name.
+        // A file in a package without `exports`, such as `next/headers`. Auth.js also imports a
+        // file like this.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -59,7 +63,9 @@ export function findTypeScript(): void {
   });
 }
 
-/** Returns the application's own file. Files in node_modules use only Node's resolution. */
+/**
+ * Returns the application's own file. For files in node_modules, only Node's resolution applies.
+ */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
   const targets = /^\.\.?(?:\/|$)/.test(specifier)
@@ -129,7 +135,7 @@ function listPaths(file: string): { readonly paths?: Paths; readonly from: strin
   return inherited === undefined ? { from: folder } : listPaths(inherited);
 }
 
-/** Reads JSON with comments, and with commas before a closing bracket. */
+/** Reads JSON that may contain comments, and commas before a closing bracket. */
 function readJson(file: string): unknown {
   const text = readFileSync(file, 'utf8');
   const string = '"(?:\\\\.|[^"\\\\])*"';

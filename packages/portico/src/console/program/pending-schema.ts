@@ -2,7 +2,7 @@ import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/contracts.ts';
 
 /**
- * Whether a migration step is missing. Returns false if the store does not respond. Throws a
+ * Whether a migration is missing. Returns false if the store does not respond. Throws a
  * ConfigurationError for a permanent problem, such as a driver that is too old.
  */
 export async function isSchemaPending(application: Application): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Timer } from '@portico/sql';
 import type { ReportProgress } from '../../application/contracts.ts';
 import { withProgress } from './progress.ts';
 
-/** A timer that stands still until the test moves it. */
+/** A timer that moves only when the test moves it. */
 function createTimer(): Timer & { advance(milliseconds: number): void; waiting(): number } {
   let now = 0;
   const calls = new Map<object, { readonly at: number; readonly call: () => void }>();

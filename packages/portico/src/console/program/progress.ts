@@ -14,9 +14,12 @@ export interface ProgressOptions {
   readonly timer?: Timer;
 }
 
-/** In milliseconds: the time between two updates on a terminal, and between two lines elsewhere. */
+/**
+ * The minimum time between two updates on a terminal, and between two lines elsewhere, in
+ * milliseconds.
+ */
 const BETWEEN = { terminal: 100, lines: 5000 } as const;
-/** How often to show the elapsed time if the work reports nothing, in milliseconds. */
+/** How often the elapsed time is shown while the work reports nothing, in milliseconds. */
 const TICK = 1000;
 /** Moves the cursor to the start of the line, and clears the line. */
 const EMPTY_LINE = '\r\u{1b}[2K';
@@ -24,7 +27,7 @@ const EMPTY_LINE = '\r\u{1b}[2K';
 /**
  * Runs long work and shows its progress. A terminal shows one line, which is updated, and cleared
  * when the work ends. Elsewhere, a line is printed every five seconds, so short work prints
- * nothing. The output also ends if the work fails.
+ * nothing. If the work fails, the output ends too.
  */
 export async function withProgress<T>(
   options: ProgressOptions,
@@ -52,7 +55,7 @@ function startProgress({ what, write, columns, timer = systemTimer }: ProgressOp
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // Cut the line, because a line that the terminal wraps cannot be overwritten.
+    // Cut the line. If the terminal wrapped it, it could not be overwritten.
     write(
       columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`,
     );

@@ -3,19 +3,19 @@ import net from 'node:net';
 import { ConsoleError } from '../../application/errors.ts';
 
 /**
- * How long a file can take to load after it started a server, in milliseconds. After that, the file
- * is probably waiting for its server.
+ * How long a file may take to load after it has started a server, in milliseconds. If it takes
+ * longer, the file is probably waiting for its server.
  */
 const PATIENCE = 5000;
 
-/** The function to call when the file starts a server, during loading or later. */
+/** The function to call when the file starts a server, while it loads or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
 /**
  * Loads a file without starting its servers. A command that manages the application must not serve
- * requests meanwhile, or fail because a port is in use. Prints a note about this once. Rejects with
- * a ConsoleError if the file waits for its server.
+ * requests during that time, and must not fail because a port is in use. Prints a note about this
+ * once. Rejects with a ConsoleError if the file waits for its server.
  */
 export async function withoutServers<Module>(
   file: string,
@@ -37,7 +37,7 @@ export async function withoutServers<Module>(
         `it. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // Node has nothing left to do, and the file has not finished loading.
+    // Node has nothing left to do, but the file has not finished loading.
     process.once('beforeExit', giveUp);
   }
   try {
@@ -66,7 +66,10 @@ function replaceListen(): void {
   );
 }
 
-/** Returns the first stack line outside of packages, or an empty text. */
+/**
+ * Returns the first line of the stack that is not in a package. Returns an empty text if there is
+ * no such line.
+ */
 function place(stack: string): string {
   const own = stack
     .split('\n')

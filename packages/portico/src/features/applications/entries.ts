@@ -13,20 +13,22 @@ import { shownGroups, shownLook, shownScopes } from '../../authorization/page-da
 import type { ShownApplication, ShownDate } from '../../replies/applications-view.ts';
 
 /**
- * An application that has access, with everything that the person allowed it. Times are
+ * An application that has access, with everything that the person has allowed it. Times are in
  * milliseconds since 1970.
  */
 export interface AllowedApplication extends Omit<
   ShownApplication,
   'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
-  /** When the person first allowed it. */
+  /** When the person first allowed the application. */
   readonly since: number;
   readonly lastActive: number | null;
   readonly scopes: readonly string[];
 }
 
-/** Combines the authorizations of each application into one entry with all their scopes. */
+/**
+ * Combines the authorizations of each application into one entry that contains all their scopes.
+ */
 export function byApplication(
   authorizations: readonly Authorization[],
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -60,8 +62,8 @@ export function byApplication(
 }
 
 /**
- * Returns the data of one entry. `held` are the entry's scopes for which the person has the
- * permission now.
+ * Returns the page's data for one entry. `held` contains the entry's scopes for which the person
+ * has the permission now.
  */
 export function shownApplication(
   allowed: AllowedApplication,
@@ -96,8 +98,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Returns when the authorization was last used. Earlier releases stored no time for their tokens.
- * In that case, returns the time of the authorization.
+ * Returns when the authorization was last used. If an earlier release issued the tokens, it stored
+ * no time. In that case, returns the time of the authorization.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -113,8 +115,8 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
 }
 
 /**
- * Returns the names to show. Does not use the name that an unverified client gave itself, because
- * some views do not mark such clients.
+ * Returns the names that a page shows. Does not return the name that an unverified client gave
+ * itself, because some views do not mark these clients.
  */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;

@@ -30,7 +30,7 @@ beforeAll(() => {
   });
 });
 
-/** What a person has allowed a client. */
+/** Returns an authorization that a person has given to a client. */
 const allowed = (
   id: string,
   clientId: string,
@@ -50,8 +50,8 @@ const allowed = (
   }) as Authorization;
 
 /**
- * The pages for people whose browsers report a person and a secret; `store` has the living
- * authorizations.
+ * Creates the pages. The browser's cookie contains a person and a secret. `store` contains the
+ * active authorizations.
  */
 function start(logoPath: string | null = '/below/oauth/logo') {
   const events: AuditEvent[] = [];
@@ -169,7 +169,8 @@ describe('the page of applications', () => {
     const whose = [ADAS, 'ada@another', 'grace@secret', 'elsewhere/ada@secret'];
     const tokens = (await Promise.all(whose.map(of))).flat();
     expect(new Set(tokens).size).toBe(3 * whose.length);
-    // A page of another process, or of the previous version, is answered here.
+    // These tokens must not change, because a form may come from a page of another process or of
+    // the previous release.
     const label = 'oauth/applications';
     expect(await of(ADAS)).toEqual([
       keyedHash('secret', `${label}/all`, 'accounts', 'ada'),
@@ -231,7 +232,7 @@ describe('a removal', () => {
     reason: 'person',
   });
 
-  /** The form of one application, or of all. */
+  /** Returns the form for one application, or for all of them. */
   async function formOf(shown: ReturnType<typeof start>['shown'], clientId: string | null) {
     const { applications, csrfToken } = await shown(ADAS);
     if (clientId === null) return { remove: 'all', csrf_token: csrfToken };

@@ -12,21 +12,21 @@ import type { Reply } from '../../replies/responses.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** The page where a person sees which applications have access, and revokes it. */
+/** The page where a person sees and revokes the access of applications. */
 export class ApplicationsPage {
   readonly #server: Server;
   /** The path as a browser requests it. */
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /** `logoPath` is the path of client logos, or null if there are none. */
+  /** `logoPath` is the path of client logos. It is null if the server has no logos. */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
     this.#logoPath = logoPath;
   }
 
-  /** Handles GET: shows which applications have access, since when, and to what. */
+  /** Handles GET. Shows which applications have access, since when, and to what. */
   async list(request: Request): Promise<Reply> {
     const { accounts, speaking, config, paths, issuer } = this.#server;
     const path = this.#path;
@@ -56,7 +56,9 @@ export class ApplicationsPage {
     });
   }
 
-  /** Handles POST: revokes everything that the person allowed one application, or all of them. */
+  /**
+   * Handles POST. Revokes everything that the person has allowed one application, or all of them.
+   */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
     const form = await formParameters(request);
@@ -72,7 +74,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** Returns the applications to show, each with its current rights. */
+  /** Returns the applications that the page shows, each with its current rights. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -88,8 +90,8 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null).
-   * Afterwards, everything that the page reports as removed is durably revoked, even if an earlier
+   * Revokes the person's active authorizations for one client, or for all clients (null). When this
+   * resolves, everything that the page reports as removed is durably revoked, even if an earlier
    * attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
@@ -109,14 +111,14 @@ export class ApplicationsPage {
     }
   }
 
-  /** Returns the URL of the sign-in page, which leads back here in the requested language. */
+  /** Returns the URL of the sign-in page. It leads back to this page, in the requested language. */
   #signInUrl(request: Request): string {
     const { speaking, host } = this.#server;
     return speaking.withWish(request, host.loginUrl(speaking.withWish(request, this.#path)));
   }
 }
 
-/** The value of `remove` and `removed` that means all applications. */
+/** The value of `remove` and `removed` for all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {
@@ -126,7 +128,9 @@ function notAccepted(): AuthorizationPageError {
   );
 }
 
-/** Names the form that revokes what the person allowed this application, or all of them (null). */
+/**
+ * Names the form that revokes what the person has allowed one application, or all of them (null).
+ */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return clientId === null

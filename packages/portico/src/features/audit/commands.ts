@@ -86,10 +86,10 @@ function readFilter(context: ConsoleContext, options: Options, now: number): Aud
   };
 }
 
-/** The size of the largest page. */
+/** The maximum number of events on a page. */
 const WHOLE_PAGE = 1000;
 
-/** Prints events page by page, so that any number of events can be listed. */
+/** Prints events page by page, so that it can print any number of events. */
 async function printLines(
   context: ConsoleContext,
   { audit }: AuthorizationServer,
@@ -131,7 +131,7 @@ function noteEnd(
 const goOn = (next: string) => `Continue with --after ${next}`;
 
 /**
- * Returns an event as one line: its time, its type, and all other fields with a value, as
+ * Returns an event as one line: its time, its type, and each other field that has a value, as
  * `name=value`.
  */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
@@ -143,10 +143,13 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   );
 }
 
-/** The fields that do not appear as `name=value`. */
+/** The fields that the line does not contain as `name=value`. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
-/** Returns a plain word unchanged, and anything else as JSON with visible characters only. */
+/**
+ * Returns a plain word unchanged. Returns any other value as JSON that contains only visible
+ * characters.
+ */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
   return jsonText(value);

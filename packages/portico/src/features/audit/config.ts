@@ -2,7 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { AuditConfigInput } from '../../config.ts';
 
-/** In days. */
+/** The maximum time for which events are stored, in days. */
 const LONGEST_RETENTION = 36_525;
 
 const audit = z.strictObject(
@@ -25,21 +25,21 @@ const audit = z.strictObject(
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** What Portico does with audit events, in addition to calling `Host.audit`; nothing. */
+  /** Settings for audit events, in addition to calling `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
 }
 
 /** What Portico does with audit events (`AuditEvent`) before it sends the response. */
 export interface AuditKeys {
   /**
-   * Whether the server stores audit events in the table `oauth_audit`, where `oauth:audit` reads
-   * them; false.
+   * Whether the server stores audit events in the table `oauth_audit`. The command `oauth:audit`
+   * reads them there; false.
    */
   readonly keep?: boolean | undefined;
   /** After how many days the server deletes stored events; never. */
   readonly retention_days?: number | undefined;
   /**
-   * Where the server writes each audit event as a line of JSON. Use `-` for standard output, or the
+   * Where the server writes each audit event as a line of JSON: `-` for standard output, or the
    * absolute path of a file; nowhere.
    */
   readonly stream?: string | undefined;

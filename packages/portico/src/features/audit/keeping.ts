@@ -2,19 +2,19 @@ import type { Log } from '@portico/sql';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { recordAsJson } from './record.ts';
 
-/** Stores audit records. */
+/** The store for audit records. */
 export interface AuditStore {
-  /** Stores all records or none. Resolves when they are durable. */
+  /** Stores all records or none. Resolves when they are stored durably. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether an error comes from the store and not from a record. */
+  /** Returns whether the store caused an error. If not, a record caused it. */
   isUnavailable(error: unknown): boolean;
 }
 
-/** The most records in one statement. */
+/** The maximum number of records in one statement. */
 const LARGEST_BATCH = 64;
-/** How long a request waits for its record, in milliseconds. */
+/** How long a request waits until its record is stored, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/** How many records may wait while the store does not accept them. */
+/** The maximum number of records that wait while the store does not accept them. */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
@@ -23,12 +23,12 @@ interface Waiting {
 }
 
 /**
- * Writes records in the order in which they arrive, one statement at a time. Records that arrive
- * during a statement share the next one.
+ * Writes records in the order of their arrival, one statement at a time. Records that arrive during
+ * a statement share the next one.
  *
- * If a record is not stored within a second, it goes to the log, and its request stops waiting.
- * While the store is that slow, no request waits. The record is still stored later if the store
- * accepts it, and then it is in both places.
+ * If a record is not stored within a second, it is written to the log, and its request stops
+ * waiting. While the store is that slow, no request waits. If the store accepts the record later,
+ * the record is in both places.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -42,7 +42,9 @@ export class Keeping {
     this.#log = log;
   }
 
-  /** Resolves when the record is stored, or written to the log instead. Never rejects. */
+  /**
+   * Resolves when the record is stored, or when it was written to the log instead. Never rejects.
+   */
   keep(record: AuditRecord): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) {
       this.#sayInstead(record, new Error(`${MOST_WAITING} events wait for the store`));
@@ -83,7 +85,8 @@ export class Keeping {
     try {
       await this.#store.insert(records);
     } catch (exception) {
-      // If the store rejects one record, it must still store the others.
+      // If the store rejects one record, insert the records one by one, so that the others are
+      // stored.
       if (records.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const record of records) await this.#insert([record]);
       } else {
@@ -92,7 +95,7 @@ export class Keeping {
     }
   }
 
-  /** Writes a record to the log. The record contains no secret, so the log can have all of it. */
+  /** Writes a record to the log. A record contains no secret, so the log may contain all of it. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
     try {
       this.#log.error('The audit event {type} was not kept: {exception}', {
@@ -101,13 +104,16 @@ export class Keeping {
         record: recordAsJson(record),
       });
     } catch {
-      // A host's log may throw, for example on a full disk. That must not end the process or stop
-      // the waiting records.
+      // The log of a host may throw, for example if the disk is full. This must not end the process
+      // or stop the records that wait.
     }
   }
 }
 
-/** Returns a power of two, so that there are only a few different statements. */
+/**
+ * Returns the number of records for the next statement. It is a power of two, so that there are
+ * only a few different statements.
+ */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));
 }

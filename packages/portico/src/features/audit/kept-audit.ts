@@ -8,35 +8,36 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../person.ts';
 
-/** A condition that has an index. */
+/** A condition that an index covers. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
   | { readonly authorization: string }
   | { readonly person: PersonReference };
 
-/** IDs from `from` up to, but not including, `before`. */
+/** The ids that are at least `from` and less than `before`. */
 export interface IdRange {
   readonly from: string;
   readonly before: string;
 }
 
-/** The fields that a search compares. */
+/** The fields of a record that a search compares. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
-/** The table with the records. Its lists start with the newest record. */
+/** The table with the records. It lists the newest records first. */
 export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * Returns the ID of the record at this depth in the range. The newest record has depth 1. Returns
-   * null if there are fewer records.
+   * Returns the id of the record at this depth in the range. The newest record has depth 1. Returns
+   * null if the range has fewer records.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
   /**
-   * Deletes at most `limit` records before this ID, oldest first. Returns how many were deleted.
+   * Deletes at most `limit` records with lower ids than this, the oldest first. Returns how many it
+   * deleted.
    */
   removeBefore(id: string, limit: number): Promise<number>;
 }
@@ -45,9 +46,11 @@ const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1000;
 const DEFAULT_BATCH = 500;
 
-/** How many index entries each step of a page reads. The first step is often enough. */
+/**
+ * How many index entries each step reads in order to fill a page. The first step is often enough.
+ */
 const STEPS = [200, 1000, 1000] as const;
-/** How many entries to count when looking for the rarest condition. */
+/** How many entries are counted in order to find the rarest condition. */
 const DEPTH = 1000;
 
 /** Reads the stored events. */
@@ -81,7 +84,7 @@ export class StoredAudit implements KeptAudit {
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
-  /** Deletes at most `limit` events from before this time. Returns how many were deleted. */
+  /** Deletes at most `limit` events that are older than this time. Returns how many it deleted. */
   removeBefore(time: number, limit: number): Promise<number> {
     return this.#table.removeBefore(idAt(time), limit);
   }
@@ -102,7 +105,10 @@ export class StoredAudit implements KeptAudit {
     return this.#page(found, limit, before);
   }
 
-  /** Returns a page. `rest` is the cursor for the next page if this page shows all these events. */
+  /**
+   * Returns a page. If the page shows all events in `found`, `rest` is the cursor for the next
+   * page.
+   */
   async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
     const next = found.length > limit ? (shown.at(-1) ?? null) : rest;
@@ -110,8 +116,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * Returns the condition that is rarest among the latest events. It is the one whose entry at a
-   * fixed depth is oldest.
+   * Returns the condition that is rarest among the latest events. This is the condition whose entry
+   * at a fixed depth is the oldest.
    */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
@@ -139,14 +145,17 @@ function fits(key: RecordKey, axis: Axis): boolean {
   return key.person?.provider === axis.person.provider && key.person.id === axis.person.id;
 }
 
-/** Whether the engines can store these texts unchanged. No record contains any other text. */
+/**
+ * Whether the engines can store these texts unchanged. No record contains other texts, so a search
+ * for them finds nothing.
+ */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
   return texts.every((text: string) => text.isWellFormed() && !text.includes('\0'));
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** Sorts after every ID, because IDs are hexadecimal. */
+/** Sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -158,8 +167,8 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * Returns the first twelve digits of the IDs from this time. Later IDs start with these digits or
- * are greater, and earlier IDs are smaller. Rounds a fraction of a millisecond up.
+ * Returns the first twelve digits of an id that was created at this time. Later ids begin with
+ * these digits or are greater. Earlier ids are smaller. Rounds a fraction of a millisecond up.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST)
@@ -167,5 +176,5 @@ function idAt(time: number): string {
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
-/** The latest time that twelve hexadecimal digits can express, in the year 10889. */
+/** The latest time that twelve hexadecimal digits can express. It is in the year 10889. */
 const LATEST = 0xffff_ffff_ffff;

@@ -6,7 +6,7 @@ import { samePerson, type PersonReference } from '../../person.ts';
 /** The fields of a record that do not come from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
-/** Any event, with the fields that only some events have. */
+/** An event of any type, with the fields that only some types have. */
 interface AnyEvent {
   readonly type: AuditEvent['type'];
   readonly clientId?: string | null;
@@ -26,7 +26,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Store only the reference, because a host may have passed an account.
+    // Store only the reference, because a host may have passed the whole account.
     person:
       person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
@@ -39,8 +39,8 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether a person erased their own data. Their address or request ID would then reveal whose
- * pseudonym it is.
+ * Whether a person has erased their own data. In that case, the address or the request id would
+ * reveal whose pseudonym it is.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (
@@ -61,8 +61,8 @@ function detail(name: string, value: unknown): readonly [string, unknown] {
 }
 
 /**
- * Returns a record in its public form, for `oauth:audit --json` and for the stream. The field names
- * never change.
+ * Returns a record in its public form, for `oauth:audit --json` and for the stream. The names of
+ * the fields never change.
  */
 export function recordAsJson(record: AuditRecord) {
   const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } =
@@ -82,14 +82,14 @@ export function recordAsJson(record: AuditRecord) {
   };
 }
 
-/** Returns a record in the same form as `recordAsJson`, as one line. */
+/** Returns a record in the form of `recordAsJson`, as one line. */
 export function recordAsLine(record: AuditRecord): string {
   return visibleJson(jsonText(recordAsJson(record)));
 }
 
 /**
- * Returns the same JSON with visible characters only. Escapes characters that move a terminal's
- * cursor, change the text direction, or end a line in other programs. Keeps line breaks between
+ * Returns the same JSON with only visible characters. Escapes characters that move a terminal's
+ * cursor, change the text direction, or end a line in other programs. Keeps the line breaks between
  * fields.
  */
 export function visibleJson(json: string): string {

@@ -8,7 +8,7 @@ import type { Keeping } from './keeping.ts';
 import { recordAsLine, toRecord } from './record.ts';
 import type { LineStream } from './stream.ts';
 
-/** Records events: first streams an event, and then stores it. */
+/** Records events. Streams each event first, and then stores it. */
 export class Recording {
   readonly #server: Server;
   readonly #keeping: Keeping | null;
@@ -32,7 +32,7 @@ export class Recording {
     await this.#keeping?.keep(record);
   }
 
-  /** Returns the next ID. One process's IDs stay in order even within a millisecond. */
+  /** Returns the next id. The ids of one process are in order, even within a millisecond. */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);
     const time = id.slice(0, TIME);
@@ -53,10 +53,10 @@ export class Recording {
   }
 }
 
-/** How many digits at the start of an ID are its time. */
+/** How many digits at the beginning of an id are its time. */
 const TIME = 12;
 
-/** Returns the next hexadecimal number, with as many digits. */
+/** Returns the next hexadecimal number, with the same number of digits. */
 function following(digits: string): string {
   return (BigInt(`0x${digits}`) + 1n).toString(16).padStart(digits.length, '0');
 }

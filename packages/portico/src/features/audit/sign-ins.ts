@@ -2,16 +2,16 @@ import type { Audit, AuditedSignIn } from '../../auditing/audit.ts';
 import { ReplayEventLimit } from '../../auditing/replay-event-limit.ts';
 import { findNetwork } from '../../http/addresses.ts';
 
-/** The kit's events for failed sign-ins. */
+/** The kit's events about failed sign-ins. */
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
- * The limit for events of each type, per minute and process. Each account has a separate limit of
- * five. So does each network, for sign-ins that name no account.
+ * The maximum number of events of each type per minute, in one process. Each account also has a
+ * limit of five. Sign-ins that name no account have the same limit for each network.
  */
 const MOST = 300;
 
-/** Records failed sign-ins to the kit, which has already emitted its own events. */
+/** Records failed sign-ins on the kit's page. The kit has already emitted its own events. */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;

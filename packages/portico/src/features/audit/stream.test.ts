@@ -35,7 +35,7 @@ test('a line that could not be written at all leaves no empty line before the ne
   expect(written()).toBe('one\ntwo\n');
 });
 
-/** A pipe with a name, whose reader reads when it is told. */
+/** Creates a named pipe. Its reader reads only when `read` is called. */
 function pipe() {
   execFileSync('mkfifo', [target]);
   const reader = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -57,7 +57,7 @@ test('a reader that stops reading is waited for once; the partial line is ended 
   try {
     const stream = new LineStream(target);
     expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
-    // Waited for each time, these would take longer than a test may.
+    // If the stream waited each time, these writes would take longer than a test may.
     for (let count = 0; count < 30; count += 1)
       expect(() => stream.write('lost', false)).toThrow('EAGAIN');
     expect(read()).toMatch(/^x+$/);

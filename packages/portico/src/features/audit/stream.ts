@@ -14,14 +14,14 @@ const LONGEST_WAIT = 1000;
 interface Before {
   /** Whether only a part of the line was written. */
   brokeOff: boolean;
-  /** Whether the line was not read in time. */
+  /** Whether the reader did not read the line in time. */
   wasStuck: boolean;
 }
 
 /**
- * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. Creates a
- * file and its folder for the process's account only. Opens the file again for each line. So after
- * log rotation moves the file, a new one starts without a restart.
+ * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. If it
+ * creates the file and its folder, only the account of the process can read them. It opens the file
+ * again for each line. So if log rotation moves the file, a new file begins without a restart.
  */
 export class LineStream {
   readonly #target: string;
@@ -32,8 +32,9 @@ export class LineStream {
   }
 
   /**
-   * Writes a line. Throws if it could not be written. With `forConsole`, writes to standard error
-   * instead of standard output, which then contains a command's own output.
+   * Writes a line. Throws if the line could not be written. With `forConsole`, writes to standard
+   * error in place of standard output, because standard output then contains the output of a
+   * command.
    */
   write(line: string, forConsole: boolean): void {
     if (this.#target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, this.#before);
@@ -42,11 +43,11 @@ export class LineStream {
 }
 
 /**
- * Opens without blocking, because a pipe without a reader would block the whole process. Makes no
- * difference for files.
+ * Opens without blocking, because a pipe without a reader would block the whole process. For files,
+ * this makes no difference.
  */
 const APPENDING =
-  // Windows has no such flag.
+  // Windows does not have this flag.
   constants.O_WRONLY |
   constants.O_APPEND |
   constants.O_CREAT |
@@ -55,7 +56,7 @@ const APPENDING =
 function appendTo(file: string, line: string, before: Before): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // Log rotation may have moved the file with the partial line.
+    // Log rotation may have moved the file that ends with the partial line.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

@@ -79,8 +79,8 @@ export class AuditRecords implements AuditStore, AuditTable {
   }
 
   /**
-   * Replaces a person in at most `limit` rows. The columns say where to find the person. Returns
-   * how many rows changed.
+   * Replaces a person in at most `limit` rows. `columns` are the columns that contain the person.
+   * Returns how many rows it changed.
    */
   async #replace(
     [provider, id]: PersonColumns,
@@ -95,9 +95,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // Update by ID alone. With the person in the condition, MariaDB would read and lock all that
-    // person's rows. No other person is written to these rows. Also clear the address and the
-    // request ID, because both identify the person as much as a name does.
+    // Update the rows by id only. If the condition contained the person, MariaDB would read and
+    // lock all rows of that person. No other person is ever written to these rows. Also clear the
+    // address and the request id, because they identify the person as much as a name does.
     const update =
       `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN ` +
       `(${placeholders(ids)})`;
@@ -111,12 +111,12 @@ const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-/** Returns the conditions for matching rows between two IDs, newest first. */
+/** Returns the conditions for the matching rows between two ids, the newest first. */
 function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
-  // An engine that plans without the values would treat every event type as frequent. It would then
-  // search the whole table backwards for a rare type. With the type in the order, only the index on
+  // If an engine plans without the values, it treats every event type as frequent. For a rare type,
+  // it would then search the whole table backwards. With the type in the order, only the index on
   // these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
@@ -149,7 +149,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** With a provider, the ID of a person. Without one, the console. */
+  /** The id of a person if there is a provider. Otherwise this is the console. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

@@ -20,9 +20,9 @@ const LOGO_PATHS = {
 type LogoName = keyof typeof LOGO_PATHS;
 
 /**
- * Returns the look of the pages, from the application's setting `branding` or from
- * `oauth_server:branding`. Reads the logo files now, so that this release never shows files from a
- * later deployment.
+ * Returns the branding of the pages, from the application's setting `branding` or from
+ * `oauth_server:branding`. Reads the logo files immediately, so that this release never shows files
+ * from a later deployment.
  */
 export function getBranding(
   ofServer: BrandingConfig | undefined,
@@ -46,8 +46,8 @@ export function getBranding(
 }
 
 /**
- * Reads a file in the application's folder. If that folder is unknown, the path must be absolute,
- * as for `key_path`.
+ * Reads a file in the application's folder. If the folder is unknown, the path must be absolute,
+ * like `key_path`.
  */
 function readBelow(directory: string | null, file: string): ReturnType<typeof readLogo> {
   if (directory === null && !path.isAbsolute(file)) return { problem: 'must be an absolute path' };
@@ -81,8 +81,9 @@ function brandingWith(
 const A_YEAR = 31_536_000;
 
 /**
- * Returns the response with a logo. Browsers cache it permanently if the URL has the right version,
- * and otherwise revalidate it. An SVG that is opened directly cannot run or load anything.
+ * Returns the response with a logo. If the URL has the right version, browsers cache the logo
+ * permanently. Otherwise, they ask again each time. An SVG that is opened directly cannot run or
+ * load anything.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;

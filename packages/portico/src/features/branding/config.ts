@@ -4,14 +4,14 @@ const color = z
   .string({ error: 'must be a colour such as #1f5c4d' })
   .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a colour such as #1f5c4d');
 
-/** A path on the application's origin, as a browser requests it. */
+/** Matches a path on the application's origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
 
 const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex(OWN_PATH) })], {
   error: "must be a file, or { path: '/static/logo.svg' } for a path of this origin",
 });
 
-/** The setting `branding`. */
+/** The schema of the setting `branding`. */
 const brandingSchema = z.strictObject(
   {
     logo: logo.optional(),
@@ -23,29 +23,30 @@ const brandingSchema = z.strictObject(
   { error: 'must be an object { logo, logo_dark, logo_shows_name, accent, accent_dark }' },
 );
 
-/** The validated setting `branding`. */
+/** The setting `branding` after validation. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
-/** The look of the pages. Settings that you leave out keep Portico's own design. */
+/** The branding of the pages. Each setting that you leave out keeps Portico's own design. */
 export interface BrandingInput {
   /**
    * The logo: a file in the application's folder, at most 256 KiB, as PNG, SVG, WebP or JPEG.
-   * Portico serves it at `/oauth/branding/logo`. If your application already serves the logo, write
+   * Portico serves it at `/oauth/branding/logo`. If your application already serves the logo, give
    * its path instead, such as `{ path: '/static/logo.svg' }`; none.
    */
   readonly logo?: string | { readonly path: string } | undefined;
   /** The logo for dark mode; `logo`. */
   readonly logo_dark?: string | { readonly path: string } | undefined;
   /**
-   * Whether the logo contains the name. If true, the pages do not write the name beside it; false.
+   * Whether the logo contains the name. If true, the pages do not show the name beside the logo;
+   * false.
    */
   readonly logo_shows_name?: boolean | undefined;
   /**
-   * The color of buttons, links and marks, such as `#1f5c4d`. If the color is too light for
-   * readable text, browsers darken it until its contrast is 4.5:1.
+   * The color of buttons, links and marks, such as `#1f5c4d`. If text in this color would be hard
+   * to read, browsers darken it until its contrast is 4.5:1.
    */
   readonly accent?: string | undefined;
-  /** The accent color for dark mode. Browsers lighten it if it is too dark; `accent`. */
+  /** The accent color for dark mode. If it is too dark, browsers lighten it; `accent`. */
   readonly accent_dark?: string | undefined;
 }
 
@@ -54,16 +55,16 @@ export const brandingShape = { branding: brandingSchema.optional() };
 
 export interface ServerBrandingConfig {
   /**
-   * The look of the pages. In a kit application, the application's own setting `branding` overrides
-   * this one. Without the kit, use absolute paths for logo files. By default, the pages have
-   * Portico's own design.
+   * The branding of the pages. In a kit application, the application's own setting `branding`
+   * overrides this one. Without the kit, use absolute paths for logo files. By default, the pages
+   * have Portico's own design.
    */
   readonly branding?: BrandingInput | undefined;
 }
 
 export interface ApplicationBrandingConfig {
   /**
-   * The look of the pages: a logo and an accent color. By default, the pages have Portico's own
+   * The branding of the pages: a logo and an accent color. By default, the pages have Portico's own
    * design.
    */
   readonly branding?: BrandingInput | undefined;

@@ -4,9 +4,9 @@ import type { BrandingConfig } from './config.ts';
  * The custom properties of the layouts, computed from `--brand`. The `y` of a color is its relative
  * luminance (WCAG 2.2).
  *
- * Light mode darkens the brand color until its contrast with page and card is 4.5:1, and dark mode
- * lightens it. A color with enough contrast stays the same. Text on the accent color can therefore
- * always be white, or black in dark mode.
+ * Light mode darkens the brand color until its contrast with the page and the card is 4.5:1. Dark
+ * mode lightens it in the same way. A color with enough contrast stays the same. So text on the
+ * accent color can always be white, or black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
@@ -26,10 +26,10 @@ const DARK = `
     --accent-ink: black;
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
-/** Browsers that do not support relative colors show Portico's own. */
+/** Browsers that do not support relative colors show Portico's own colors. */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
-/** Returns the style sheet for these colors. Returns an empty text if no color is set. */
+/** Returns the style sheet for these colors. Returns an empty text if there are no colors. */
 export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';

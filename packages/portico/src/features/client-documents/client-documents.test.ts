@@ -28,7 +28,7 @@ const KEYED = {
   jwks_uri: 'https://client.example/keys',
 };
 
-/** What differs about a server. */
+/** How a server differs from the default. */
 interface Options {
   readonly isOn?: boolean;
   readonly takesKeys?: boolean;
@@ -38,16 +38,17 @@ interface Options {
 }
 
 /**
- * Processes of one installation, with one clock, one table of clients, and the web that they ask.
+ * Creates the processes of one installation. They share a clock, a table of clients, and the web
+ * that they fetch from.
  */
 function installation() {
   let now = START;
   const rows = new Map<string, { client: Client; freshUntil: number }>();
   const web = {
-    /** Beside what every document says here; an error instead of one. */
+    /** Members to add to every document, or the error that every fetch gets. */
     says: {} as object | Error,
     headers: {} as Readonly<Record<string, string>>,
-    /** Held back until this. */
+    /** Responses wait for this promise. */
     until: null as Promise<void> | null,
     asked: [] as (readonly [url: string, about: object])[],
   };
@@ -99,12 +100,12 @@ function installation() {
     web,
     events,
     at: (milliseconds: number) => void (now = START + milliseconds),
-    /** How often this document was fetched. */
+    /** Returns how often this document was fetched. */
     fetched: (url = URL_OF_IT) => web.asked.filter(([each]) => each === url).length,
   };
 }
 
-/** The page that it ends with. */
+/** Returns the error page with which this call ends. */
 async function pageOf(what: () => unknown): Promise<AuthorizationPageError> {
   try {
     await what();
@@ -275,7 +276,7 @@ describe('A document that was fetched', () => {
     for (let number = 0; number < 100; number += 1) await find(number);
     expect(web.asked).toHaveLength(100);
     at(600_000);
-    // Fetched again, it is the latest, and now the next one is the first.
+    // Document 0 is fetched again, so it is now the newest. Document 1 is now the oldest.
     await find(0);
     await find(100);
     for (const number of [0, 2, 99, 100, 1]) await find(number);
@@ -410,7 +411,7 @@ describe('What this process remembers about a document', () => {
 });
 
 describe('A document that another process stored', () => {
-  /** How often a process that knows nothing yet fetches it, after another one kept it as it was. */
+  /** Returns how often a new process fetches the document after another process has stored it. */
   async function refetched(
     says: object,
     {

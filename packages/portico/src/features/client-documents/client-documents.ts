@@ -14,9 +14,9 @@ import { page } from '../../words/words.ts';
 import { urlRefusal } from './client-urls.ts';
 import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 
-/** The size limit for documents, in bytes (section 8.7 of the draft). */
+/** The maximum size of a document, in bytes (section 8.7 of the draft). */
 const LARGEST = 5 * 1024;
-/** How many fetched documents this process remembers. */
+/** The maximum number of fetched documents that this process remembers. */
 const MOST_REMEMBERED = 100;
 
 interface Known {
@@ -24,14 +24,17 @@ interface Known {
   readonly freshUntil: number;
 }
 
-/** Finds clients whose ID is the URL of the document that describes them (decision 35). */
+/** Finds clients whose id is the URL of the document that describes them (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Known>>();
-  /** When each fetched client stops being fresh. Contains only clients that are not stored yet. */
+  /**
+   * The time at which each fetched client stops being fresh. It contains only clients that are not
+   * stored yet.
+   */
   readonly #fetched = new WeakMap<Client, number>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -61,7 +64,7 @@ export class ClientDocuments implements ClientSource {
     const { documentClients } = this.#server.store;
     let kept = await documentClients.findDocumentClient(url);
     const here = this.#remembered.get(url);
-    // Another request may have stored the remembered document after this one read the row.
+    // After this request read the row, another request may have stored the remembered document.
     if (kept === null && here !== undefined && !this.#fetched.has(here.client))
       kept = await documentClients.findDocumentClient(url);
     if (kept !== null && kept.client.revokedAt !== null) return kept.client;
@@ -93,8 +96,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Reads the keys in a client's document. An unusable document is an OutboundError, as if the
-   * fetch had failed.
+   * Reads the keys in a client's document. If the document is unusable, throws an OutboundError, as
+   * if the fetch had failed.
    */
   keysIn(document: unknown, url: string): ClientKeys {
     try {
@@ -110,8 +113,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * The ID token algorithm for a document that names none. Without any key, returns the preferred
-   * algorithm, so that the error for `openid` can name the missing key.
+   * Returns the ID token algorithm for a document that names none. If the server has no key at all,
+   * returns the preferred algorithm, so that the error for `openid` can name the missing key.
    */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;
@@ -146,7 +149,10 @@ export class ClientDocuments implements ClientSource {
     return { client, freshUntil };
   }
 
-  /** Does not remember failures, because the fetch itself limits how often it is repeated. */
+  /**
+   * Fetches a document and remembers it. Does not remember failures, because the limits for fetches
+   * already limit how often a fetch is repeated.
+   */
   async #fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     try {
       return this.#remembered.put(url, await this.#fetchDocument(url, forWhom, isKnown));
@@ -166,8 +172,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * Whether the remembered document is at least as new as the stored one. A copy from before the
-   * URL was blocked is not.
+   * Whether the remembered document is at least as new as the stored one. If the URL was blocked
+   * after the document was remembered, it is not.
    */
   #isNow(here: Known, kept: Known | null): boolean {
     return kept === null
@@ -179,15 +185,15 @@ export class ClientDocuments implements ClientSource {
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // Without grants, the client was unblocked, and its document was not read since.
+    // A client without grants was unblocked, and its document has not been read since then.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // This process may offer scopes that the process that stored the client did not offer.
+    // This process may offer scopes that the process that stored the client does not offer.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * Whether the stored client fits the current configuration. Since it was stored, client keys,
-   * bound tokens or a profile may have been turned on or off.
+   * Whether the stored client fits the current configuration. Client keys, bound tokens or a
+   * profile may have been turned on or off since the client was stored.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

@@ -31,7 +31,7 @@ export const documentsShape = { client_id_metadata_documents: documents.optional
 
 export interface DocumentsConfig {
   /**
-   * Whether a client can use the `https` URL of its metadata as its client ID
+   * Whether a client can use the `https` URL of its metadata as its client id
    * (draft-ietf-oauth-client-id-metadata-document-02). `true` accepts every host. Use an object to
    * allow or deny certain hosts; false.
    */

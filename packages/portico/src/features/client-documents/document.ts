@@ -23,7 +23,7 @@ import type {
 } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** The parts of a client's document that this server uses. */
+/** The data from a client's document that this server uses. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
@@ -33,24 +33,23 @@ export interface DocumentRules extends KeyRules {
   readonly grantTypes: GrantTypes;
   /** The protections that a client can demand. */
   readonly demands: readonly ClientDemand[];
-  /** The ID token algorithm if a document does not specify one. */
+  /** The ID token algorithm for a document that names none. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
 }
 
-/** Where Portico may fetch keys. */
+/** The rules for which keys Portico may fetch. */
 export interface KeyRules {
-  /** Returns why keys cannot be fetched from this URL, or null if they can. */
+  /** Returns why Portico cannot fetch keys from this URL. Returns null if it can. */
   readonly keysRefusal: (url: string) => string | null;
-  /**
-   * Whether keys can be fetched from any port, which helps during development. Defaults to false.
-   */
+  /** Whether keys can be fetched from any port, for development. Defaults to false. */
   readonly anyPort?: boolean | undefined;
 }
 
 /**
- * A document that does not describe a usable client. The message contains the reason, for the log.
+ * The error for a document that describes no usable client. The message contains the reason, for
+ * the log.
  */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
@@ -60,7 +59,7 @@ const texts = z.array(z.string());
 
 /**
  * The fields that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client Registration
- * section 2). It ignores all others.
+ * section 2). Portico ignores all other fields.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -79,7 +78,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Fields that are treated as missing if their value is empty. */
+/** Fields that count as missing if their value is empty. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
@@ -96,11 +95,11 @@ const keyMembers = members.pick({
 type KeyMembers = z.output<typeof keyMembers>;
 
 /**
- * Fields that must not appear: everyone can read the document, so a secret in it is not secret
- * (section 4.1 of the draft).
+ * Fields that a document must not contain. Everyone can read the document, so a secret in it would
+ * not be secret (section 4.1 of the draft).
  */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
-/** Protections that a client can demand, and that this server does not have. */
+/** Protections that a client can demand, although this server never provides them. */
 const NEVER_MET: readonly string[] = [
   'tls_client_certificate_bound_access_tokens',
   'require_signed_request_object',
@@ -148,7 +147,7 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 /**
- * Reads the client's keys, and ignores what else the document says. Throws a DocumentError if the
+ * Reads the client's keys, and ignores the rest of the document. Throws a DocumentError if the
  * document does not describe a client with keys.
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
@@ -185,12 +184,12 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 }
 
 /**
- * Returns the keys that the client authenticates with, or null for a public client.
+ * Returns the keys that the client authenticates with. Returns null for a public client.
  *
  * A client uses its keys if its document says so and this server accepts keys. It is public only if
- * its document allows `none`: as its method, in its list of methods (OpenID Connect Relying Party
- * Metadata Choices), or because the document names no method. Other clients are rejected, because
- * they would be less secure here than their documents claim.
+ * its document allows `none`. A document can do so in three ways: as its method, in its list of
+ * methods (OpenID Connect Relying Party Metadata Choices), or by naming no method. Other clients
+ * are rejected, because they would be less secure here than their documents claim.
  */
 function readKeys(
   document: KeyMembers,
@@ -242,8 +241,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Skips redirect URIs that this server cannot use. A document lists all URIs of a client, including
- * those for other servers.
+ * Returns the redirect URIs that this server can use, and skips the others. A document lists all
+ * redirect URIs of a client, including those for other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter(
@@ -264,8 +263,8 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * Returns the offered scopes that the document names, or all offered scopes if it names none. The
- * person's permissions limit them further. A public client never gets `mcp:service`.
+ * Returns the offered scopes that the document names. If it names none, returns all offered scopes.
+ * The permissions of the person limit the scopes further. A public client never gets `mcp:service`.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

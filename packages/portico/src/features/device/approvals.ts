@@ -8,7 +8,7 @@ import { intersectScopes, scopesHeldBy, scopesInForce } from '../../tokens/scope
 import { deviceProblem } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
-/** A request that a person can answer now. */
+/** A request that the person can answer now. */
 export interface OpenRequest {
   readonly request: DeviceRequest;
   readonly client: Client;
@@ -16,10 +16,10 @@ export interface OpenRequest {
   readonly scopes: readonly string[];
 }
 
-/** How long a device can fetch its tokens after the person allowed them, in milliseconds. */
+/** How long a device can fetch its tokens after the person has allowed them, in milliseconds. */
 const FETCH_TIME = 60_000;
 
-/** Finds the requests of devices by their user codes, and records a person's answers. */
+/** Finds the requests of devices by their user codes, and records the answers of people. */
 export class Approvals {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -32,8 +32,12 @@ export class Approvals {
   }
 
   /**
-   * Returns the request with this user code, if a person can answer it now. Null if it is unknown,
-   * has expired or an answer, or if its client may no longer use device codes.
+   * Returns the request with this user code if the person can answer it now. Returns null in these
+   * cases:
+   *
+   * - The code is unknown or has expired.
+   * - The request already has an answer.
+   * - Its client may not use device codes any more.
    */
   async findOpen(userCode: string, visitor: Visitor): Promise<OpenRequest | null> {
     const { clock, profiles } = this.#server;
@@ -45,8 +49,8 @@ export class Approvals {
   }
 
   /**
-   * Allows the request for these scopes, as far as the person can allow them now. Returns false if
-   * it can no longer be answered, unless this visitor has just allowed it.
+   * Allows the request for those of these scopes that the person can allow now. Returns false if
+   * the request can no longer be answered, unless this person has just allowed it.
    */
   async allow(userCode: string, shown: readonly string[], visitor: Visitor): Promise<boolean> {
     const { audit, store, clock } = this.#server;
@@ -60,8 +64,8 @@ export class Approvals {
     const details = await this.#parts.authorizationDetails(visitor.request);
     const now = clock();
     const id = orderedIdentifier(now);
-    // Only the two hashes connect the device code with the authorization. So no one can present
-    // the device code, or anything else, as an authorization code.
+    // Only the two hashes connect the device code with the authorization. So neither the device
+    // code nor any other text works as an authorization code.
     const hash = tokenHash(randomToken());
     const allowed = {
       family: { id, clientId, person, subject, scopes, audience, thumbprint: null, details },
@@ -77,7 +81,9 @@ export class Approvals {
     return true;
   }
 
-  /** Denies the request. Returns false if it can no longer be answered, or if it was allowed. */
+  /**
+   * Denies the request. Returns false if it can no longer be answered, or if it was allowed before.
+   */
   async deny(userCode: string, visitor: Visitor): Promise<boolean> {
     const { audit, clock } = this.#server;
     const request = await this.#codes.findByUser(tokenHash(userCode));
@@ -91,7 +97,7 @@ export class Approvals {
     return true;
   }
 
-  /** Whether this person has allowed the request before: they sent the form twice. */
+  /** Whether this person has allowed the request before. In that case, the form was sent twice. */
   async #isAllowedBy(userCode: string, { user }: Visitor): Promise<boolean> {
     const granted = (await this.#codes.findByUser(tokenHash(userCode)))?.granted ?? null;
     if (granted === null) return false;

@@ -7,9 +7,9 @@ import type { Client } from '../../store/client.ts';
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * Returns why the client may not use the grant, for the log. Null if it may. No redirect URI shows
- * who asks, so an operator must have registered the client: anyone could choose the name of
- * another one.
+ * Returns why the client may not use the grant, for the log. Returns null if it may. An operator
+ * must have registered the client. There is no redirect URI that shows which client asks, so any
+ * client could use the name of another one.
  */
 export function deviceProblem(client: Client, profiles: Profiles): string | null {
   if (client.revokedAt !== null) return 'the client was revoked';

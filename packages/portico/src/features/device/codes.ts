@@ -2,10 +2,10 @@ import type { Database, SqlParameter } from '@portico/sql';
 import { NewAuthorizations, type NewAuthorization } from '../../store/sql/new-authorizations.ts';
 import { exists, insertInto, removeWhere, words } from '../../store/sql/statements.ts';
 
-/** How the person answered. */
+/** The answer of the person. */
 export type Outcome = 'allowed' | 'denied';
 
-/** A request of a device. Times are milliseconds since 1970. */
+/** A request from a device. Times are in milliseconds since 1970. */
 export interface DeviceRequest {
   readonly deviceHash: string;
   readonly userHash: string;
@@ -18,13 +18,15 @@ export interface DeviceRequest {
   readonly network: string;
   readonly begunAt: number;
   readonly expiresAt: number;
-  /** Null until the person has answered. */
+  /** The answer. Null until the person has answered. */
   readonly outcome: Outcome | null;
-  /** The authorization, and the hash of its code. Null unless the person allowed the request. */
+  /**
+   * The authorization, and the hash of its code. Null unless the person has allowed the request.
+   */
   readonly granted: { readonly familyId: string; readonly hash: string } | null;
 }
 
-/** How many requests may wait: from one network, and in total. */
+/** The maximum number of requests that may wait, from one network and in total. */
 export interface DeviceBudget {
   readonly ofOneNetwork: number;
   readonly total: number;
@@ -65,7 +67,7 @@ export class DeviceCodes {
     }
   }
 
-  /** Whether there is room for this many more requests of this network. */
+  /** Returns whether there is room for this many more requests from this network. */
   async hasRoom(
     network: string,
     budget: DeviceBudget,
@@ -77,7 +79,7 @@ export class DeviceCodes {
     return (await this.#count('expires_at > ?', [now])) + more <= budget.total;
   }
 
-  /** Removes a request that no one has seen. */
+  /** Removes a request that no person has seen. */
   async remove(deviceHash: string): Promise<void> {
     await this.#database.execute('DELETE FROM oauth_device_codes WHERE device_hash = ?', [
       deviceHash,
@@ -95,8 +97,9 @@ export class DeviceCodes {
   }
 
   /**
-   * Records that a device asks whether the person has answered. Returns `early` if it asked before
-   * its interval was over, which then grows by `growth`. Returns `answered` if there is an answer.
+   * Records that a device asks whether the person has answered. Returns `answered` if there is an
+   * answer. Returns `early` if the device asked before its interval was over. In that case, the
+   * interval grows by `growth`.
    */
   async poll(
     deviceHash: string,
@@ -110,8 +113,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Allows the request and begins the authorization, both or neither. Returns false if the request
-   * has an answer or has expired.
+   * Allows the request and begins the authorization. Does both or neither. Returns false if the
+   * request has an answer or has expired.
    */
   allow(userHash: string, allowed: NewAuthorization, now: number): Promise<boolean> {
     const { family, code } = allowed;
@@ -156,7 +159,8 @@ const COLUMNS = `device_hash, user_hash, client_id, scope, audience, address, ne
 const POLL = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval
   WHERE device_hash = ? AND outcome IS NULL AND poll_after <= ?`;
 
-// MySQL uses the new value of a column that it has already set, so the interval comes last.
+// MySQL uses the new value of a column that the statement has already set. So set the interval
+// last.
 const SLOW_DOWN = `UPDATE oauth_device_codes SET poll_after = ? + poll_interval + ?, poll_interval = poll_interval + ?
   WHERE device_hash = ? AND outcome IS NULL`;
 
@@ -165,7 +169,10 @@ const OPEN = 'user_hash = ? AND expires_at > ?';
 const ALLOW = `UPDATE oauth_device_codes SET outcome = 'allowed', family_id = ?, grant_hash = ?
   WHERE ${OPEN} AND outcome IS NULL`;
 
-/** Also denies again, in case the answer to the first statement was lost. */
+/**
+ * Denies a request. It also denies a denied request again, in case the answer to the first
+ * statement was lost.
+ */
 const DENY = `UPDATE oauth_device_codes SET outcome = 'denied'
   WHERE ${OPEN} AND (outcome IS NULL OR outcome = 'denied')`;
 

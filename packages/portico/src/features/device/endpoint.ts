@@ -22,11 +22,14 @@ export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 export const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
 export const INTERVAL = 5;
-/** How many codes of clients without a secret may wait. Anyone can ask for them. */
+/**
+ * The maximum number of waiting codes of clients without a secret. The number is limited, because
+ * anyone can ask for a code.
+ */
 const BUDGET = { ofOneNetwork: 100, total: 20_000 } as const;
-/** When to try again if there is no room, in seconds. */
+/** After how many seconds a client should try again if there is no room. */
 const TRY_AGAIN = 60;
-/** How often a user code in use is replaced. One in use is very rare. */
+/** How often a new user code is chosen if the code is in use. This is very rare. */
 const ATTEMPTS = 3;
 
 /** POST /oauth/device_authorization (RFC 8628 section 3.1). */
@@ -69,7 +72,7 @@ export class DeviceAuthorizationEndpoint {
     });
   };
 
-  /** Inserts the request. Returns its user code. */
+  /** Inserts the request. Returns the user code of the request. */
   async #begin(
     request: Request,
     client: Client,
@@ -81,7 +84,7 @@ export class DeviceAuthorizationEndpoint {
     const address = callerAddress(host, request);
     const network = findNetwork(address) ?? '';
     const deviceHash = tokenHash(deviceCode);
-    // Refuse without a write where there is no room.
+    // Check this first, so that a request without room is refused without a write.
     if (!(await this.#hasRoom(client, network, now, 1))) throw noRoom();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const userCode = newUserCode();
@@ -109,7 +112,10 @@ export class DeviceAuthorizationEndpoint {
     throw noRoom();
   }
 
-  /** Counts again: of simultaneous requests, each counts those that were inserted before it. */
+  /**
+   * Counts again after the insert. If several requests arrive at once, each of them counts the ones
+   * that were inserted before it.
+   */
   async #keepWithinBudget(
     client: Client,
     network: string,

@@ -16,14 +16,14 @@ import { DEVICE_GRANT, requireDeviceClient } from './clients.ts';
 import type { DeviceCodes, DeviceRequest } from './codes.ts';
 
 /**
- * How much earlier than its interval a device may poll, in milliseconds: the network delays some
+ * How much earlier than its interval a device may ask, in milliseconds. The network delays some
  * requests more than others.
  */
 const SLACK = 1000;
-/** How much the interval grows if a device polls too early, in milliseconds. */
+/** By how much the interval grows if a device asks too early, in milliseconds. */
 const GROWTH = 5000;
 
-/** The grant type of devices, for the list of grant types. */
+/** Returns the grant type of devices, for the list of grant types. */
 export function deviceGrant(codes: DeviceCodes): GrantType {
   return {
     name: DEVICE_GRANT,
@@ -35,8 +35,8 @@ export function deviceGrant(codes: DeviceCodes): GrantType {
 
 /**
  * Tells a device whether the person has answered, and issues tokens once (RFC 8628 sections 3.4 and
- * 3.5). A second use of the code revokes nothing: the code never passes a browser, and a device may
- * send it twice at once.
+ * 3.5). A second use of the code revokes nothing. The code never passes through a browser, and a
+ * device may send it twice at once.
  */
 class DeviceCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -71,7 +71,7 @@ class DeviceCodeGrant implements TokenGrant {
     );
   }
 
-  /** Throws unless the person has just answered. Then returns the answered request. */
+  /** Returns the request if the person has answered it in the meantime. Throws otherwise. */
   async #wait(request: DeviceRequest, now: number): Promise<DeviceRequest> {
     if (request.expiresAt <= now) throw expiredToken(request);
     const limits = { slack: SLACK, growth: GROWTH };
@@ -86,7 +86,9 @@ class DeviceCodeGrant implements TokenGrant {
     return answered;
   }
 
-  /** Returns the code of an allowed request. Throws if it was denied, used, or has expired. */
+  /**
+   * Returns the code of an allowed request. Throws if the request was denied, used, or has expired.
+   */
   async #codeOf({ outcome, granted }: DeviceRequest, now: number): Promise<AuthorizationCode> {
     if (outcome === 'denied' || granted === null) throw denied('the person answered no');
     const { familyId, hash } = granted;
@@ -97,7 +99,9 @@ class DeviceCodeGrant implements TokenGrant {
     return code;
   }
 
-  /** Returns the scopes whose permission the person still has. Throws if no scope is left. */
+  /**
+   * Returns the scopes for which the person still has the permission. Throws if no scope is left.
+   */
   async #held(
     { family }: AuthorizationCode,
     inForce: readonly string[],

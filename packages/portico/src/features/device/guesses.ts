@@ -3,7 +3,10 @@ import { FailedAttempts, type Attempt } from '../../http/failed-attempts.ts';
 
 /** How many wrong codes a person may send within a quarter of an hour before they have to wait. */
 const FREE = 10;
-/** Lets no attempt go ahead that has to wait. A person can only slow down themselves. */
+/**
+ * An attempt that has to wait is never allowed early. This is safe here, because a person can slow
+ * down only themselves.
+ */
 const NEVER = () => 1;
 
 /** Slows down a person who guesses codes (RFC 8628 section 5.1). */
@@ -15,7 +18,10 @@ export class Guesses {
     this.#attempts = new FailedAttempts(clock, NEVER);
   }
 
-  /** Calls `find`, unless this person has to wait. Counts the attempt if it finds nothing. */
+  /**
+   * Calls `find`, unless this person has to wait. If `find` returns null, the attempt counts as a
+   * wrong code.
+   */
   attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {
     const { provider, id } = user.reference;
     return this.#attempts.attempt([{ key: JSON.stringify([provider, id]), free: FREE }], find);

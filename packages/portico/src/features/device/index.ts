@@ -9,12 +9,12 @@ import { DEVICE_PATH, VerificationPage } from './page.ts';
 
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
-    /** The number of expired requests of devices. Missing if `device_authorization` is off. */
+    /** The number of expired requests from devices. Missing if `device_authorization` is off. */
     readonly deviceRequests?: number;
   }
 }
 
-/** How many requests to remove at once. */
+/** The number of requests per batch. */
 const BATCH = 100;
 /** How long requests stay after they have expired, in milliseconds. */
 const MARGIN = 3_600_000;

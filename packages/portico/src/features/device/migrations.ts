@@ -1,9 +1,12 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * The requests of devices. `address` is where the request came from. `poll_after` and
- * `poll_interval` are in milliseconds. `family_id` and `grant_hash` are the authorization and its
- * code, once the person has allowed it.
+ * The requests from devices.
+ *
+ * - `address` is where the request came from.
+ * - `poll_after` and `poll_interval` are in milliseconds.
+ * - `family_id` and `grant_hash` are the authorization and its code, after the person has allowed
+ *   it.
  */
 const codes: Migration = {
   name: 'oauth_server_device_0001_codes',

@@ -24,13 +24,16 @@ import type { DeviceView } from './view.ts';
 /** The path of the page where people enter codes, below `base_path`. */
 export const DEVICE_PATH = '/oauth/device';
 
-/** How refusals call this page. */
+/** The name of this page in refusals. */
 const PLACE = 'The page for device codes';
 
-/** What is wrong with a code. */
+/** The problem of a code. */
 type Problem = 'mistyped' | 'unknown' | 'slowed';
 
-/** The page where a signed-in person enters a device's code and answers (RFC 8628 section 3.3). */
+/**
+ * The page where a signed-in person enters the code from a device and answers its request (RFC 8628
+ * section 3.3).
+ */
 export class VerificationPage {
   readonly #server: Server;
   readonly #parts: Parts;
@@ -47,7 +50,7 @@ export class VerificationPage {
     this.#path = `${server.basePath}${DEVICE_PATH}`;
   }
 
-  /** Handles GET: asks for the code. A link may contain it. Looks nothing up. */
+  /** Handles GET. Asks for the code, which a link may contain. Looks nothing up. */
   async show(request: Request): Promise<Reply> {
     refuseBearer(request, this.#parts.binding, PLACE);
     const asked = queryParameters(request);
@@ -119,7 +122,7 @@ export class VerificationPage {
     return { ...reply, headers, refused: refusalOf(problem) };
   }
 
-  /** Shows who asks for what, from where and since when. */
+  /** Shows which client asks for which access, from where and since when. */
   async #ask(visitor: Visitor, userCode: string, open: OpenRequest): Promise<Reply> {
     const { client, scopes } = open;
     noteClient(visitor.request, client.id);
@@ -140,7 +143,7 @@ export class VerificationPage {
     });
   }
 
-  /** Records the answer. The form's token shows that this visitor was asked exactly this. */
+  /** Records the answer. The form's token proves that this person saw exactly this question. */
   async #decide(
     visitor: Visitor,
     form: Parameters,
@@ -157,7 +160,10 @@ export class VerificationPage {
     return this.#message(visitor, decision === 'allow' ? 'device.allowed' : 'device.denied');
   }
 
-  /** Signs the person out. The next person who signs in enters the code, or finds it again. */
+  /**
+   * Signs the person out. The next person who signs in enters the code. If the link contained it,
+   * the page shows it again.
+   */
   async #switchPerson(visitor: Visitor, userCode: string | null): Promise<Reply> {
     const { host, config } = this.#server;
     const returnTo = this.#returnPath(userCode);
@@ -191,7 +197,7 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a text, and a link if there is one. */
+  /** Shows a text, with a link if there is one. */
   async #message(
     { request }: Visitor,
     key: PageKey,
@@ -230,7 +236,7 @@ export class VerificationPage {
     );
   }
 
-  /** Returns the URL of the sign-in page, which leads back here. */
+  /** Returns the URL of the sign-in page. It leads back to this page. */
   #signInUrl(request: Request, userCode: string | null): string {
     const { speaking, host } = this.#server;
     const back = speaking.withWish(request, this.#returnPath(userCode));
@@ -248,7 +254,7 @@ const PROBLEMS = {
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 
-/** Returns the refusal of a code, for the log. */
+/** Returns the refusal for a code, for the log. */
 function refusalOf(problem: Problem): AuthorizationPageError {
   const { key, detail } = PROBLEMS[problem];
   const text = { title: { key: 'device.page' }, message: { key } } as const;
@@ -272,7 +278,7 @@ function codeForm({ user }: Visitor): readonly string[] {
   return ['oauth/device', provider, id];
 }
 
-/** Names the form that asks this person to allow this code these scopes. */
+/** Names the form that asks this person to allow these scopes for this code. */
 function answerForm({ user }: Visitor, userCode: string, scope: string): readonly string[] {
   const { provider, id } = user.reference;
   return ['oauth/device/answer', tokenHash(userCode), scope, provider, id];

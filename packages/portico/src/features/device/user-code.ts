@@ -1,14 +1,16 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * The characters of a user code: consonants, so that no code is a word, and none looks like a digit
- * (RFC 8628 section 6.1).
+ * The characters of a user code. They are consonants. So no code is a word, and no character looks
+ * like a digit (RFC 8628 section 6.1).
  */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
-/** The random characters. There are 20^8 codes, about 2^34.6. */
+/** The number of random characters. There are 20^8 codes, about 2^34.6. */
 const RANDOM_LENGTH = 8;
 const GROUP = 3;
-/** None has a factor in common with 20, so each wrong character changes the check character. */
+/**
+ * No weight has a factor in common with 20. So each wrong character changes the check character.
+ */
 const WEIGHTS = [1, 3, 7, 9, 11, 13, 17, 19];
 
 /** Returns a new user code with its check character, without separators. */
@@ -25,8 +27,8 @@ export function shownUserCode(code: string): string {
 }
 
 /**
- * Returns the code that a person typed, without regard to case, spaces and separators. Returns null
- * if it cannot be a code, for example because one character is wrong or missing.
+ * Returns the code that a person typed. Case, spaces and separators do not matter. Returns null if
+ * this cannot be a code, for example because one character is wrong or missing.
  */
 export function readUserCode(typed: string): string | null {
   if (typed.length > LONGEST_TYPED) return null;
@@ -41,7 +43,10 @@ export function readUserCode(typed: string): string | null {
     : null;
 }
 
-/** Longer text is no code, and takes long to normalize. It is not shown again as a whole. */
+/**
+ * In characters. A longer text is not a code, and takes long to normalize. The page does not show
+ * it again in full.
+ */
 export const LONGEST_TYPED = 40;
 const SEPARATOR = /[\p{P}\p{Z}\s]/u;
 

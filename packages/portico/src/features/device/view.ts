@@ -1,7 +1,7 @@
 import type { AccessLasts } from '../../authorization/consent-page.ts';
 import type { ShownLook, ShownPerson, ShownScopeGroup } from '../../authorization/page-data.ts';
 
-/** The data for the view `oauth/device` (docs/consent-page.md). Escape all of it. */
+/** The data for the view `oauth/device` (docs/consent-page.md). Escape every value. */
 export interface DeviceView {
   /** `oauth_server:name`. */
   readonly serverName: string;
@@ -11,13 +11,13 @@ export interface DeviceView {
   readonly action: string;
   /** A hidden field in the form. */
   readonly csrfToken: string;
-  /** The code, as the person typed it, or as the link contains it. Empty for none. */
+  /** The code, as the person typed it or as the link contains it. Empty if there is no code. */
   readonly userCode: string;
-  /** Whether a link contains the code. The person then only compares it. */
+  /** Whether a link contains the code. In that case, the person only compares it. */
   readonly isFromLink: boolean;
-  /** What is wrong with the code, in the page's language. Null if nothing is. */
+  /** The problem with the code, in the page's language. Null if there is no problem. */
   readonly problem: string | null;
-  /** What the person is asked to allow. Null while the page asks for the code. */
+  /** The question for the person. Null while the page asks for the code. */
   readonly question: DeviceQuestion | null;
 }
 
@@ -29,15 +29,15 @@ export interface DeviceQuestion extends ShownLook {
   readonly namedLikeServer: boolean;
   /** The scopes that the person can allow, by group. */
   readonly groups: readonly ShownScopeGroup[];
-  /** These scopes, for the form's hidden field `scope`. */
+  /** The same scopes, for the form's hidden field `scope`. */
   readonly scope: string;
-  /** The label of the resource that the access is for. Null without a label. */
+  /** The label of the resource that the access is for. Null if the resource has no label. */
   readonly resource: string | null;
-  /** How long the client will have access. */
+  /** How long the client has access. */
   readonly lasts: AccessLasts;
   /** The path of the page where the person can revoke access. */
   readonly applicationsPath: string;
-  /** When the device asked: as a date (ISO 8601), and in words, such as "2 minutes ago". */
+  /** When the device asked, as a date (ISO 8601) and in words, such as "2 minutes ago". */
   readonly began: { readonly iso: string; readonly text: string };
   /** The address that the device's request came from. Null if it is unknown. */
   readonly address: string | null;

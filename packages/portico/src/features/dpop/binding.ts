@@ -7,7 +7,7 @@ import { boundScopes, type DpopMode } from './demands.ts';
 import { readProof, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/** Returns which of these algorithms can sign proofs. Null means all algorithms. */
+/** Returns those of these algorithms that can sign proofs. Null means all algorithms. */
 export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
   return VERIFIED_ALGORITHMS.filter((each) => allowed?.includes(each) ?? true);
 }

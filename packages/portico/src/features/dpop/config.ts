@@ -15,10 +15,10 @@ export const dpopScopeShape = {
 
 export interface DpopConfig {
   /**
-   * Whether Portico binds access tokens to a key of the client (DPoP, RFC 9449). The client proves
-   * with every request that it has the key, so a stolen token alone is useless. `accept` binds the
-   * tokens of clients that send proofs. `require` demands proofs from all clients; or `off`, the
-   * default.
+   * Whether Portico binds access tokens to a key of the client (DPoP, RFC 9449). With every
+   * request, the client proves that it has the key, so a stolen token alone is useless. `accept`
+   * binds the tokens of clients that send proofs. `require` demands proofs from all clients; or
+   * `off`, the default.
    */
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /**
@@ -30,8 +30,8 @@ export interface DpopConfig {
 
 export interface DpopScopeConfig {
   /**
-   * Whether only tokens that are bound to a key can have this scope. If true, `oauth_server:dpop`
-   * must not be `off`; false.
+   * Whether a token must be bound to a key to have this scope. If true, `oauth_server:dpop` must
+   * not be `off`; false.
    */
   readonly dpop?: boolean | undefined;
 }

@@ -40,7 +40,7 @@ describe('A configuration that contradicts itself', () => {
   });
 });
 
-/** Why an unbound token is not issued. */
+/** Returns why the server does not issue an unbound token. */
 function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[], scopes = SCOPES) {
   try {
     new BindingDemands(mode, scopes).require(client, named, null);

@@ -6,7 +6,7 @@ import { DpopError } from './errors.ts';
 /** The value of `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/** The value of `oauth_server:scopes`, whose scopes can require a bound token. */
+/** The value of `oauth_server:scopes`. A scope in it can require a bound token. */
 export type BindableScopes = Readonly<
   Record<string, string | { readonly dpop?: boolean | undefined }>
 >;
@@ -20,8 +20,8 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
 }
 
 /**
- * Finds settings that contradict each other: requirements that no client can meet, and nonces that
- * the server would never ask for.
+ * Returns the problems of settings that contradict each other: demands that no client can meet, and
+ * nonces that the server would never ask for.
  */
 export function dpopProblems({
   dpop = 'off',
@@ -39,9 +39,7 @@ export function dpopProblems({
   ];
 }
 
-/**
- * Decides which tokens must be bound to a key. The server, the client or a scope can require it.
- */
+/** Decides which tokens must be bound to a key. The server, the client or a scope can demand it. */
 export class BindingDemands {
   readonly #mode: DpopMode;
   readonly #bound: ReadonlySet<string>;
@@ -54,14 +52,15 @@ export class BindingDemands {
 
   /**
    * Throws if this client cannot get a token with these scopes. `thumbprint` identifies the key
-   * that binds the token, and is null for an unbound token.
+   * that the token is bound to. It is null for an unbound token.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // With DPoP off, the key comes from another feature and does not count.
+    // If DPoP is off, the key comes from another feature and does not count.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // If DPoP was turned off later, the server issues no token instead of an unbound one.
+    // If DPoP was turned off after the client demanded it, issue no token. An unbound token would
+    // be less safe.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

@@ -33,7 +33,7 @@ interface Made {
   readonly clock?: () => number;
 }
 
-/** Accepts each use once, and records its calls. */
+/** Returns a Dpop that accepts each use once. Records the calls. */
 function dpop(made: Made = {}) {
   const claimed: unknown[] = [];
   const singleUses = {

@@ -4,12 +4,15 @@ import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** The proof, and the request that it must match. */
+/** A proof, and the request that it must match. */
 export interface ProofRequest {
-  /** The `DPoP` header. If there are several, they are joined with commas. Null without one. */
+  /**
+   * The `DPoP` header. If there are several, they are joined with commas. Null if there is no such
+   * header.
+   */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL, as clients in front of all proxies see it. */
+  /** The public URL, as clients outside of all proxies use it. */
   readonly url: string;
 }
 
@@ -18,7 +21,9 @@ export function readProof({ headers, method }: Request, url: string): ProofReque
   return { proof: headers.get('dpop'), method, url };
 }
 
-/** Checks proofs that clients have a key (RFC 9449), at the server's endpoints and at resources. */
+/**
+ * Checks a client's proof that it has a key (RFC 9449), at the server's endpoints and at resources.
+ */
 export class Dpop {
   readonly #server: Server;
   readonly #nonces: DpopNonces | null;
@@ -31,7 +36,7 @@ export class Dpop {
 
   /**
    * Checks the proof in a request, and its nonce if one is required. Writes nothing. Returns null
-   * for a request without a proof. Throws a DpopError. Claim the proof before you act on it.
+   * for a request without a proof. Throws a DpopError. Before you act on the proof, call `claim`.
    */
   async check(
     { proof: text, method, url }: ProofRequest,
@@ -62,14 +67,14 @@ export class Dpop {
   }
 
   /**
-   * Returns the value for the `DPoP-Nonce` header of a response, or null if proofs need no nonce.
+   * Returns the value for a response's `DPoP-Nonce` header. Returns null if proofs need no nonce.
    */
   async nonce(): Promise<string | null> {
     return this.#nonces?.current() ?? null;
   }
 }
 
-/** Throws a DpopError if the algorithm of the proof is not allowed, for example by a profile. */
+/** Throws a DpopError if the proof's algorithm is not allowed, for example by a profile. */
 export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
   if (allowed.includes(algorithm)) return;
   throw new DpopError(

@@ -12,24 +12,25 @@ declare module '../../errors.ts' {
 /** The error codes in RFC 9449 sections 5 and 8. */
 export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
 
-/** The messages at the server's own endpoints. */
+/** The messages of the server's own endpoints. */
 const MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, invalid or used before.',
   use_dpop_nonce: 'The DPoP proof has to carry the nonce of this answer.',
 };
 
-/** The messages at resources. */
+/** The messages of resources. */
 export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, or not good for this request.',
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
 /**
- * Thrown if a DPoP proof (RFC 9449) is missing or invalid, or if it lacks a nonce from this server.
+ * The error if a DPoP proof (RFC 9449) is missing or invalid, or does not contain a nonce from this
+ * server.
  */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
-  /** The nonce for the next proof, or null if nonces are not required. */
+  /** The nonce for the next proof. Null if nonces are not required. */
   readonly nonce: string | null;
 
   constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {

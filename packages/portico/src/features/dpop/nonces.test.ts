@@ -5,7 +5,7 @@ import type { CookieKeyRecords } from '../../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
 
-/** Processes that share their encryption keys, each with its own clock. */
+/** Returns processes that share their encryption keys. Each process has its own clock. */
 function installation() {
   const keys = new Map<number, string>();
   const store = {

@@ -1,8 +1,11 @@
 import type { Sealer } from '../../server.ts';
 
 /**
- * In milliseconds: how long the server issues the same nonce, how long a nonce is valid, and how
- * far the clocks of two processes can differ.
+ * In milliseconds:
+ *
+ * - `HANDED_OUT`: how long the server issues the same nonce.
+ * - `GOOD`: how long a nonce is valid.
+ * - `CLOCKS_DIFFER`: how far the clocks of two processes may differ.
  */
 const HANDED_OUT = 30_000;
 const GOOD = 180_000;
@@ -14,9 +17,9 @@ const NAME = '; dpop nonce';
 /**
  * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8).
  *
- * A nonce is the encrypted time. Every process in the installation can create and read it, so
- * nothing is stored. A client without a nonce, or with an old one, gets a new nonce and repeats its
- * request.
+ * A nonce is the encrypted time. Every process of the installation can create and read it, so the
+ * server stores nothing. If a client sends no nonce or an old one, it gets a new nonce and repeats
+ * its request.
  */
 export class DpopNonces {
   readonly #sealer: Sealer;
@@ -37,7 +40,7 @@ export class DpopNonces {
     return this.#latest.nonce;
   }
 
-  /** Whether this installation created the nonce recently. */
+  /** Whether this installation created the nonce recently enough. */
   async isGood(nonce: string): Promise<boolean> {
     const latest = this.#latest;
     const madeAt =

@@ -8,13 +8,13 @@ import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
  * The proof that was claimed for a request, and the server that claimed it. The same server may
- * check a request more than once.
+ * check a request more than once, but a proof can be claimed only once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
 /**
- * Checks the proof for a bound access token. It must be signed with the token's key, and be for
- * exactly this request (RFC 9449 section 7).
+ * Checks the proof for a bound access token. The token's key must have signed the proof, and the
+ * proof must be for exactly this request (RFC 9449 section 7).
  */
 export class ResourceProofs {
   readonly #server: Server;
@@ -30,8 +30,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns null if the request proves the key and is the first one with this proof. Otherwise
-   * returns the reason for the rejection. `asked` returns the request.
+   * Returns null if the request proves the key and is the first one with this proof. Otherwise,
+   * returns the reason for the refusal. `asked` returns the request.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -78,8 +78,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Returns the public URL of the request, and ignores its `Host` header. Returns null for a target
-   * that URL parsers rewrite. No proof can name such a target, because a router may see another
+   * Returns the public URL of the request. Ignores the header `Host`. Returns null if URL parsers
+   * change the target. A proof cannot name a target like this, because a router may see another
    * path in it.
    */
   #publicUrl(target: string): string | null {

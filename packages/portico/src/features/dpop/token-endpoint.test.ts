@@ -45,7 +45,10 @@ interface Started extends StartedWithout {
   readonly governs?: boolean;
 }
 
-/** How tokens are bound there, with a step for each claimed proof and each issued nonce. */
+/**
+ * Returns the binding of tokens at this endpoint. Records a step for each claimed proof and each
+ * issued nonce.
+ */
 function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' | 'governs'>) {
   const uses = new Set<string>();
   const singleUses = {

@@ -2,12 +2,12 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { ClientMetadata } from '../../store/client.ts';
 
 /**
- * What the FAPI 2.0 Security Profile (final, February 2025) requires from an authorization server,
- * in our own words, and where Portico checks it. The tests compare the pages about conformance and
- * about the profile with this table.
+ * The requirements of the FAPI 2.0 Security Profile (final, February 2025) for an authorization
+ * server, in our own words, and where Portico checks each of them. Tests compare the pages about
+ * conformance and about the profile with this table.
  */
 
-/** The settings in `oauth_server` that the profile restricts. */
+/** The `oauth_server` settings that the profile restricts. */
 export interface ProfiledSwitches {
   readonly private_key_jwt?: boolean | undefined;
   readonly dpop?: Switch | undefined;
@@ -20,20 +20,24 @@ export interface ProfiledSwitches {
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section, and the item number in it. */
+  /** The section of the profile, and the number of the item in it. */
   readonly id: string;
-  /** Continues a sentence that starts with "An authorization server of the profile". */
+  /**
+   * The requirement. This text continues a sentence that begins with "An authorization server of
+   * the profile".
+   */
   readonly says: string;
   /**
-   * When Portico meets the rule.
+   * When Portico meets the requirement.
    *
-   * `always`: for every client, with any configuration. `switch`: with a setting that the profile
-   * turns on. `profile`: only under the profile.
+   * - `always`: for every client, with any configuration.
+   * - `switch`: with a setting that the profile turns on.
+   * - `profile`: only under the profile.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
   /**
-   * Returns what is wrong with the configuration if the whole server uses the profile. Returns null
-   * if nothing is wrong.
+   * Returns the problem of the configuration if the whole server uses the profile. Returns null if
+   * there is no problem.
    */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
   /**
@@ -42,19 +46,22 @@ export interface ProfileRule {
    */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
-   * Returns why a client cannot use the profile, or null if it can. Portico checks this at every
-   * use of the client.
+   * Returns why a client cannot use the profile. Returns null if it can. Portico checks this at
+   * every use of the client.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /** Like `client`, but Portico checks this only when the client registers. */
+  /**
+   * Returns why a client cannot use the profile, like `client`. Portico checks this only when the
+   * client is registered.
+   */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
-/** The longest lifetime of a code, in seconds. */
+/** The maximum lifetime of a code, in seconds. */
 export const LONGEST_CODE = 60;
 /**
- * The algorithms that sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the name in
- * RFC 9864 for EdDSA with that curve.
+ * The algorithms that may sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the
+ * name in RFC 9864 for EdDSA with that curve.
  */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
@@ -249,8 +256,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 ];
 
 /**
- * Returns why a client cannot use the profile, or null if it can. `when` selects the rules for
- * every use, or those for registration.
+ * Returns why a client cannot use the profile. Returns null if it can. `when` selects the rules for
+ * every use, or the rules for registration.
  */
 export function clientProblem(
   client: ClientMetadata,
@@ -263,7 +270,7 @@ export function clientProblem(
   return null;
 }
 
-/** Whether a stored key set has a key that the profile allows. */
+/** Whether a stored key set contains a key that the profile allows. */
 function hasProfiledKey(jwks: string): boolean {
   const { keys } = JSON.parse(jwks) as { readonly keys: readonly { readonly alg?: string }[] };
   return keys.some(({ alg }) => alg === undefined || PROFILED_ALGORITHMS.includes(alg));

@@ -9,13 +9,13 @@ import { told } from '../../words/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * An origin that a content security policy can name. It cannot be an IPv6 address. It also cannot
- * contain characters that URLs allow in a host, but that end a source or a directive.
+ * Matches an origin that a content security policy can name. This excludes IPv6 addresses. It also
+ * excludes characters that URLs allow in a host, but that end a source or a directive.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
 /**
- * Characters that a browser changes when it sends a form: line breaks and NUL. Neither belongs in a
- * state.
+ * Matches characters that a browser changes when it sends a form: line breaks and NUL. A state has
+ * no reason to contain them.
  */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 
@@ -44,7 +44,7 @@ export class FormPostMode implements SendingMode {
 
   /**
    * Sends the page with the form. The page posts the form automatically, unless it asks a question
-   * or scripts are off. In these two cases, the person clicks its button.
+   * or scripts are turned off. In these two cases, the person clicks the button.
    */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);

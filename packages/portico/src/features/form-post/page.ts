@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../words/markup.ts';
 import type { Words } from '../../words/words.ts';
 
-/** The page's only script. It is constant, so that the policy can allow it by its hash. */
+/** The only script of the page. It never changes, so that the policy can allow it by its hash. */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';
 
 /** The hash of the script, for the content security policy. */
@@ -15,10 +15,10 @@ const STYLES = `
   button { font: inherit; min-height: 2.75rem; padding: 0.5rem 1.5rem; cursor: pointer; }
 `;
 
-/** The contents of the page and its form. */
+/** The contents of the page and of its form. */
 export interface FormPage {
   readonly words: Words;
-  /** The nonce of the styles. */
+  /** The nonce for the styles. */
   readonly nonce: string;
   /** The URL that receives the form. */
   readonly action: string;
@@ -31,7 +31,7 @@ export interface FormPage {
   readonly submits: boolean;
 }
 
-/** Returns the page. Escapes everything in it. */
+/** Returns the page. Escapes every value in it. */
 export function formPage(page: FormPage): string {
   const { words, nonce, action, parameters, title, message, button, submits } = page;
   const inputs = Object.entries(parameters).map(

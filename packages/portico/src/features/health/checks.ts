@@ -4,7 +4,9 @@ import type { Server } from '../../server.ts';
 import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
-/** Returns the checks for a probe. They run three statements, and list the key directory. */
+/**
+ * Returns the checks for a probe. Together, they run three statements and list the key directory.
+ */
 export function healthChecks({
   database,
   store,
@@ -13,8 +15,8 @@ export function healthChecks({
 }: Server): Readonly<Record<HealthPart, HealthCheck>> {
   let asked: Promise<readonly string[]> | null = null;
   /**
-   * Returns the missing migration steps, and reads them once for all checks. Rejects if the store
-   * does not respond.
+   * Returns the missing migrations. Reads them once for all checks. Rejects if the store does not
+   * respond.
    */
   function pending(): Promise<readonly string[]> {
     asked ??= migrations()
@@ -25,7 +27,8 @@ export function healthChecks({
 
   return {
     async store() {
-      // Without its tables, there is nothing to write to. The schema check reports that.
+      // If the tables do not exist, there is nothing to write to. The check of the schema reports
+      // that.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },

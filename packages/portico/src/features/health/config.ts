@@ -10,8 +10,8 @@ const healthPath = z.union([
 ]);
 
 /**
- * Why a path cannot be a probe path, or null. Each path must have only one spelling. An empty path
- * is rejected, because it would be the whole application.
+ * Returns why this cannot be the path of a probe. Returns null if it can. Each path must have only
+ * one spelling. An empty path is rejected, because it would be the whole application.
  */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; to switch it off, set it to false';
@@ -45,20 +45,24 @@ export const healthShape = { health: health.optional() };
 export interface HealthConfig {
   /**
    * The paths of the health probes, below `base_path`. The default paths are
-   * `{ live: '/health/live', ready: '/health/ready' }`. `true` enables both, and `false` disables
-   * both. Use an object to change or disable one. A kit application has both by default, unless it
-   * has its own routes with these paths. Without the kit, both are disabled by default.
+   * `{ live: '/health/live', ready: '/health/ready' }`. `true` enables both probes, and `false`
+   * disables both. Use an object to change or disable one of them. A kit application has both by
+   * default, unless it has its own routes with these paths. Without the kit, both are disabled by
+   * default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }
 
 /** The paths of the health probes, below `base_path`. */
 export interface HealthPathsInput {
-  /** The path that tells whether the process responds, or false to disable it; `/health/live`. */
+  /**
+   * The path of the probe that tells whether the process responds. False disables the probe;
+   * `/health/live`.
+   */
   readonly live?: string | false | undefined;
   /**
-   * The path that tells whether the process can receive requests, or false to disable it;
-   * `/health/ready`.
+   * The path of the probe that tells whether the process can receive requests. False disables the
+   * probe; `/health/ready`.
    */
   readonly ready?: string | false | undefined;
 }

@@ -11,11 +11,11 @@ const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
 /** Returns the probe endpoints with these paths. They read no session and no cookie. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** Responds without any check, because a response shows that the process is alive. */
+  /** Respond without any check, because a response already shows that the process is alive. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /**
-   * Responds with 200 if the process can receive requests. Otherwise responds with 503 and the
-   * failing parts.
+   * Responds with 200 if the process can receive requests. Otherwise, responds with 503 and the
+   * parts that fail.
    */
   async function ready(): Promise<Reply> {
     const found = await health.readiness();

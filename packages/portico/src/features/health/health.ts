@@ -5,31 +5,37 @@ import type { Log } from '@portico/sql';
  */
 export type HealthPart = 'store' | 'schema' | 'key';
 
-/** `unknown` if the store does not respond. */
+/** The state is `unknown` if the store does not respond. */
 export type HealthState = 'ok' | 'failing' | 'unknown';
 
-/** Whether this process can receive requests now. */
+/** The answer whether this process can receive requests now. */
 export interface Readiness {
-  /** `stopping` after the process was told to stop. Then nothing is checked. */
+  /**
+   * `stopping` means that the process has received the signal to stop. In that case, nothing is
+   * checked.
+   */
   readonly status: 'ready' | 'not_ready' | 'stopping';
   /**
-   * The process is ready only if every part is `ok`. Only the log contains the reason for a
-   * failure.
+   * The state of each part. The process is ready only if every part is `ok`. Only the log contains
+   * the reason for a failure.
    */
   readonly checks: Readonly<Partial<Record<HealthPart, HealthState>>>;
 }
 
-/** Checks one part. Rejects with the problem. Resolves with false if the state is unknown. */
+/**
+ * Checks one part. Resolves with true if the part works, and with false if its state is unknown.
+ * Rejects with the problem if the part fails.
+ */
 export type HealthCheck = () => Promise<boolean>;
 
-/** How long a result is reused, in milliseconds. */
+/** How long a result is used again, in milliseconds. */
 const HOLDS = 1000;
 /** The time limit for all checks together, in milliseconds. */
 const LONGEST = 2000;
 
 interface Found {
   readonly state: HealthState;
-  /** The reason of a failure, or null. */
+  /** The reason for a failure. Null if there is no failure. */
   readonly reason: unknown;
   /** Whether the check did not finish in time. */
   readonly isLate?: boolean;
@@ -39,8 +45,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Answers probes. Runs each check once at a time, for any number of probes. Logs a line when the
- * state of a part changes.
+ * Answers probes. If there are several probes at once, each check still runs only once at a time.
+ * Logs a line when the state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;
@@ -48,9 +54,7 @@ export class Health {
   readonly #log: Log;
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
-  /**
-   * The checks that are still running. A later probe waits for them and does not start them again.
-   */
+  /** The checks that still run. A later probe waits for them and does not start them again. */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
   #askedAt = 0;
@@ -69,13 +73,13 @@ export class Health {
   }
 
   /**
-   * Returns whether the server can receive requests now. The result can be one second old. Takes at
-   * most two seconds. If the store does not respond in that time, the server is not ready. Never
-   * rejects.
+   * Returns whether the server can receive requests now. The result may be one second old. This
+   * takes at most two seconds. If the store does not respond in that time, the server is not ready.
+   * Never rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // If the clock is set back, the result must not be reused for longer.
+    // If the clock was set back, do not use the result for longer.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
@@ -83,7 +87,8 @@ export class Health {
   }
 
   /**
-   * Makes every later result `stopping`. Use it if the process serves for a while before it exits.
+   * Makes every later result `stopping`. Use it if the process still handles requests for a while
+   * before it exits.
    */
   stop(): void {
     this.#isStopping = true;

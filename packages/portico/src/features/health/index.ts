@@ -6,17 +6,17 @@ import { Health } from './health.ts';
 import { healthPaths } from './paths.ts';
 import { examineReadiness } from './public-readiness.ts';
 
-/** The event that the kit emits when the process was told to stop. */
+/** The event that the kit emits when the process receives the signal to stop. */
 const STOPPING = 'stopping';
 
 declare module '../../authorization-server.ts' {
   interface FeatureMembers {
-    /** For probes: whether the server can receive requests now. */
+    /** Answers probes whether the server can receive requests now. */
     readonly health: Health;
   }
 }
 
-/** Adds health probes, which ask whether the process is alive and whether it is ready. */
+/** Adds health probes. They tell whether the process is alive and whether it is ready. */
 export const health = defineFeature({
   name: 'health',
   config: healthShape,
@@ -25,12 +25,12 @@ export const health = defineFeature({
     const probed = new Health(healthChecks(server), clock, host.log);
     return {
       members: () => ({ health: probed }),
-      // Without the setting, these paths belong to the application.
+      // If the setting is off, these paths belong to the application.
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
       examination: () => ({
         part: 'readiness',
         async publicFindings(application, fetchDocument, { origin, config }) {
-          // The kit has the probes, unless the configuration turns them off.
+          // The kit adds the probes, unless the configuration turns them off.
           const isOffered =
             (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);

@@ -1,12 +1,12 @@
 import type { HealthConfig } from './config.ts';
 
-/** The paths of the probes. Null for a probe that is disabled. */
+/** The paths of the probes. A path is null if the probe is disabled. */
 export interface HealthPaths {
   readonly live: string | null;
   readonly ready: string | null;
 }
 
-/** Returns the paths from `oauth_server:health`, after the mount path. */
+/** Returns the paths from `oauth_server:health`, below the mount path. */
 export function healthPaths(
   configured: NonNullable<HealthConfig['health']>,
   mountPath: string,

@@ -4,10 +4,13 @@ import type { CompleteCatalog } from '../../words/english.ts';
  * The languages in addition to English, by language tag (BCP 47). Portico loads a language only if
  * it is turned on.
  *
- * To add a language, write its catalog file and list it here. Add its column to the tables in
- * `terms.md`. In `words.test.ts`, add its tag to the list of tags, and increase the index of the
- * last column. Also add it to `docs/pages.md` and `test/languages.test.ts`, which list all
- * languages.
+ * To add a language:
+ *
+ * 1. Write its catalog file, and list it here.
+ * 2. Add its column to the tables in `terms.md`.
+ * 3. In `words.test.ts`, add its tag to the list of tags, and increase the index of the last
+ *    column.
+ * 4. Add it to `docs/pages.md` and `test/languages.test.ts`, which list all languages.
  */
 export const LANGUAGES: Readonly<Record<string, () => Promise<CompleteCatalog>>> = {
   de: async () => (await import('./de.ts')).MESSAGES,

@@ -3,12 +3,12 @@ import { queryParameters } from '../../parameters.ts';
 import { jsonReply } from '../../replies/responses.ts';
 import type { LogoRecords } from '../../store/sql/logos.ts';
 
-/** Caches a logo for a year, because a new logo has a new URL. */
+/** Lets caches keep a logo for a year, because a new logo has a new URL. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * Headers that make any image safe. An image that is opened directly runs no code, and no browser
- * guesses another media type.
+ * Headers that make any image safe. If an image is opened directly, it runs no code, and browsers
+ * do not guess another media type.
  */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -17,8 +17,8 @@ const HARMLESS = {
 } as const;
 
 /**
- * Handles GET /oauth/logo: returns the logo of the client `client_id` if its hash is `v`. Reads no
- * session.
+ * Handles GET /oauth/logo. Returns the logo of the client `client_id` if the logo's hash is `v`.
+ * Reads no session.
  */
 export function logoEndpoint(logos: LogoRecords): Handler {
   return async (request) => {
@@ -39,7 +39,7 @@ export function logoEndpoint(logos: LogoRecords): Handler {
   };
 }
 
-/** Whether a text is safe to send to the store. Not every engine accepts every text. */
+/** Whether it is safe to send a text to the store. Not every engine accepts every text. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }

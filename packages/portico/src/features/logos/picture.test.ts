@@ -6,7 +6,7 @@ import { checkLogo, LARGEST_LOGO, getPicture } from './picture.ts';
 
 const ADDRESS = 'https://client.example/logo';
 
-/** A picture of this size in pixels and bytes. */
+/** Returns a picture with this size in pixels, and this length in bytes. */
 function gif(width: number, height: number, length = 10): Uint8Array {
   const bytes = Buffer.alloc(length);
   bytes.write('GIF89a', 'latin1');

@@ -6,12 +6,15 @@ import type { ClientLogo } from '../../store/client.ts';
 import { uriTextProblem } from '../../http/outbound/uri-text.ts';
 import type { NamedLogo } from '../../clients/logos.ts';
 
-/** The size limit, in bytes. */
+/** The maximum size, in bytes. */
 export const LARGEST_LOGO = 65_536;
-/** The limit for width and height, in pixels. */
+/** The maximum width and height, in pixels. */
 const LONGEST_SIDE = 512;
 
-/** Fetches and checks the logo that a registration names. Throws a RegistrationError. */
+/**
+ * Fetches and checks the logo that a registration names. Throws a RegistrationError if it cannot be
+ * used.
+ */
 export async function getPicture(
   { logo, logoUri }: NamedLogo,
   fetchImage: FetchImage,
@@ -22,7 +25,7 @@ export async function getPicture(
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
 
-/** Checks a picture by its bytes only. Throws a RegistrationError that says what is wrong. */
+/** Checks a picture by its bytes only. Throws a RegistrationError that explains the problem. */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
@@ -44,8 +47,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 }
 
 /**
- * Fetches a logo when an operator names it. Portico never fetches it again, and no browser requests
- * this URL.
+ * Fetches a logo when an operator names its URL. After that, Portico never fetches it again, and no
+ * browser requests this URL.
  */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);

@@ -14,21 +14,21 @@ export const optionalScopesShape = {
     .optional(),
 };
 
-/** The scopes that a person can choose on the consent page. A scope can be in both lists. */
+/** The scopes that a person can choose on the consent page. The same scope can be in both lists. */
 export interface OptionalScopesInput {
   /** The scopes that a person can leave out if a client asks for them. */
   readonly leave_out?: readonly string[] | undefined;
   /**
-   * The scopes that a person can add if a client does not ask for them. For hosts such as Codex
-   * that always ask for the same scopes.
+   * The scopes that a person can add if a client does not ask for them. This helps with hosts that
+   * always ask for the same scopes, such as Codex.
    */
   readonly add?: readonly string[] | undefined;
 }
 
 export interface OptionalScopesConfig {
   /**
-   * Lets people choose scopes on the consent page, but not `openid`. By default, a person allows
-   * all requested scopes or none.
+   * The scopes that people can choose on the consent page. `openid` cannot be one of them. By
+   * default, a person allows all requested scopes or none.
    */
   readonly optional_scopes?: OptionalScopesInput | undefined;
 }

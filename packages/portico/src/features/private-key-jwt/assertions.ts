@@ -12,14 +12,19 @@ import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.
 import { JWT_READER } from './reading.ts';
 
 /**
- * In seconds: how far clocks can differ, in both directions; how long an assertion is valid; and
- * how far in the future `exp` can be if there is an `iat`.
+ * In seconds:
+ *
+ * - `SKEW`: how far clocks may differ, in both directions.
+ * - `LONGEST_LIFE`: how long an assertion is valid.
+ * - `FURTHEST_EXPIRY`: how far in the future `exp` may be if there is an `iat`.
  */
 const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
-/** How many keys to try if an assertion names no key. Each one costs a verification. */
+/**
+ * The maximum number of keys to try if an assertion names no key. Each try costs a verification.
+ */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';
@@ -51,11 +56,11 @@ export class Assertions implements ClientAssertions {
   }
 }
 
-/** Verifies assertions at certain endpoints. */
+/** Verifies assertions at the endpoints with certain URLs. */
 class Verifier {
   readonly #server: Server;
   readonly #keys: ClientKeySource;
-  /** An assertion can use one of these URLs as its audience instead of the issuer. */
+  /** An assertion can name one of these URLs as its audience in place of the issuer. */
   readonly #endpoints: readonly string[];
 
   constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
@@ -83,7 +88,7 @@ class Verifier {
   }
 
   /**
-   * Accepts only this server as the audience. If an assertion also names another server, that
+   * Throws unless this server is the only audience. If an assertion also named another server, that
    * server could use the assertion here.
    */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
@@ -98,7 +103,10 @@ class Verifier {
     }
   }
 
-  /** `isSigned` verifies a signature. */
+  /**
+   * Throws unless the assertion has valid claims and times, a new id, and a signature by one of the
+   * client's keys. `isSigned` verifies a signature.
+   */
   async #requireRight(
     client: KeyedClient,
     assertion: Jws,
@@ -132,7 +140,7 @@ class Verifier {
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
-    // Claim the assertion last, so that a sender without the key cannot use up an ID.
+    // Claim the assertion last, so that a sender without the key cannot use up its id.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }
@@ -154,8 +162,8 @@ function requireJti({ jti }: JsonObject): string {
 }
 
 /**
- * Checks the times, and returns when the assertion expires, in whole seconds. This is at most the
- * longest lifetime after `iat`, even if `exp` is later. `now` is also in seconds.
+ * Checks the times. Returns when the assertion expires, in whole seconds. This is at most the
+ * maximum lifetime after `iat`, even if `exp` is later. `now` is also in seconds.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
@@ -179,7 +187,9 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   return Math.ceil(Math.min(exp, iat + LONGEST_LIFE));
 }
 
-/** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
+/**
+ * Whether a value is a time: seconds since 1970, with or without a fraction (RFC 7519 section 2).
+ */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

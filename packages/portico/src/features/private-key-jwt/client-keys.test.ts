@@ -16,7 +16,7 @@ const setOf = (kid: string, count = 1) => ({
 const named = (kid: string) => (keys: readonly PublicKey[]) => keys.some((key) => key.kid === kid);
 const SECOND = 1000;
 
-/** What is published is what the test says; `asked` are the fetches that were made. */
+/** Creates a source whose published keys the test sets. `asked` contains the fetches. */
 function start() {
   const published = new Map<string, object | Error>();
   const asked: string[] = [];
@@ -60,7 +60,10 @@ function start() {
     state,
     source,
     client,
-    /** Whether the client has a key of this id; or in how many seconds that can be asked again. */
+    /**
+     * Returns whether the client has a key with this id. If that is unknown, returns after how many
+     * seconds to try again.
+     */
     has: async (at: string, kid: string, registeredBy?: KeyedClient['registeredBy']) => {
       try {
         return await source.haveOne(client(at, registeredBy), named(kid));
@@ -95,7 +98,7 @@ describe('published keys', () => {
     expect([await has('/a', 'b'), asked.length]).toEqual([false, 1]);
     state.now += 1;
     expect([await has('/a', 'b'), asked.length]).toEqual([true, 2]);
-    // A clock that was set back holds nothing up.
+    // After the clock was set back, nothing has to wait longer.
     published.set('/a', setOf('c'));
     state.now -= 3600 * SECOND;
     expect([await has('/a', 'c'), asked.length]).toEqual([true, 3]);

@@ -9,32 +9,34 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Whether one of these keys fits. `algorithm` is the client's only algorithm, or null if it can use
- * any.
+ * Returns whether one of these keys fits. `algorithm` is the client's only algorithm, or null if
+ * the client can use any algorithm.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the client document contains the keys. Then Portico fetches the document again, because
- * the stored keys are from the last authorization.
+ * Whether the keys are in the client's document. In that case, Portico fetches the document again,
+ * because the stored keys are from the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
 
-/** The size limits, in bytes. */
+/** The maximum sizes, in bytes. */
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * In milliseconds. After an hour, Portico no longer accepts a key that its owner has withdrawn,
- * even if the cache headers allow it.
+ * How long a fetched key set is used without another fetch, in milliseconds. So when the owner
+ * withdraws a key, Portico stops accepting it after an hour at most, even if the cache headers
+ * allow more.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
 /**
- * The limits for remembered sets, and for the keys in published sets. The set that was not used for
- * the longest time is forgotten first.
+ * The maximum number of remembered sets (`MOST_REMEMBERED`), and of keys in published sets
+ * (`MOST_PUBLISHED_KEYS`). When there are more, the set that was not used for the longest time is
+ * forgotten.
  */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
@@ -47,7 +49,7 @@ interface PublishedSet {
    * document.
    */
   readonly algorithm?: string | null;
-  /** The URL of the keys, if the document names one instead of containing keys. */
+  /** The URL of the keys, if the document contains a URL in place of the keys. */
   readonly elsewhere?: string | null;
 }
 
@@ -59,23 +61,24 @@ interface Published {
 }
 
 /**
- * Finds the public keys of clients. Keys are stored here, or published by the client, which can
- * then change them without telling the server.
+ * Finds the public keys of clients. Either this server stores the keys, or the client publishes
+ * them. In the second case, the client can change them without telling the server.
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** The parsed keys for each stored text. */
+  /** The parsed keys for each text in the store. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Anyone can publish a document that names any URL, and send assertions for its client. Such
-  // fetches and their failures must not affect a client that an operator registered.
+  // Fetches for client documents. Anyone can publish a document that names any URL, and then send
+  // assertions for its client. These fetches and their failures must not affect clients that an
+  // operator registered.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
   readonly #fetchForOperator: FetchJson;
 
   /**
-   * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that no
-   * one registered, and is null if there are none.
+   * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that are
+   * not registered. It is null if there are no such clients.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -92,8 +95,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Returns the problems with the client's current keys, and ignores what was fetched before.
-   * Returns an empty list if there are none.
+   * Returns the problems of the client's current keys. Ignores the keys that were fetched before.
+   * Returns an empty list if there are no problems.
    */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
@@ -105,9 +108,9 @@ export class ClientKeySource {
   }
 
   /**
-   * Whether `fits` is true for the client's keys. If it is false for keys that were fetched before,
-   * Portico fetches the published keys again, at most once a minute. Throws a ClientKeysError if no
-   * keys are known and none can be fetched.
+   * Returns whether `fits` is true for the client's keys. If it is false for keys that were fetched
+   * before, Portico fetches the published keys again, at most once a minute. Throws a
+   * ClientKeysError if no keys are known and none can be fetched.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;
@@ -140,7 +143,10 @@ export class ClientKeySource {
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /** Reads only the keys from the document. Other changes apply at the next authorization. */
+  /**
+   * Reads only the keys in the document. Other changes in the document apply at the next
+   * authorization.
+   */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };
@@ -155,11 +161,11 @@ export class ClientKeySource {
   }
 }
 
-/** How to fetch and read keys. */
+/** Rules for fetching and reading keys. */
 interface KeysToFetch {
-  /** The size limit, in bytes. */
+  /** The maximum size, in bytes. */
   readonly limit: number;
-  /** Reads a fetched value as a key set. Throws an OutboundError for anything else. */
+  /** Reads a fetched value as a key set. Throws an OutboundError if it is not a key set. */
   readonly read: (value: unknown, url: string) => PublishedSet;
 }
 
@@ -183,7 +189,7 @@ class PublishedKeys {
     this.#what = what;
   }
 
-  /** Whether the keys at this URL fit, with the rules of `ClientKeySource.haveOne`. */
+  /** Returns whether the keys at this URL fit. The rules are those of `ClientKeySource.haveOne`. */
   async haveOne(
     clientId: string,
     url: string,
@@ -214,7 +220,7 @@ class PublishedKeys {
   }
 
   /**
-   * Fetches the keys. After a failure, keys that are still fresh stay in use, and Portico waits
+   * Fetches the keys. If this fails, keys that are still fresh stay in use, and Portico waits
    * before the next fetch.
    */
   async #fetch(url: string, clientId: string): Promise<Published> {
@@ -247,7 +253,7 @@ class PublishedKeys {
   }
 }
 
-/** Returns the name under which these fetches count toward the limits. */
+/** Returns the name under which these fetches are counted for the limits. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }
@@ -256,7 +262,10 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
   return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
 }
 
-/** Forgets the oldest sets above the limit, because anyone can publish a very large set. */
+/**
+ * Forgets the oldest sets when there are more keys than the limit, because anyone can publish a
+ * very large set.
+ */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;
   let total = [...published.values()].reduce((sum, each) => sum + count(each), 0);

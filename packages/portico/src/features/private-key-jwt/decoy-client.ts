@@ -9,9 +9,9 @@ import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One key of each kind that belongs to no client. These are the examples in RFC 7515 appendices A.2
- * and A.3, and in RFC 8037 appendix A.1. Their private keys are public, so the verification result
- * is ignored.
+ * One key of each kind. They belong to no client. They are the examples in RFC 7515 appendices A.2
+ * and A.3, and in RFC 8037 appendix A.1. Their private keys are public, so the result of a
+ * verification is ignored.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -38,8 +38,8 @@ const NO_KEYS: ClientKeys = {
 };
 
 /**
- * Returns a substitute for a client that does not exist or has no keys, so that the response time
- * is the same. No signature is ever accepted for it.
+ * Returns a substitute for a client that does not exist or has no keys, so that the response takes
+ * as long. No signature is ever accepted for it.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
@@ -52,8 +52,8 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 let keys: readonly PublicKey[] | null = null;
 
 /**
- * Verifies the signature with an example key if the client has no suitable key. This takes the same
- * time.
+ * If the client has no suitable key, verifies the signature with an example key. This takes as long
+ * as a real verification.
  */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);
@@ -62,7 +62,7 @@ export function checkDecoySignature(assertion: Jws): void {
     const key = keys.find(({ algorithms }) => algorithms.includes(algorithm));
     if (key !== undefined) isSignedBy(key, assertion);
   } catch (error) {
-    // No example key supports this algorithm.
+    // There is no example key for this algorithm.
     if (!(error instanceof JwsError)) throw error;
   }
 }

@@ -2,8 +2,8 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**
- * Rejects a request that the client should have pushed (RFC 9126 sections 5 and 6). If a client
- * requires pushed requests, this applies even while the server does not accept them.
+ * Rejects a request that the client should have pushed (RFC 9126 sections 5 and 6). If the client
+ * itself demands pushed requests, this applies even while the server does not accept them.
  */
 export function refuseUnpushed(
   { pushesRequests }: ClientDemands,

@@ -14,21 +14,21 @@ import { pushingClients } from './pushing-clients.ts';
 export const PAR_PATH = '/oauth/par';
 
 /**
- * Handles POST /oauth/par (RFC 9126): checks an authenticated client's authorization request, and
- * stores it.
+ * Handles POST /oauth/par (RFC 9126). Checks the authorization request of an authenticated client,
+ * and stores it.
  */
 export class ParEndpoint {
   readonly #pushed: PushedRequests;
   readonly #parts: Parts;
   readonly #authentication: ClientAuthentication;
-  /** The URL of this endpoint, which proofs must name. */
+  /** The URL of this endpoint. Proofs must name it. */
   readonly #url: string;
 
   constructor(pushed: PushedRequests, server: Server, parts: Parts) {
     this.#pushed = pushed;
     this.#parts = parts;
     this.#url = `${server.issuer}${PAR_PATH}`;
-    // An assertion can also use the token endpoint's URL as its audience.
+    // An assertion can also name the token endpoint's URL as its audience.
     this.#authentication = parts.authenticating(
       pushingClients(server, parts),
       TOKEN_PATH,
@@ -39,11 +39,11 @@ export class ParEndpoint {
   readonly answer: Handler = async (request): Promise<Reply> => {
     const { binding, checks } = this.#parts;
     const form = await formParameters(request);
-    // Checks the proof before authenticating the client, as the token endpoint does.
+    // Check the proof before client authentication, like the token endpoint.
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
-    // Required in addition to any authentication (section 2.1).
+    // The client id is required in addition to any authentication (section 2.1).
     form.require('client_id');
     if (form.has('request_uri'))
       throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
@@ -56,8 +56,8 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Claim the proof last. Each claimed proof is a row, and a stranger must not create more rows
-    // than requests.
+    // Claim the proof last. Each claimed proof is a row, and a stranger must not be able to create
+    // more rows than requests.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };
@@ -65,7 +65,7 @@ export class ParEndpoint {
 
 /**
  * Returns the key that the code is bound to. This is the key of the proof (RFC 9449 section 10.1).
- * If a parameter names a key too, it must be the same one.
+ * If a parameter also names a key, it must be the same key.
  */
 function getKey(
   form: Parameters,

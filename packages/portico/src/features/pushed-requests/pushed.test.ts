@@ -45,12 +45,12 @@ function start(about: { readonly address?: string | null; readonly hasRoom?: boo
     pruning: { tick: async () => void (ticks.count += 1) },
     clock: () => time.now,
   } as unknown as Server);
-  /** The id of the request that a browser's query names. */
+  /** Returns the id of the request that a browser's query references. */
   const idOf = (query: string) => pushed.idOf(createParameters(new URLSearchParams(query)));
   return { pushed, idOf, time, kept, rows, ticks };
 }
 
-/** The detail for the log. */
+/** Returns the detail of the refusal, for the log. */
 function refusal(refused: () => unknown): string | null {
   try {
     refused();
@@ -176,7 +176,7 @@ describe('a request_uri', () => {
         more,
         `the request_uri: ${other}`,
       ]);
-    // A parameter without a value was not sent.
+    // A parameter without a value counts as missing.
     const id = idOf(`client_id=app&request_uri=${OURS}`);
     expect(idOf(`client_id=app&request_uri=${OURS}&request_uri=&request=`)).toBe(id);
     expect(idOf(`request_uri=&client_id=app&request_uri=${OURS}`)).toBe(id);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** In seconds. */
+/** The maximum time, in seconds. */
 const LONGEST_RETRY = 300;
 
 /** The setting that this feature adds to `oauth_server`. */
@@ -15,8 +15,8 @@ export const refreshRetryShape = {
 export interface RefreshRetryConfig {
   /**
    * For how many seconds a client can use a refresh token again and get the same response as
-   * before. This ends early when the client uses the new refresh token. At most 300. With 0, every
-   * second use is treated as a replay; 0.
+   * before. The maximum is 300 seconds. This time ends early when the client uses the new refresh
+   * token. With 0, every second use is treated as a replay; 0.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }

@@ -21,7 +21,7 @@ const RULES: MetadataRules = {
   takesKeys: false,
   demands: demands({ pushed: false, bound: false }),
 };
-/** With an initial access token. */
+/** The rules for a client with an initial access token. */
 const LET_IN: MetadataRules = { ...RULES, cameWithToken: true, mayHaveSecret: true };
 const WITH_KEYS: MetadataRules = { ...RULES, takesKeys: true };
 const PEOPLE = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
@@ -30,7 +30,10 @@ const KEYS = { keys: [] };
 const asked = (changes: SentMetadata = {}, rules = RULES) =>
   readRegistration({ redirect_uris: [LOOPBACK], ...changes }, rules);
 
-/** Why it is refused: the code, what is answered, and what the log has beside. */
+/**
+ * Returns the code of the refusal, the message for the client, and the additional detail for the
+ * log.
+ */
 function refusal(sent: SentMetadata, rules = RULES): readonly [string, string, string | null] {
   try {
     readRegistration({ redirect_uris: [LOOPBACK], ...sent }, rules);
@@ -247,7 +250,8 @@ describe('A client with an initial access token', () => {
         public: false,
         scopes: ['notes:read', 'mcp:service'],
       });
-      // No other client has it. A client that no one verified has all that people may allow.
+      // Other clients do not get this scope. A client that no one verified gets all scopes that
+      // people may allow.
       expect(asked(sent)).toStrictEqual(asked());
     },
   );

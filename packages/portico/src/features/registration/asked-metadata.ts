@@ -29,37 +29,42 @@ export interface MetadataRules {
   /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client sent an initial access token, so that an operator has vouched for it. Only
-   * then can it get tokens without a person.
+   * Whether the client sent an initial access token. If it did, an operator has vouched for it.
+   * Only then can it get tokens without a person.
    */
   readonly cameWithToken: boolean;
   /** Whether the client can have a secret. */
   readonly mayHaveSecret: boolean;
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** The protections that a client can demand. Those that are not met are ignored. */
+  /**
+   * The protections that a client can demand. Demands that the server does not meet are ignored.
+   */
   readonly demands: readonly ClientDemand[];
   /** The names of the fields that features add. */
   readonly further?: readonly string[];
 }
 
 const MOST_REDIRECT_URIS = 20;
-/** The limit for all redirect URIs together. It is small, because a stranger can store them. */
+/**
+ * The maximum length of all redirect URIs together. It is small, because strangers can store URIs
+ * here.
+ */
 const MOST_CHARACTERS = 4000;
-/** The name of a client that sends none. */
+/** The name of a client that sends no name. */
 const UNNAMED = 'An application without a name';
 
 /**
  * Returns the registration that the metadata request. Throws `invalid_redirect_uri` or
  * `invalid_client_metadata`.
  *
- * Portico replaces or leaves out what it does not offer, if the client gets less as a result (RFC
- * 7591 section 2). The response says what was registered. Unknown fields are ignored, and so is a
- * software statement (section 3.1.1).
+ * If Portico does not offer something, it replaces it or leaves it out, provided that the client
+ * gets less as a result (RFC 7591 section 2). The response states what was registered. Portico
+ * ignores unknown fields and a software statement (section 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // A client with keys or a secret can prove that it is the one that registered, but anyone can
+  // A client with keys or a secret can prove later that it is the same client. But anyone can
   // register.
   const isStranger = method === 'none' || !rules.cameWithToken;
   const grants = readGrants(sent, isStranger, rules.grantTypes);
@@ -82,7 +87,9 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
   };
 }
 
-/** Returns the fields that features add. A client that sends none of a field has no values. */
+/**
+ * Returns the fields that features add. If a client does not send a field, the field has no values.
+ */
 function readFurther(
   sent: SentMetadata,
   names: readonly string[],
@@ -96,7 +103,7 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
-/** Returns a text, or undefined if the field is missing or empty. */
+/** Returns a text. Returns undefined if the field is missing or empty. */
 function readText(sent: SentMetadata, name: string): string | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
@@ -112,7 +119,7 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
-/** Returns a boolean, which is false if the field is missing. */
+/** Returns a boolean. Returns false if the field is missing. */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (value === undefined || value === null) return false;
@@ -131,17 +138,16 @@ function readAlgorithm(sent: SentMetadata, known: SigningAlgorithms): string | u
 
 function readName(sent: SentMetadata): string {
   const name = readText(sent, 'client_name') ?? '';
-  // Databases and pages cannot store half a character.
+  // Databases cannot store half of a surrogate pair, and pages cannot show it.
   if (!name.isWellFormed())
     throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
 }
 
 /**
- * Returns how the client authenticates. Only some clients can have a secret. Of the others, a
- * client that requests one is registered as a public client, and so is one that names no
- * method. Naming no method means the same as requesting a secret (RFC 7591 section 2). The response
- * says so. PKCE protects these clients.
+ * Returns how the client authenticates. If a client names no method, it requests a secret (RFC 7591
+ * section 2). Only some clients can have one. Any other client that requests a secret is registered
+ * as a public client, and the response states this. PKCE protects these clients.
  */
 function readMethod(
   sent: SentMetadata,
@@ -161,9 +167,9 @@ function readMethod(
 }
 
 /**
- * Returns the keys of a client that authenticates with them. Only clients with an initial access
- * token can have a key URL. Otherwise a stranger could make this server send requests to any other
- * server.
+ * Returns the keys of a client that authenticates with keys. Only a client with an initial access
+ * token can name a URL for its keys. Otherwise, a stranger could make this server send requests to
+ * any other server.
  */
 function readKeys(
   sent: SentMetadata,
@@ -217,9 +223,8 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 /**
  * Returns the redirect URIs that can be registered, and the application type.
  *
- * If there are other URIs, this skips private-use schemes without a dot, because any application
- * could claim such a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send
- * others.
+ * Skips private-use schemes without a dot if there are other URIs, because any application could
+ * claim such a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send others.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -253,9 +258,10 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 /**
  * Returns the offered scopes that the client requests.
  *
- * Returns all offered scopes if the client requests none, and for every unverified client.
- * Assistants register only with the scopes that they need first, and could never request more. The
- * person's permissions limit what they can allow. None of these clients gets `mcp:service`.
+ * If the client requests none, returns all offered scopes. Also returns all of them for every
+ * unverified client, because assistants register only with the scopes that they need first, and
+ * could never request more. The permissions of the person limit what they can allow. None of these
+ * clients gets `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { LONGEST_LIFETIME } from '../../keys/times.ts';
 
-/** The highest limit that you can set. The server keeps at most this many unused clients. */
+/** The maximum value of the limit. The server stores at most this many unused clients. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** The shortest time for which secrets can be valid, in seconds. */
+/** The minimum time for which secrets are valid, in seconds. */
 const SHORTEST_TTL = 3600;
 
 const WRONG_TTL =
@@ -37,22 +37,22 @@ export const registrationShape = {
 export interface RegistrationConfig {
   /**
    * Whether clients can register themselves (RFC 7591, RFC 7592). `open` lets everyone register a
-   * public client. `initial_access_token` requires a token from you, which you create with
+   * public client. `initial_access_token` requires a token from you. You create it with
    * `oauth:initial-access-token:create`; or `off`, the default.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**
    * How many clients can register per hour from one network without an initial access token. A
    * network is one IPv4 address, or one /64 of IPv6 addresses. If an assistant runs on its vendor's
-   * servers, all its users register from a few addresses; 60.
+   * servers, all of its users register from a few addresses; 60.
    */
   readonly registrations_per_hour?: number | undefined;
   /**
    * Gives a secret to each client that registers itself and asks for `client_secret_basic` or
-   * `client_secret_post`, such as Microsoft 365 Copilot. Without this setting, only clients with an
-   * initial access token get one. The value is how long secrets are valid, in seconds (3,600 or
-   * more), or `never_expires`. In the last third of this time, and after it, a client gets a new
-   * secret when it reads or updates its registration (RFC 7592).
+   * `client_secret_post`, such as Microsoft 365 Copilot. The value is how long secrets are valid,
+   * in seconds (3,600 or more), or `never_expires`. In the last third of this time, and after it, a
+   * client gets a new secret when it reads or updates its registration (RFC 7592). Without this
+   * setting, only clients with an initial access token get a secret.
    */
   readonly registration_secret_ttl?: number | 'never_expires' | undefined;
 }

@@ -44,7 +44,7 @@ const TOLD = {
   id_token_signed_response_alg: 'ES256',
 };
 
-/** The endpoint, and its calls. */
+/** Creates the endpoint, and records its calls. */
 function start({ client = CLIENT, secret = null as string | null } = {}) {
   const asked: unknown[] = [];
   const registrations = {

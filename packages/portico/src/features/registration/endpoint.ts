@@ -17,12 +17,12 @@ import type { Handler } from '../../endpoints/endpoint.ts';
 /** The path of the registration endpoint, below `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 
-/** The size limit for request bodies, in bytes. */
+/** The maximum size of a request body, in bytes. */
 const BODY_LIMIT = 64 * 1024;
 
 /**
  * Handles POST /oauth/register (RFC 7591). With a registration access token, it also handles GET,
- * PUT and DELETE for a registration (RFC 7592). Those requests have the client ID in the query.
+ * PUT and DELETE for a registration (RFC 7592). These requests contain the client id in the query.
  */
 export class RegisterEndpoint {
   readonly #registrations: Registrations;
@@ -89,8 +89,8 @@ export class RegisterEndpoint {
   }
 
   /**
-   * Returns everything that is registered, even if the client requested something else (RFC 7591
-   * section 3.2.1, RFC 7592 section 3).
+   * Returns all registered data, even if the client requested something else (RFC 7591 section
+   * 3.2.1, RFC 7592 section 3).
    */
   async #information(client: Client, token: string): Promise<Readonly<Record<string, unknown>>> {
     const { issuer, demands, furtherMetadata } = this.#server;
@@ -115,8 +115,8 @@ export class RegisterEndpoint {
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
 /**
- * Describes a secret (RFC 7591 section 3.2.1). It is null if the client already has it; then only
- * its end is said, if it ends.
+ * Describes a secret (RFC 7591 section 3.2.1). It is null if the client already has it. In that
+ * case, returns only when it expires, if it does.
  */
 function describeSecret(
   secret: string | null,
@@ -127,7 +127,7 @@ function describeSecret(
   return expiresAt === null ? {} : { client_secret_expires_at: seconds };
 }
 
-/** Returns the bearer token of a request, or null without one. */
+/** Returns the bearer token of a request. Returns null if there is no token. */
 function bearerToken(request: Request): string | null {
   const credentials = parseBearer(request.headers.get('authorization'));
   if (credentials === null) return null;

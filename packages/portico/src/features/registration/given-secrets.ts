@@ -35,7 +35,7 @@ export class GivenSecrets {
     this.toStrangers = ttl !== undefined;
   }
 
-  /** Returns a new secret. The network waits for the slow hash behind its own other requests. */
+  /** Returns a new secret. The slow hash waits behind other requests from the same network. */
   async create(network: string): Promise<GivenSecret> {
     const { host, clock } = this.#server;
     const secret = randomToken();
@@ -44,9 +44,13 @@ export class GivenSecrets {
   }
 
   /**
-   * Gives the client a new secret if its secret ends soon or has ended. Also if it sent its
-   * previous secret, because then the new one never reached it. Returns null if the client keeps
-   * its secret. Of several simultaneous calls, even in other processes, only one gives a secret.
+   * Gives the client a new secret in these cases:
+   *
+   * - Its secret ends soon or has ended.
+   * - It sent its previous secret. This shows that it never received the new one.
+   *
+   * Returns null if the client keeps its secret. If several calls run at the same time, even in
+   * other processes, only one of them gives a secret.
    */
   async renew(client: Client, network: string, sent: string | null): Promise<GivenSecret | null> {
     const { store, audit, clock } = this.#server;
@@ -75,9 +79,12 @@ export class GivenSecrets {
     );
   }
 
-  /** A secret that the client has just proved is the previous one, if it is not the current one. */
+  /**
+   * The client has just proved this secret. So if it is not the current secret, it is the previous
+   * one.
+   */
   async #isPrevious(client: Client, sent: string | null): Promise<boolean> {
-    // An operator's secret never expires here, and no client can undo it.
+    // A secret from an operator never expires, and a client must not undo the operator's rotation.
     if (sent === null || client.previousSecretHash === null || client.secretExpiresAt === null)
       return false;
     return !(await this.#secrets.verify({ ...client, previousSecretHash: null }, sent, client.id));

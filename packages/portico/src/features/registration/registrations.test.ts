@@ -38,7 +38,7 @@ interface Row {
   readonly tokenHash: string | null;
 }
 
-/** A server with a table of clients, of which some have registered themselves. */
+/** Creates a server with a table of clients. Some of them have registered themselves. */
 function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> = {}) {
   const rows = new Map<string, Row>();
   const initial = new Map<string, InitialAccessToken>();
@@ -112,7 +112,7 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
         client?.secretHash === `hash of ${Buffer.from(secret).toString()}`,
     },
   } as unknown as Parts);
-  /** With an initial access token, if one is asked for. */
+  /** Registers a client, with an initial access token if the server requires one. */
   const register = (
     sent: object = {},
     token: string | null = null,
@@ -437,7 +437,8 @@ describe('A registration update', () => {
     expect((await errorOf(replace(stranger, { grant_types: ['client_credentials'] })))[0]).toBe(
       'invalid_client_metadata',
     );
-    // Registered before the others were offered, it has them like every client that registers now.
+    // This client registered before the other scopes were offered. It gets them, like every client
+    // that registers now.
     change(stranger.client.id, { scopes: ['openid'] });
     expect((await replace(stranger, { scope: 'notes:read' })).scopes).toEqual(PEOPLE);
   });

@@ -32,18 +32,18 @@ import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
 import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
 
-/** A new client, with what is shown once. */
+/** A new client, with the values that are shown once. */
 export interface Registered {
   readonly client: Client;
-  /** Null for a public client. */
+  /** The client secret. Null for a client without a secret. */
   readonly secret: string | null;
   /** 256 random bits, base64url. */
   readonly registrationAccessToken: string;
 }
 
 /**
- * How many clients may register within an hour from one network, and how many unused ones are kept
- * (decision 36).
+ * How many clients may register from one network within an hour, and how many unused clients are
+ * stored (decision 36).
  */
 export const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
@@ -52,8 +52,8 @@ export const REGISTRATION_LIMITS: RegistrationLimits = {
 };
 
 /**
- * Members of the response that a request must not contain: only the server knows them (RFC 7592
- * section 2.2).
+ * Members of the response that a request must not contain, because only the server sets them (RFC
+ * 7592 section 2.2).
  */
 const NOT_TO_BE_SENT = [
   'registration_access_token',
@@ -62,12 +62,12 @@ const NOT_TO_BE_SENT = [
   'client_id_issued_at',
 ] as const;
 
-/** No client has this id, and no token this hash. */
+/** An id that no client has, and a hash that no token has. */
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 /**
- * Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). No one has
- * verified who they are.
+ * Registers and manages clients that register themselves (RFC 7591, RFC 7592). No one has verified
+ * who they are.
  */
 export class Registrations {
   readonly #server: Server;
@@ -87,9 +87,9 @@ export class Registrations {
   }
 
   /**
-   * Registers a client. `initialAccessToken` is what came as a bearer token; null for none. Throws
-   * an OAuthError for metadata that cannot be registered, a BearerError for the token, and a
-   * TooManyRegistrationsError.
+   * Registers a client. `initialAccessToken` is the bearer token in the request, or null if there
+   * is no token. Throws an OAuthError for metadata that cannot be registered, a BearerError for a
+   * wrong token, and a TooManyRegistrationsError.
    */
   async register(
     sent: SentMetadata,
@@ -128,13 +128,13 @@ export class Registrations {
   }
 
   /**
-   * The client whose registration access token this is. Throws a BearerError for any other, whether
-   * or not there is the client.
+   * Returns the client that has this registration access token. Throws a BearerError for any other
+   * token, whether or not the client exists.
    */
   async find(clientId: string, token: string): Promise<Client> {
     const client = await this.#parts.clients.find(clientId);
-    // The same work is done without a client, so that the response time does not show whether one
-    // exists.
+    // Do the same work for an unknown client, so that the response time does not show whether the
+    // client exists.
     const hash = await this.#server.store.registrations.findRegistrationHash(
       client?.id ?? NO_CLIENT,
     );
@@ -151,7 +151,7 @@ export class Registrations {
   }
 
   /**
-   * Replaces what the client says about itself; its id, its secret and what people have allowed it
+   * Replaces the client's metadata. Its id, its secret and the access that people have allowed
    * stay.
    */
   async replace(
@@ -185,8 +185,8 @@ export class Registrations {
   }
 
   /**
-   * Gives the client a new secret if it needs one (RFC 7592 section 3). Null if it keeps its
-   * secret. `sent` is the secret in the client's update, which `replace` has accepted.
+   * Gives the client a new secret if it needs one (RFC 7592 section 3). Returns null if the client
+   * keeps its secret. `sent` is the secret in the client's update, after `replace` has accepted it.
    */
   renewSecret(
     client: Client,
@@ -196,15 +196,19 @@ export class Registrations {
     return this.#given.renew(client, findNetwork(address) ?? '', sent);
   }
 
-  /** Ends the client, and every token that it holds. */
+  /** Ends the client and all of its tokens. */
   async end({ id, registeredBy }: Client): Promise<void> {
     const { store, audit, clock } = this.#server;
-    // False when another request ended it at the same moment: it has ended.
+    // This is false if another request has ended the client at the same moment. That request writes
+    // the event.
     if (await store.clients.revokeClient(id, clock()))
       await audit({ type: 'client_revoked', clientId: id, registeredBy });
   }
 
-  /** Null without an initial access token, where none is needed. */
+  /**
+   * Returns the hash of the initial access token. Returns null if there is no token and no token is
+   * needed.
+   */
   async #requireInitialToken(token: string | null): Promise<string | null> {
     const { store, config, clock } = this.#server;
     if (token === null) {
@@ -221,7 +225,10 @@ export class Registrations {
     return hash;
   }
 
-  /** Hashes slowly, so only for a client that would be registered now. */
+  /**
+   * Returns a new secret. Refuses first a client that would not be registered now, because hashing
+   * the secret is slow.
+   */
   async #createSecret(origin: RegistrationOrigin): Promise<GivenSecret> {
     const now = this.#server.clock();
     const refusal = await this.#server.store.registrations.findRefusal(origin, this.#limits, now);
@@ -230,9 +237,9 @@ export class Registrations {
   }
 
   /**
-   * Whether it has rights that only an initial access token ever gave. A client without them gains
-   * nothing by replacing its metadata. The grants of features do not count, because their rules may
-   * change after a client registered.
+   * Whether the client has rights that only an initial access token gives. A client without these
+   * rights gains nothing if it replaces its metadata. The grants of features do not count, because
+   * their rules may have changed after the client registered.
    */
   async #cameWithToken(client: Client): Promise<boolean> {
     const { keys, grants } = client;
@@ -270,7 +277,10 @@ export class Registrations {
     }
   }
 
-  /** What only the server says is not sent, and the id and the secret are those of the client. */
+  /**
+   * Throws if the request contains members that only the server sets, or another client's id or
+   * secret.
+   */
   async #requireOwn(client: Client, sent: SentMetadata): Promise<void> {
     const unexpected = NOT_TO_BE_SENT.find((name) => Object.hasOwn(sent, name));
     if (unexpected !== undefined) {
@@ -293,8 +303,8 @@ export class Registrations {
   }
 
   /**
-   * Demands of features that are off now are not read, and stay: a client cannot drop a demand by
-   * registering again.
+   * Returns the demands of features that are off. They stay, because the server does not read them
+   * now, and a client must not drop a demand by registering again.
    */
   #demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(
@@ -305,7 +315,7 @@ export class Registrations {
   }
 }
 
-/** Checked here, because the message for operators does not name the field. */
+/** Check this here, because the message for operators does not name the field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: KeyRing,
@@ -335,8 +345,8 @@ function unusable(detail: string): BearerError {
 }
 
 /**
- * Whether a text may be an `error_description` (RFC 6749 section 5.2): what was sent is quoted in
- * the others.
+ * Whether a text can be an `error_description` (RFC 6749 section 5.2). A message that quotes a sent
+ * value cannot.
  */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);

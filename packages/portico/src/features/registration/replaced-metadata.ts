@@ -3,9 +3,9 @@ import type { Client, ClientMetadata } from '../../store/client.ts';
 import { invalidMetadata, type SentMetadata } from './asked-metadata.ts';
 
 /**
- * People know the client by where its answers go, and find it by that on their page of
- * applications. A client that was allowed something must not change these places afterwards (RFC
- * 7592 section 2.2 lets a server refuse).
+ * Throws if the redirect URIs lead to other places than before. People know the client by where its
+ * responses go, and find it under this name on the applications page. So a client that a person has
+ * allowed must not change these places afterwards (RFC 7592 section 2.2 lets a server refuse this).
  */
 export function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -18,9 +18,12 @@ export function requireSamePlaces(client: Client, replaced: Client): void {
 }
 
 /**
- * A client that no one verified has all scopes (decision 36). A client with keys may have
- * registered with a token, which its record does not say, and have asked for fewer: it gets what it
- * had and what it asks for, and no scope that it never named.
+ * Returns the scopes after a replacement. A client that no one verified has all scopes (decision
+ * 36).
+ *
+ * A client with keys may have registered with an initial access token and asked for fewer scopes.
+ * Its record does not show this. So it gets the scopes that it had and the ones that it asks for
+ * now, and no scope that it never named.
  */
 export function scopesReplaced(
   client: Client,

@@ -5,7 +5,10 @@ import { Replacing } from './replacing.ts';
 const START = 1_800_000_000_000;
 const LIMITS = { ofOneNetwork: 2, unused: 0, period: 10_000 };
 
-/** Counts, at a time after the start; says in how many seconds the next one is counted, or null. */
+/**
+ * Counts replacements, at a time after the start. Returns null if a replacement is counted.
+ * Otherwise, returns after how many seconds the next one is possible.
+ */
 function counting() {
   let now = START;
   const replacing = new Replacing(LIMITS, () => now);
@@ -50,7 +53,7 @@ describe('The count of replacements by one network', () => {
       for (let number = from; number < to; number += 1) expect(count(`${number}`)).toBeNull();
     };
     all(0, 10_000);
-    // Nothing is forgotten yet: these are the second ones.
+    // No network was forgotten, so these are the second replacements.
     all(0, 10_000);
     expect([count('0'), count('1'), count('9999')]).toEqual([10, 10, 10]);
     expect(count('10000')).toBeNull();

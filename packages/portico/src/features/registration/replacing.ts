@@ -2,12 +2,13 @@ import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from '../../store/client.ts';
 
-/** How many networks are remembered. The one with the oldest period is forgotten first. */
+/** The maximum number of remembered networks. The one whose period is oldest is forgotten first. */
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits how often clients in one network can replace their metadata, with the same limit as for
- * registrations. Counts only in this process, because a replacement adds nothing to the store.
+ * Limits how often the clients of one network can replace their metadata. The limit is the same as
+ * for registrations. Each process counts separately, because a replacement adds nothing to the
+ * store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -19,12 +20,12 @@ export class Replacing {
     this.#clock = clock;
   }
 
-  /** Counts a replacement. Throws a TooManyRegistrationsError above the limit. */
+  /** Counts a replacement. Throws a TooManyRegistrationsError if there were too many. */
   count(network: string): void {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // A period that ends too far in the future was written before the clock was set back.
+    // If the end of a period is too far in the future, the clock was set back after it was stored.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork)
         throw new TooManyRegistrationsError('network', known.until - now);

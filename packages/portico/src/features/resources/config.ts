@@ -4,9 +4,7 @@ import { nonEmptyText } from '../../config.ts';
 const A_URL =
   'is not the URL of an API: write an absolute http or https URL without a query or fragment';
 
-/**
- * Whether the text is an absolute http or https URL without a query, a fragment and credentials.
- */
+/** Whether the text is an absolute http or https URL without a query, a fragment or credentials. */
 function isResourceUrl(text: string): boolean {
   if (!/^https?:\/\/[^?#\s]+$/i.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -43,30 +41,30 @@ export const resourcesShape = {
 /** The settings of a resource. */
 export interface ResourceInput {
   /**
-   * The scopes in `oauth_server:scopes` that clients can request for this API. Clients can also
+   * Those scopes of `oauth_server:scopes` that clients can request for this API. Clients can also
    * request `openid`, `profile` and `email`. Needed.
    */
   readonly scopes?: readonly string[] | undefined;
   /** The API's name for people, on the consent page and in its metadata; none. */
   readonly label?: string | undefined;
   /**
-   * Whether 401 and 403 have a `WWW-Authenticate` header that names the API's metadata (RFC 9728)
-   * and the needed scope. A new authorization then also includes what the user allowed this client
-   * for this API before; false.
+   * Whether responses with 401 and 403 have a `WWW-Authenticate` header that names the API's
+   * metadata (RFC 9728) and the needed scope. A new authorization then also includes what the
+   * person has allowed this client for this API before; false.
    */
   readonly challenge?: boolean | undefined;
 }
 
 export interface ResourcesConfig {
-  /** The validated resources, by URL. */
+  /** The resources after validation, by URL. */
   readonly resources?: Readonly<Record<string, z.output<typeof resource>>> | undefined;
 }
 
 export interface ResourcesConfigInput {
   /**
    * The APIs that tokens can be for (RFC 8707): each URL with its settings. A token is for one of
-   * them, and no other accepts it. `oauth_server:audience`, if set, is one of them: the API for
-   * requests that name none; none.
+   * these APIs, and the others do not accept it. If you set `oauth_server:audience`, it must be one
+   * of these URLs. It is the API for requests that name no API; none.
    */
   readonly resources?: Readonly<Record<string, ResourceInput | undefined>> | undefined;
 }

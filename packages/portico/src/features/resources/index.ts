@@ -3,8 +3,8 @@ import { resourcesShape } from './config.ts';
 import { describeResources, resourceProblems } from './resources.ts';
 
 /**
- * Several APIs, each with its own tokens, scopes and metadata (RFC 8707, RFC 9728). Clients choose
- * one of them with the parameter `resource`.
+ * Supports several APIs, each with separate tokens, scopes and metadata (RFC 8707, RFC 9728). A
+ * client chooses one of them with the parameter `resource`.
  */
 export const resources = defineFeature({
   name: 'resources',

@@ -13,7 +13,10 @@ interface Settings extends ResourcesConfig {
 
 const KEY = 'oauth_server:resources';
 
-/** Returns the resources. The server publishes the metadata of those on its own origin. */
+/**
+ * Returns the resources. The server publishes the metadata of each resource that is on its own
+ * origin.
+ */
 export function describeResources(
   configured: Configured,
   publicUrl: string,
@@ -28,7 +31,7 @@ export function describeResources(
   }));
 }
 
-/** Returns the problems of `oauth_server:resources` in combination with other settings. */
+/** Returns the problems of `oauth_server:resources` together with other settings. */
 export function resourceProblems(
   { resources, audience, scopes }: Settings,
   publicUrl: string,
@@ -48,13 +51,14 @@ export function resourceProblems(
 }
 
 /**
- * Resources are compared character by character. So two spellings of one address would be two
- * resources, and clients that normalize URLs would never name one that is not normalized.
+ * Returns problems of how a URL is written. Resources are compared character by character. So two
+ * spellings of one address would be two resources. If a URL is not normalized, a client that
+ * normalizes URLs could never name it.
  */
 function spellingProblems(url: string, all: readonly string[]): readonly ConfigurationProblem[] {
   const { href, pathname, origin } = new URL(url);
   const isNormal = url === href || (pathname === '/' && url === origin);
-  // A router would take them for a pattern.
+  // A router would read these characters as a pattern.
   if (/[:*]/.test(pathname))
     return [{ key: `${KEY}:${url}`, message: 'must have no : or * in its path' }];
   if (!isNormal)

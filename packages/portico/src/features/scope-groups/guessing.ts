@@ -1,15 +1,15 @@
 /**
- * The groups in which the pages show scopes. A scope tells who the person is, reads their data, or
- * makes changes for them.
+ * The groups in which pages show scopes. A scope tells who the person is, reads the person's data,
+ * or makes changes for the person.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
-/** All groups, in display order. */
+/** All groups, in the order in which pages show them. */
 export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'];
 
-/** The scopes of OpenID Connect Core section 5.4, and `openid`. */
+/** The scopes in OpenID Connect Core section 5.4, and `openid`. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** If a scope name contains one of these words, the scope reads something. */
+/** A scope with one of these words in its name reads data. */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -23,7 +23,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** These words mean more than reading. In a name with words from both lists, these decide. */
+/** These words mean more than reading. If a name has words from both lists, these words decide. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -40,9 +40,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the group of a scope whose configuration names no group. The words in the scope name
- * decide: `notes:read` and `drive.readonly` read something. An unclear name counts as a change, so
- * that people never underestimate what they allow.
+ * Returns the group of a scope whose configuration names no group. The words in the scope's name
+ * decide: `notes:read` and `drive.readonly` mean reading. A name that is not clear counts as
+ * changing, so that people do not underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

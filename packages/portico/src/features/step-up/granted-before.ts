@@ -6,15 +6,17 @@ import { givenBy } from '../../store/given-access.ts';
 import { scopesInForce } from '../../tokens/scopes.ts';
 
 /**
- * Returns the scopes that this person has allowed this client before, for this audience. They come
- * from active authorizations. The client must still be registered for them, and the server must
- * still offer them. Does not check the person's permissions. An authorization counts only after its
- * code was redeemed: before that, it may have reached the wrong client. What an organization gave
- * does not count: the person did not allow it.
+ * Returns the scopes that this person has allowed this client before, for this audience. The scopes
+ * come from active authorizations. The client must still be registered for them, and the server
+ * must still offer them. The function does not check the person's permissions.
  *
- * A person recognizes an unverified client by the place that receives its responses. An
- * authorization does not record that place. So nothing counts for an unverified client with several
- * places: one place could get what another was allowed (decision 38).
+ * Some authorizations do not count:
+ *
+ * - An authorization whose code was not redeemed. The code may have reached the wrong client.
+ * - An authorization that an organization gave, because the person did not allow it.
+ * - All authorizations of an unverified client with several places for its responses. A person
+ *   recognizes such a client by its place, and an authorization does not record the place. So one
+ *   place could get what the person has allowed another place (decision 38).
  */
 export async function grantedBefore(
   { store, resources, clock }: Server,

@@ -2,8 +2,8 @@ import { defineFeature } from '../../feature.ts';
 import { grantedBefore } from './granted-before.ts';
 
 /**
- * Lets clients ask for more scopes step by step. It works where the protected API asks for it, such
- * as with challenges.
+ * Lets clients ask for more scopes step by step, if the protected API asks for that, for example
+ * with challenges.
  */
 export const stepUp = defineFeature({
   name: 'step_up',

@@ -18,8 +18,9 @@ import { throttleLog } from '../../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * Calls the application's Telemetry for the server. Only this class handles a telemetry that
- * throws, rejects or never ends. The server has null instead if nothing is measured.
+ * Calls the application's Telemetry for the server. It handles a telemetry that throws, rejects or
+ * never ends. Other code does not have to. If nothing is measured, the server has null in place of
+ * this object.
  */
 export class TelemetryGuard implements Measuring {
   readonly #telemetry: Telemetry;
@@ -29,8 +30,8 @@ export class TelemetryGuard implements Measuring {
   #latest: unknown;
 
   /**
-   * Portico reads `log` when there is something to report. `errorCodes` are the features' error
-   * codes.
+   * Portico calls `log` only when there is something to report. `errorCodes` are the error codes of
+   * the features.
    */
   constructor(
     telemetry: Telemetry,
@@ -84,7 +85,7 @@ export class TelemetryGuard implements Measuring {
     this.#tell(() => this.#telemetry.replayed(what));
   }
 
-  /** Like `Telemetry.removed`. Reports nothing for 0 rows. */
+  /** Like `Telemetry.removed`. Reports nothing if the count is 0. */
   removed(rows: string, count: number): void {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
@@ -112,8 +113,8 @@ export class TelemetryGuard implements Measuring {
   }
 
   /**
-   * Calls the telemetry without waiting for its result. Handles rejections, because an unhandled
-   * one would end the process.
+   * Calls the telemetry without waiting for the result. Handles rejections, because an unhandled
+   * rejection would end the process.
    */
   #tell(call: () => unknown): void {
     try {
@@ -143,7 +144,7 @@ export class TelemetryGuard implements Measuring {
   ): Promise<T> {
     const measurement = this.#begin(task, request);
     if (measurement === null) return work();
-    // Run the work once, even if the telemetry calls it several times.
+    // Run the work only once, even if the telemetry calls it several times.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
     this.#tell(() => {
@@ -164,14 +165,17 @@ export class TelemetryGuard implements Measuring {
   }
 }
 
-/** Whether this is a Measurement: an application's value may not match its type. */
+/**
+ * Whether this is a Measurement. The value comes from the application, so it may not match its
+ * type.
+ */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** Starts the work. If it throws, returns a rejected promise, as an async function would. */
+/** Starts the work. If it throws, returns a rejected promise, like an async function. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -181,8 +185,8 @@ function started<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ignores a rejection: the telemetry may pass on the work's error, which the work's caller also
- * gets.
+ * Ignores a rejection. The telemetry may pass on the error of the work, which the caller of the
+ * work also gets.
  */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});

@@ -8,7 +8,7 @@ export const unknownScopesShape = {
 export interface UnknownScopesConfig {
   /**
    * What Portico does if a client requests a scope that the server or the client does not have.
-   * `refuse`, the default, rejects the request. `ignore` drops the scope, as long as another one
+   * `refuse`, the default, rejects the request. `ignore` drops the scope, as long as another scope
    * remains.
    */
   readonly unknown_scopes?: 'refuse' | 'ignore' | undefined;

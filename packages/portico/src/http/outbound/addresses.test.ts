@@ -14,7 +14,7 @@ describe('which addresses are of the public internet', () => {
     '2606:4700::6810:84e5',
     '2a00:1450:4001:81b::200e',
     '2001:4860:4860::8888',
-    // An IPv4 address that is mapped to IPv6 is that address.
+    // An IPv4 address that is mapped to IPv6 counts as the IPv4 address.
     '::ffff:1.1.1.1',
   ])('%s is', (address) => {
     expect(isPublicAddress(address)).toBe(true);

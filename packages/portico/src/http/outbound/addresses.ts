@@ -2,8 +2,8 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
 /**
- * Checks addresses for requests on behalf of strangers. Such requests may only go to the public
- * internet.
+ * Checks the target addresses of requests that the server sends on behalf of strangers. These
+ * requests may go only to the public internet.
  */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
@@ -31,14 +31,14 @@ const NOT_PUBLIC_IPV4 = [
 ] as const;
 
 /**
- * The range that IANA has assigned as global unicast. All other addresses are not public, including
+ * The range that IANA has assigned as global unicast. No other address is public, and neither is
  * translated IPv4 (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 
 /**
- * Special addresses inside that range: protocol addresses (Teredo, ORCHID, benchmarks), 6to4, and
- * documentation.
+ * Special addresses inside `GLOBAL_UNICAST`: protocol addresses (Teredo, ORCHID, benchmarks), 6to4,
+ * and documentation.
  */
 const NOT_PUBLIC_IPV6 = [
   ['2001::', 23],
@@ -58,8 +58,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Whether this is a public internet address. For an IPv4 address that is mapped to IPv6, checks the
- * IPv4 address.
+ * Whether this is a public internet address. If an IPv4 address is mapped to IPv6, the IPv4 address
+ * decides.
  */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);

@@ -14,9 +14,15 @@ import {
 } from '../../../../../test/support/document-host.ts';
 import { createClock } from '../../../../../test/support/clock.ts';
 
-/** A stranger cannot aim the server's requests at others (RFC 6890, section 8.6 of the draft). */
+/**
+ * A stranger cannot send the server's requests to internal hosts (RFC 6890, section 8.6 of the
+ * draft).
+ */
 let host: DocumentHost;
-/** Listens where the server must never connect, on the same port, and reports every connection. */
+/**
+ * Listens at an address where the server must never connect, on the same port. Reports every
+ * connection.
+ */
 let forbidden: Server;
 const reached: string[] = [];
 
@@ -51,7 +57,7 @@ function ask(fetchJson: FetchJson, url: string) {
   return fetchJson(new URL(url), { limit: LIMIT, person: 'ada', isKnown: false });
 }
 
-/** The refusal of a request to this URL; fails if it is answered. */
+/** Returns the refusal of a request to this URL. Fails if the request gets an answer. */
 async function refusal(fetchJson: FetchJson, url: string): Promise<string> {
   const error: unknown = await ask(fetchJson, url).then(
     ({ value }) => new Error(`It was answered: ${JSON.stringify(value)}`),
@@ -360,7 +366,10 @@ describe('only a small, matching response is read:', () => {
   });
 });
 
-/** A name server on a loopback port: it answers as told, or without instructions never. */
+/**
+ * Starts a name server on a loopback port. It answers with these records. If it has no records, it
+ * never answers.
+ */
 async function startNameServer(records: Readonly<Record<string, readonly string[]>> = {}) {
   const socket = createSocket('udp4');
   const questions: string[] = [];
@@ -384,8 +393,8 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
       Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...each.split('.').map(Number)]),
     );
     const head = Buffer.from(query.subarray(0, end + 5));
-    // An answer to one question, with recursion available, without the additional records of the
-    // query.
+    // Writes an answer to one question, with recursion available, and without the query's
+    // additional records.
     head.writeUInt16BE(0x8180, 2);
     for (const [at, count] of [1, found.length, 0, 0].entries())
       head.writeUInt16BE(count, 4 + 2 * at);
@@ -396,7 +405,7 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
   return {
     nameServers: [`127.0.0.1:${socket.address().port}`],
     questions,
-    /** Until there is a request. */
+    /** Resolves when the first request arrives. */
     first,
     async [Symbol.asyncDispose]() {
       socket.close();
@@ -407,8 +416,8 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
 
 describe('addresses come from DNS', () => {
   /**
-   * Running system look-ups: each holds one of the few threads that files and the host's own
-   * look-ups need.
+   * The system look-ups that are running. Each uses one of the few threads that files and the
+   * host's own look-ups need.
    */
   const systemLookUps = () =>
     process.getActiveResourcesInfo().filter((name) => name.startsWith('GetAddrInfo'));
@@ -479,7 +488,7 @@ describe('addresses come from DNS', () => {
 });
 
 describe('a request ends after five seconds, whatever it waits for:', () => {
-  /** A deadline that the test triggers. */
+  /** A deadline that the test can trigger. */
   function ending(): { readonly deadline: () => AbortSignal; readonly now: () => void } {
     const controller = new AbortController();
     return {
@@ -567,7 +576,7 @@ describe('limits on requests', () => {
       message: expect.stringContaining('for ada within'),
       retryAfter: 60,
     });
-    // It does not delay others.
+    // This person's limit does not delay other people.
     await expect(as(fetchJson, 'grace', at(11))).resolves.toBeDefined();
     clock.advance(60);
     await ask(fetchJson, at(11));
@@ -609,7 +618,7 @@ describe('limits on requests', () => {
     }
     await expect(as(fetchJson, 'ada', url)).rejects.toThrow('of client.example');
     await expect(as(fetchJson, 'ada', url, true)).resolves.toBeDefined();
-    // Nor by another known one of that host.
+    // Another known document of the same host cannot use up this limit either.
     for (let number = 1; number <= 60; number += 1) {
       await expect(as(fetchJson, `person ${number}`, broken, true)).rejects.toThrow('500');
     }
@@ -627,7 +636,7 @@ describe('limits on requests', () => {
       if (held.length === expected) reached();
     });
     const running: Promise<unknown>[] = [];
-    /** Two more for this person, which have arrived. */
+    /** Sends two more requests for this person, and waits until both have arrived. */
     async function begin(person: string, at = 'client.example'): Promise<void> {
       expected = held.length + 2;
       const arrived = new Promise<void>((resolve) => (reached = resolve));

@@ -9,9 +9,13 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that a stranger chose. Strangers cannot use it to reach this machine's
- * network: it resolves the hostname once, requires that every address is public, and connects to
- * one of these addresses. It follows no redirects, and reads only a limited number of bytes.
+ * Fetches JSON from a URL that a stranger chose. A stranger cannot use it to reach this machine's
+ * network:
+ *
+ * - It resolves the hostname once, requires that every address is public, and connects to one of
+ *   these addresses.
+ * - It follows no redirects.
+ * - It reads only a limited number of bytes.
  */
 export type FetchJson = (
   url: URL,
@@ -22,8 +26,8 @@ export type FetchJson = (
 ) => Promise<FetchedJson>;
 
 /**
- * Fetches bytes that the response declares as an image, with the same protection. Rejects with an
- * OutboundError.
+ * Fetches bytes that the response declares as an image, with the same protection as `FetchJson`.
+ * Rejects with an OutboundError.
  */
 export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
 
@@ -33,24 +37,27 @@ export interface FetchedJson {
 }
 
 /**
- * Settings for outbound requests that only code can set, for tests and for a private certificate
- * authority.
+ * Settings for outbound requests that only code can set. Use them for tests and for a private
+ * certificate authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust in addition to those that Node trusts. */
+  /** PEM certificates to trust in addition to the certificates that Node trusts. */
   readonly ca?: string | readonly string[] | undefined;
   /**
    * Resolves a host's addresses. The signal aborts when the result is no longer needed. Defaults to
-   * the DNS. During development on a loopback `public_url`, defaults to the system, which also
-   * knows the hosts file.
+   * the DNS. During development with a loopback `public_url`, defaults to the system's look-up,
+   * which also reads the hosts file.
    */
   readonly resolve?:
     ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
-  /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
+  /**
+   * The name servers for look-ups, as `address` or `address:port`. Defaults to the system's name
+   * servers.
+   */
   readonly nameServers?: readonly string[] | undefined;
   /**
-   * Returns a signal that aborts one request, from its look-up to its last byte. Defaults to a
-   * signal after five seconds.
+   * Returns a signal that aborts one request. The request lasts from the look-up to the last byte.
+   * Defaults to a signal that aborts after five seconds.
    */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
@@ -102,7 +109,10 @@ function createFetch<T>(
   const trust = options.ca === undefined ? {} : trusting(options.ca);
   const limits = new OutboundLimits(clock);
 
-  /** Resolves the hostname once per request, so that the connection goes to a checked address. */
+  /**
+   * Resolves the hostname once per request, so that the connection goes to an address that was
+   * checked.
+   */
   async function checkedAddresses(
     { hostname }: URL,
     signal: AbortSignal,
@@ -136,7 +146,8 @@ function createFetch<T>(
       const sent = get(
         url,
         {
-          // Use a separate connection, and no proxy: a proxy would resolve the hostname again.
+          // Use a separate connection and no proxy, because a proxy would resolve the hostname
+          // again.
           agent: false,
           lookup: answering(addresses),
           headers: { Accept: accept, 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
@@ -148,7 +159,7 @@ function createFetch<T>(
         fulfil,
       );
       sent.on('error', reject);
-      // A response that switches protocols ends the request without an error.
+      // If a response switches protocols, the request ends without an error.
       sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
     });
   }
@@ -170,7 +181,7 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
   const problem = portProblem(url, anyPort);
   if (problem !== null) throw new OutboundError(`it ${problem}`);
-  // Node connects to an IP address in a URL without a look-up, so the address would not be checked.
+  // Node connects to an IP address in a URL without a look-up. So the address would not be checked.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it has an IP address instead of a host name');
   }
@@ -185,8 +196,8 @@ function resolving({
 }
 
 /**
- * Returns options that trust these certificates. Called only once, because it reads all certificate
- * authorities.
+ * Returns options that trust these certificates. Call it only once, because it reads all
+ * certificate authorities.
  */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return {
@@ -196,7 +207,7 @@ function trusting(ca: string | readonly string[]): { readonly secureContext: Sec
 
 /**
  * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
- * even if the hostname now resolves to others.
+ * even if the hostname resolves to other addresses now.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -207,7 +218,7 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Stops waiting when the signal aborts, even if the work continues. */
+/** Rejects when the signal aborts, even if the work continues. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);
@@ -261,7 +272,7 @@ async function readText(response: IncomingMessage, limit: number): Promise<strin
   }
 }
 
-/** Returns Node's description of the error. It contains no part of the response. */
+/** Returns Node's description of the error. The description contains no part of the response. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
   if (error.name === 'TimeoutError' || error.name === 'AbortError')

@@ -4,9 +4,9 @@ import { uriTextProblem } from './uri-text.ts';
 const LONGEST = 255;
 
 /**
- * Returns why this URL must not be fetched, or null. The URL must be in normal form. If a parser
- * would change it (dot segments, a default port, another spelling of the host), it could be read in
- * two ways.
+ * Returns why this URL must not be fetched. Returns null if it may be fetched. The URL must be in
+ * normal form. If a parser would change it (dot segments, a default port, another spelling of the
+ * host), two programs could read it differently.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -26,8 +26,8 @@ export function fetchableUrlProblem(text: string): string | null {
 }
 
 /**
- * Returns why this port is not allowed, or null. Outside of development, other ports would let
- * strangers scan the network by timing.
+ * Returns why this port is not allowed. Returns null if it is allowed. Other ports are allowed only
+ * during development, because strangers could scan the network by timing.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

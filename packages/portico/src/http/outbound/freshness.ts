@@ -1,22 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The bounds for caching a response, in seconds (RFC 9111 allows them). Without its own lifetime, a
- * response is cached for an hour.
+ * The limits for how long a response is cached, in seconds (RFC 9111 allows limits). A response
+ * without a lifetime is cached for an hour.
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
 
 /**
- * Returns how long to cache a response with these headers, in seconds (RFC 9111 section 4.2.1),
- * within the bounds.
+ * Returns how long to cache a response with these headers, in seconds (RFC 9111 section 4.2.1). The
+ * result is between the two limits.
  */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
   return Math.min(Math.max(said - age(headers), BOUNDS.shortest), BOUNDS.longest);
 }
 
-/** Returns the response's lifetime. This cache is shared, so `s-maxage` applies to it. */
+/**
+ * Returns the lifetime that the response states. `s-maxage` applies, because this cache is shared.
+ */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
   const named = new Map(
@@ -36,7 +38,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** Returns how long other caches have had the response, in seconds. */
+/** Returns how long the response was in other caches, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return /^\d+$/.test(text) ? Number(text) : 0;
 }

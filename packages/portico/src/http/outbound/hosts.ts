@@ -1,20 +1,23 @@
 /** Lists of hostnames. `*.example.com` means all names below `example.com`. */
 export interface DocumentHosts {
-  /** Hosts whose documents are fetched; all that are not denied, unless given. */
+  /** Hosts whose documents are fetched. By default, all hosts that are not denied. */
   readonly allowed_hosts?: readonly string[] | undefined;
   /** Hosts whose documents are never fetched, even if they are allowed. */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/** A hostname, or `*.` and a hostname for all names below it. */
+/** Matches a hostname, or `*.` and a hostname for all names below it. */
 const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
-/** Whether this is a valid pattern: a hostname as in URLs, in lower case and without Unicode. */
+/**
+ * Whether this is a valid pattern: a hostname as URLs contain it, in lower case and without
+ * Unicode.
+ */
 export function isHostPattern(pattern: string): boolean {
   return HOST_PATTERN.test(pattern);
 }
 
-/** Returns why the server must not fetch from this host. Null if it may. */
+/** Returns why the server must not fetch from this host. Returns null if it may. */
 export function hostProblem(
   hostname: string,
   { allowed_hosts: allowed, denied_hosts: denied = [] }: DocumentHosts,

@@ -1,20 +1,23 @@
 export interface CountedRequest {
   readonly url: URL;
-  /** The person that the server fetches the URL for. */
+  /** The person for whom the server fetches the URL. */
   readonly person: string;
-  /** Whether no one is signed in. `person` is then the client's network. Defaults to false. */
+  /**
+   * Whether no one is signed in. In that case, `person` is the client's network. Defaults to false.
+   */
   readonly isStranger?: boolean;
-  /** Whether this URL worked before and is stored. */
+  /** Whether the server fetched this URL successfully before, and has stored the result. */
   readonly isKnown: boolean;
 }
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** After how many seconds the same request may succeed. Null if unknown. */
+  /** How many seconds later the same request may succeed. Null if this is unknown. */
   readonly retryAfter: number | null;
 
   /**
-   * The message is only for the log: it describes what was found at a URL that a stranger chose.
+   * The message is only for the log, because it describes what the server found at a URL that a
+   * stranger chose.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -23,11 +26,12 @@ export class OutboundError extends Error {
 }
 
 /**
- * Anyone can send any URL. So one person's limit is much lower than a host's limit, and lower still
- * per host. No one can then block a host for others. Known URLs are counted separately, by URL
- * instead of host. So a person who uses up a host's limit, or the total, with invented URLs does
- * not block existing clients. Documents are cached for at least five minutes, so normal use stays
- * far below these limits.
+ * Anyone can send any URL. So one person's limit is much lower than the limit of a host, and the
+ * limit of one person at one host is lower still. No person can then block a host for others.
+ *
+ * Known URLs are counted separately, by URL instead of host. So a person who uses up a host's
+ * limit, or the total limit, with invented URLs does not block existing clients. Documents are
+ * cached for at least five minutes, so normal use stays far below these limits.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -36,8 +40,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * Requests without a signed-in person have lower limits and are counted separately, so they do not
- * use up the limits of signed-in people.
+ * Requests without a signed-in person have lower limits and a separate count. So they do not use up
+ * the limits of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -63,7 +67,7 @@ export class OutboundLimits {
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /** `counts` holds the state; pass a map to keep it elsewhere. */
+  /** `counts` contains the state. Pass a map to keep the state elsewhere. */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
@@ -86,7 +90,7 @@ export class OutboundLimits {
 
   /**
    * Removes old counts, because strangers can invent any number of names. Only requests that are
-   * sent add counts, so there are at most two minutes of counts.
+   * sent add counts, so the counts of at most two minutes are stored.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -113,7 +117,7 @@ export class OutboundLimits {
   }
 }
 
-/** Returns the counts for a request, each with its key and its name in the log. */
+/** Returns the counts for a request, each with its key and with its name for the log. */
 function countedAs({ url, person, isKnown, isStranger = false }: CountedRequest) {
   const there = isKnown ? url.href : url.hostname;
   const limits = isStranger ? LIMITS_OF_STRANGERS : LIMITS;

@@ -1,18 +1,21 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * Checks how a client's URLs are written. A parser must not turn a URL into another text than
- * people see.
+ * Checks how a client's URLs are written. A parser must not turn a URL into another text than the
+ * one that people see.
  */
 
-/** Characters that no URI contains (RFC 3986 section 2), and percent signs that begin no escape. */
+/**
+ * Matches characters that no URI contains (RFC 3986 section 2), and percent signs that begin no
+ * escape.
+ */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
- * Returns why this is not a valid URI, or why a browser would write its host differently. Null if
- * it is valid.
+ * Returns why this is not a valid URI, or why a browser would write its host differently. Returns
+ * null if it is valid.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -35,9 +38,9 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * Returns why a browser would write the host differently, or null. A browser reads `0x7f000001` as
- * an address, and turns an international name into another text. But people must see the hostname
- * that the browser uses.
+ * Returns why a browser would write the host differently. Returns null if it would not. A browser
+ * reads `0x7f000001` as an address, and turns an international name into another text. But people
+ * must see the hostname that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

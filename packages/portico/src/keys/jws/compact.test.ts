@@ -4,9 +4,12 @@ import { JwsError, parseJws } from './compact.ts';
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64url');
 const jws = (header: string | Buffer = '{"alg":"none"}', payload: string | Buffer = '{}') =>
   `${encoded(header)}.${encoded(payload)}.AAAA`;
-/** An object of this many bytes in JSON. */
+/** Returns the JSON text of an object, with this many bytes. */
 const objectOf = (bytes: number) => JSON.stringify({ a: 'a'.repeat(bytes - 8) });
-/** Parts with this many characters; base64url has no text of 4n + 1. */
+/**
+ * Returns a JWS whose parts have these numbers of characters. A base64url text never has 4n + 1
+ * characters.
+ */
 const ofLengths = (header: number, payload: number, signature: number) =>
   `${encoded(objectOf((header * 3) / 4))}.${encoded(objectOf((payload * 3) / 4))}.${'A'.repeat(signature)}`;
 

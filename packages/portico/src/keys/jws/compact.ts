@@ -1,11 +1,11 @@
 /**
- * A JWS in compact form (RFC 7515 section 7.1), parsed strictly and with limits. Nothing is
+ * A JWS in compact form (RFC 7515 section 7.1). The parser is strict and has limits. Nothing is
  * verified yet.
  */
 export interface Jws {
   readonly header: JsonObject;
   readonly payload: JsonObject;
-  /** The signed bytes. */
+  /** The bytes that are signed. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
@@ -13,14 +13,17 @@ export interface Jws {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Thrown if the text cannot be parsed, or does not prove what it should. The message explains why,
+ * The error if a text cannot be parsed, or does not prove what it should. The message explains why,
  * for the log. It contains no part of the text.
  */
 export class JwsError extends Error {
   override readonly name = 'JwsError';
 }
 
-/** Limits in characters, checked before parsing. An RSA signature of 4,096 bits has 683. */
+/**
+ * Limits in characters. They are checked before parsing. An RSA signature of 4,096 bits has 683
+ * characters.
+ */
 const LONGEST = { header: 4096, payload: 8192, signature: 700 } as const;
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
@@ -32,7 +35,7 @@ export function parseJws(text: string): Jws {
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header);
-  // Refuse all critical extensions, because none of them is supported (RFC 7515 section 4.1.11).
+  // Refuse every critical extension, because this parser supports none (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit'))
     throw new JwsError('its header has crit, which is not accepted');
   return {
@@ -75,12 +78,12 @@ function readText(part: string, bytes: Buffer): string {
   }
 }
 
-/** Matches JSON's strings, brackets and colons. */
+/** Matches the strings, brackets and colons of JSON. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
- * Whether an object in this valid JSON text has the same name twice. Parsers differ in which of the
- * two values they use (RFC 7519 section 4), so another reader might use the other one.
+ * Whether an object in this valid JSON text contains the same name twice. Parsers differ in which
+ * of the two values they use (RFC 7519 section 4). So another reader might use the other value.
  */
 function hasRepeatedName(json: string): boolean {
   const names = new Set<string>();

@@ -12,9 +12,11 @@ import {
 /** The request that contained a proof. */
 export interface ProvedRequest {
   readonly method: string;
-  /** The absolute URL as the sender writes it. The query and the fragment are ignored. */
+  /** The absolute URL as the sender writes it. The check ignores the query and the fragment. */
   readonly url: string;
-  /** The access token that the proof must also cover. Null if the request has no access token. */
+  /**
+   * The access token that the proof must also cover. Null if the request contains no access token.
+   */
   readonly accessToken: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -28,15 +30,21 @@ export interface DpopProof {
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
   /**
-   * The time after which no clock accepts the proof, in milliseconds since 1970. Until then,
-   * remember that it was used.
+   * The time after which no server accepts the proof, even if clocks differ, in milliseconds since
+   * 1970. Until then, remember that the proof was used.
    */
   readonly expiresAt: number;
-  /** The nonce, or null. This function does not check whether the server issued it. */
+  /**
+   * The nonce, or null if the proof has none. This function does not check whether the server
+   * issued the nonce.
+   */
   readonly nonce: string | null;
 }
 
-/** A proof's problem, for programs. `proof_malformed` means that the proof is not a JWS. */
+/**
+ * A code for the problem of a proof, for programs. `proof_malformed` means that the proof is not a
+ * JWS.
+ */
 export type DpopProofProblem =
   | 'proof_repeated'
   | 'proof_malformed'
@@ -56,7 +64,7 @@ export type DpopProofProblem =
   | 'proof_key'
   | 'proof_signature';
 
-/** Thrown for an invalid proof. The message explains why, and contains no part of the proof. */
+/** The error for an invalid proof. The message explains why, and contains no part of the proof. */
 export class DpopProofError extends JwsError {
   readonly problem: DpopProofProblem;
 
@@ -67,8 +75,8 @@ export class DpopProofError extends JwsError {
 }
 
 /**
- * How far clocks may differ in either direction (`SKEW`), and how long a proof is valid (`LIFE`),
- * in seconds.
+ * How far clocks may differ in each direction (`SKEW`), and how long a proof is valid (`LIFE`), in
+ * seconds.
  */
 const SKEW = 60;
 const LIFE = 60;
@@ -76,12 +84,14 @@ const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
 const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
- * Checks the header field `DPoP` (RFC 9449 section 4.3). The caller must check whether the proof
- * was used before and whether its nonce is valid. `iat` must be current even with a nonce. Throws a
- * DpopProofError that explains the problem.
+ * Checks the header field `DPoP` (RFC 9449 section 4.3). Requires a current `iat`, even with a
+ * nonce. Throws a DpopProofError that explains the problem.
+ *
+ * The caller must check whether the proof was used before, and whether its nonce is valid.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
-  // Several fields with one name arrive as one value, joined by commas (RFC 9110 section 5.3).
+  // Several fields with the same name arrive as one value that is joined by commas (RFC 9110
+  // section 5.3).
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
@@ -101,7 +111,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** Runs `read` and turns its errors into a DpopProofError with this problem. */
+/** Runs `read`. If it throws an error, throws a DpopProofError with this problem instead. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -127,15 +137,15 @@ function requireUrl(payload: JsonObject, url: string): void {
 }
 
 /**
- * A URL without white space, which a URL parser would remove, and without `\`, which it would turn
- * into `/`.
+ * Matches a URL without white space and without `\`. A URL parser would remove white space, and
+ * would turn `\` into `/`.
  */
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower
- * case, without default port, dot segments or unnecessary escapes. Null for an invalid URL, or a
- * URL with user information.
+ * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): with the scheme and host in
+ * lower case, and without a default port, dot segments or unnecessary escapes. Returns null for an
+ * invalid URL, and for a URL with user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
@@ -150,7 +160,7 @@ function unescaped(escape: string): string {
 }
 
 /**
- * Returns the time after which no clock accepts the proof, in whole seconds. `now` is also in
+ * Returns the time after which no server accepts the proof, in whole seconds. `now` is also in
  * seconds.
  */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
@@ -160,8 +170,8 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
     throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW)
     throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // A proof needs neither of these, but if present they must hold (RFC 7519 sections 4.1.4 and
-  // 4.1.5).
+  // A proof may leave out both of these members. If they are present, they must hold (RFC 7519
+  // sections 4.1.4 and 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
@@ -170,7 +180,7 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
 }
 
 /**
- * Whether the value is a time (RFC 7519 section 2): seconds since 1970, possibly with a fraction.
+ * Whether the value is a time (RFC 7519 section 2): seconds since 1970, with or without a fraction.
  */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
@@ -196,8 +206,8 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /**
- * Returns a key's thumbprint: a hash of its required members, ordered by name (RFC 7638 section 3).
- * JSON leaves out undefined members.
+ * Returns a key's thumbprint: a hash of its required members in the order of their names (RFC 7638
+ * section 3). JSON leaves out members that are undefined.
  */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');

@@ -2,30 +2,30 @@ import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { JwsError, type JsonObject, type Jws } from './compact.ts';
 
 /**
- * The algorithms that clients may sign with. All of them use public keys (RFC 7518 section 3.1, RFC
+ * The algorithms that clients may sign with. They all use public keys (RFC 7518 section 3.1, RFC
  * 8037 section 3.1, RFC 9864 section 2.2).
  */
 export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
 
-/** A key that only verifies signatures. */
+/** A public key. It can only verify signatures. */
 export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly key: KeyObject;
-  /** The key with only the members that are used. */
+  /** The key, with only the members that Portico uses. */
   readonly jwk: JsonObject;
 }
 
-/** Thrown for a key that must not be used. The message explains why. */
+/** The error for a key that must not be used. The message explains why. */
 export class JwkError extends Error {
   override readonly name = 'JwkError';
 }
 
 interface KeyForm {
   readonly algorithms: readonly VerifiedAlgorithm[];
-  /** The key type's public members (RFC 7518 section 6, RFC 8037 section 2). */
+  /** The public members of a key of this type (RFC 7518 section 6, RFC 8037 section 2). */
   readonly members: readonly string[];
 }
 
@@ -33,12 +33,12 @@ const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
 const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
 const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
 
-/** The members that only the key's owner knows (RFC 7518 section 6). */
+/** The private members, which only the key's owner knows (RFC 7518 section 6). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * The accepted sizes of RSA keys (RFC 7518 section 3.3). With larger keys, a stranger could make
- * the server spend too much time on a verification.
+ * The accepted sizes of RSA keys, in bits (RFC 7518 section 3.3). With larger keys, a stranger
+ * could make the server spend too much time on each verification.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
@@ -52,8 +52,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
- * callers must skip (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose. Callers
+ * must skip these keys (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -133,8 +133,8 @@ export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
 }
 
 /**
- * Whether this key signed the JWS with the header's algorithm. False if the key may not be used
- * with that algorithm.
+ * Whether this key signed the JWS with the algorithm in the header. Returns false if the key may
+ * not be used with that algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   const algorithm = getAlgorithm(jws);

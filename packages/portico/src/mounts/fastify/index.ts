@@ -30,8 +30,8 @@ const requests = new Note<FastifyRequest>('fastify request');
 
 /**
  * Returns the endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register it
- * after the session plugins. Do not use a prefix: the paths already include `base_path`, and some
- * documents are outside of it.
+ * after the session plugins. Do not use a prefix, because the paths already include `base_path`,
+ * and some documents are outside of it.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -46,8 +46,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           'and set base_path to the prefix',
       );
     }
-    // The endpoints read their bodies themselves, with their own limits. These parsers apply only
-    // inside this plugin.
+    // The endpoints read their bodies themselves, with their own limits. Removing the parsers
+    // affects only this plugin.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
     for (const url of paths) {
@@ -75,8 +75,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       try {
         fastify.route(route);
       } catch (error) {
-        // With ignoreTrailingSlash, the path without the trailing slash already exists and is the
-        // same route.
+        // With ignoreTrailingSlash, the same path without the slash at the end is already a route.
+        // Both paths then lead to it.
         if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE')
           throw error;
       }
@@ -86,7 +86,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`. It
- * does not reject requests by itself. With several resources, pass one:
+ * rejects no requests by itself. If you have several resources, pass one:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes) {
@@ -119,8 +119,8 @@ export function bearerErrors(
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // If the first bytes of a response are already sent, Fastify would append this response. Throw
-  // instead, so that Fastify ends the response.
+  // If the first bytes of a response are already sent, Fastify would append this response to them.
+  // So throw, and Fastify ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(bearerErrorResponse(error), reply);
   throw error;
@@ -128,7 +128,7 @@ export function bearerErrors(
 
 /**
  * Returns the Fastify request for a request that a host method receives, so that you can use
- * `request.session`. Throws for any other request.
+ * `request.session`. Throws if the request did not come through Fastify.
  */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);

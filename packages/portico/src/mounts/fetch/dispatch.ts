@@ -7,31 +7,35 @@ export interface Mountable {
   /** The endpoints, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The host. Portico logs a warning there if the server seems to be mounted in the wrong place.
+   * The host. If the server seems to be mounted in the wrong place, Portico logs a warning there.
    */
   readonly host?: { readonly log: Log };
 }
 
-/** The result if endpoints have the request's path, but not its method. */
+/** The result if there are endpoints with the request's path, but not with its method. */
 export interface WrongMethod {
-  /** Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and logs this. */
+  /**
+   * Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and writes to the
+   * log.
+   */
   readonly refuse: (requestId: string) => Response;
 }
 
 /**
- * The endpoint for a request, or a function that refuses its method. Null for a path without an
- * endpoint.
+ * The endpoint for a request, or a function that refuses the request's method. Null for a path
+ * without an endpoint.
  */
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds endpoints by the request target as the client sent it. The path must match an endpoint's
- * path exactly. So the host's middleware and guards for that path have seen the request.
+ * Finds the endpoint for a request. Uses the request target as the client sent it, which must match
+ * an endpoint's path exactly. So the host's middleware and guards for that path have seen the
+ * request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
-  /** Whether the mount's place is known to be right, or was already reported as wrong. */
+  /** Whether the mount is known to be in the right place, or a wrong place was already reported. */
   #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {
@@ -53,7 +57,7 @@ export class MountedEndpoints {
     return found ?? { refuse: (requestId) => this.#refuse(onPath, requestId) };
   }
 
-  /** Warns once. */
+  /** Warns at most once. */
   #warnOfPlace(path: string): void {
     if (this.#isPlaced) return;
     const meant = this.#endpoints.find((endpoint) => path.endsWith(endpoint.path));

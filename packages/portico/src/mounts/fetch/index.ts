@@ -1,6 +1,6 @@
 /**
- * Portico for any server that answers a `Request` with a `Response`. The framework mounts build on
- * it.
+ * Portico for any server that answers a `Request` with a `Response`. The mounts for frameworks
+ * build on it.
  */
 import { getRequestId, withRequestId } from '../../http/request-id.ts';
 import { readPath } from '../../http/request-target.ts';
@@ -9,9 +9,9 @@ import { MountedEndpoints, type Mountable } from './dispatch.ts';
 export type { Mountable } from './dispatch.ts';
 
 /**
- * Answers a request to one of the endpoints. Returns null for any other request and does not read
- * its body. Never rejects. `context` is the framework's request or context. Every host method
- * receives it.
+ * Answers a request to one of the endpoints. For any other request, returns null and does not read
+ * the body. Never rejects. `context` is the framework's request or context object. Portico passes
+ * it to every host method.
  */
 export type FetchHandler<Context = unknown> = (
   request: Request,
@@ -19,9 +19,11 @@ export type FetchHandler<Context = unknown> = (
 ) => Promise<Response | null>;
 
 /**
- * Returns one function for the endpoints of the server and of `more`, such as an McpServer. The
- * path in the request's URL must match an endpoint's path exactly. HEAD requests get the GET
- * response without its body. Methods that a path does not have get a 405 response.
+ * Returns one function for the endpoints of the server and of `more`, such as an McpServer.
+ *
+ * The path in the request's URL must match an endpoint's path exactly. A HEAD request gets the
+ * response to GET without its body. If a path does not have the method, the request gets a 405
+ * response.
  */
 export function createHandler<Context = unknown>(
   server: Mountable,

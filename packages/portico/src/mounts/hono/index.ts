@@ -14,10 +14,13 @@ import {
 export type { Mountable } from '../fetch/index.ts';
 
 /**
- * Returns the endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the application's
- * root, after the session. Add it before the CSRF check, which would reject requests from other
- * applications. Host methods receive Hono's context. The response includes the endpoint's cookies
- * and all cookies that are set on the context.
+ * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
+ *
+ * Add it at the application's root, after the session and before the CSRF check. The CSRF check
+ * would reject requests from other applications.
+ *
+ * Host methods receive Hono's context. The response includes the endpoint's cookies and all cookies
+ * that are set on the context.
  */
 export function portico(
   server: AuthorizationServer,
@@ -32,12 +35,13 @@ export function portico(
 }
 
 /**
- * A property of a BearerError: the body of the response that an error handler took from it, as
- * Hono's own handler does. The symbol is global, so that two copies of this module share it.
+ * A property of a BearerError. Its value is the body of the response that an error handler got from
+ * the error, as Hono's own handler does. The symbol is global, so that two copies of this module
+ * share it.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether the response has exactly this body, not another or a compressed one. */
+/** Whether the response has exactly this body. A replaced or compressed body is another one. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -46,8 +50,8 @@ function hasTakenBody(
 }
 
 /**
- * Hono calls an error's `getResponse`. If an error does not have it, Hono prints the error with its
- * stack on the console.
+ * Hono calls the method `getResponse` of an error. If an error has no such method, Hono prints the
+ * error with its stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
   // This module may be loaded again during development.
@@ -61,9 +65,11 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 
 /**
  * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. If `token()`
- * refuses a request, responds with 401 or 403. Hono first calls the application's `onError`. If it
- * responds to a BearerError with the error's status, that response is sent. `onError` may also
- * throw. With several resources, pass one: `bearer(server.resource(url))`.
+ * refuses a request, responds with 401 or 403. If you have several resources, pass one:
+ * `bearer(server.resource(url))`.
+ *
+ * For a refusal, Hono first calls the application's `onError` with a BearerError. If `onError`
+ * responds with the error's status, its response is sent. It may also throw.
  */
 export function bearer(server: ProtectedRoutes): MiddlewareHandler {
   return async (c, next) => {
@@ -79,7 +85,8 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // An error handler does not remove headers that were set for the body that it replaces.
+    // Remove headers that were set for the replaced body, because the error handler has not removed
+    // them.
     const stale = hasTakenBody(c.res, c.error)
       ? OF_THE_BODY.filter((name) => name !== 'content-type')
       : [];
@@ -88,10 +95,12 @@ export function bearer(server: ProtectedRoutes): MiddlewareHandler {
 }
 
 /**
- * Returns an error handler that responds to refusals by `token()`:
- * `app.onError(bearerErrors((error, c) => …))`. It passes all other errors to the given handler,
- * which never sees a refusal. Without a handler, it throws other errors again. Use this in a
- * sub-application that leaves errors to the main application.
+ * Returns an error handler that responds when `token()` refuses a request:
+ * `app.onError(bearerErrors((error, c) => …))`. It passes all other errors to the handler that you
+ * give.
+ *
+ * If you give no handler, it throws other errors again. Use this in a sub-application that leaves
+ * errors to the main application.
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
@@ -103,8 +112,8 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
 }
 
 /**
- * Adds the refusal's headers to the context's headers. If a field has two values, Hono itself keeps
- * only one.
+ * Adds the refusal's headers to the context's headers. If a field has two values, Hono itself would
+ * keep only one of them.
  */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
@@ -118,7 +127,7 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Responds with both the response's and the context's headers. Hono itself would drop the cookies
+ * Responds with the headers of the response and of the context. Hono itself would drop the cookies
  * of one of them.
  */
 function answer(c: Context, response: Response): void {
@@ -132,7 +141,7 @@ function answer(c: Context, response: Response): void {
   c.res = new Response(response.body, { status: response.status, headers });
 }
 
-/** Returns the request with its body, even if other code has already read it. */
+/** Returns the request with its body, even if other code has already read the body. */
 function readRequest({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;
@@ -148,8 +157,8 @@ function readRequest({ req }: Context): Request {
 }
 
 /**
- * Returns the body's bytes as they were sent. A form that only Hono's formData() has read is
- * serialized again.
+ * Returns the bytes of the body as they were sent. If only Hono's formData() has read a form, the
+ * form is serialized again.
  */
 async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);

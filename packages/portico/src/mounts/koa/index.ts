@@ -18,10 +18,13 @@ import {
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * Returns the endpoints as middleware: `app.use(portico(server, mcp))`. Add it after the session.
- * Add it before the CSRF check, which would reject requests from other applications. Body parsers
- * may come before it. Host methods receive Koa's context. Koa sends the response after earlier
- * middleware, such as the session, has finished.
+ * Returns the endpoints as middleware: `app.use(portico(server, mcp))`.
+ *
+ * Add it after the session and before the CSRF check. The CSRF check would reject requests from
+ * other applications. Body parsers may come before it.
+ *
+ * Host methods receive Koa's context. Koa sends the response after earlier middleware, such as the
+ * session, has finished.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -41,7 +44,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 
 /**
  * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. If `token()`
- * refuses a request, responds with 401 or 403. With several resources, pass one:
+ * refuses a request, responds with 401 or 403. If you have several resources, pass one:
  * `bearer(server.resource(url))`.
  */
 export function bearer(server: ProtectedRoutes): Middleware {
@@ -62,21 +65,21 @@ export function bearer(server: ProtectedRoutes): Middleware {
 }
 
 /**
- * Returns the body from koa-bodyparser, @koa/bodyparser or koa-body, as raw text if available.
- * Undefined if no parser has read it.
+ * Returns the body that koa-bodyparser, @koa/bodyparser or koa-body has read, as raw text if
+ * possible. Returns undefined if no parser has read it.
  */
 function parsedBody({ request }: Context): unknown {
   const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends the response. Adds its cookies to those that are already set. */
+/** Sends the response. Adds its cookies to the cookies that are already set. */
 async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
   const body = await readBody(response);
   if (body instanceof Readable) forgiveLeaving(ctx);
-  // Remove only headers that are set: if an unset Transfer-Encoding is removed, Node closes the
-  // connection after the response.
+  // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
+  // closes the connection after the response.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body;
   // Set the status and headers after the body, because Koa changes them when the body is set.
@@ -88,8 +91,8 @@ async function answer(ctx: Context, given: Response): Promise<void> {
 }
 
 /**
- * Ignores clients that disconnect before a stream has ended. Koa 3 would report this as an
- * application error with a stack.
+ * Ignores clients that disconnect before a stream has ended. Koa 3 would report each as an error of
+ * the application, with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);
@@ -100,7 +103,9 @@ function forgiveLeaving(ctx: Context): void {
   });
 }
 
-/** Returns the body in one piece, so that Koa knows its length. Only event streams stay streams. */
+/**
+ * Returns the body in one piece, so that Koa knows its length. Only event streams remain streams.
+ */
 async function readBody(response: Response): Promise<Readable | Buffer | null> {
   const text = readBodyText(response);
   if (text !== null) return Buffer.from(text);

@@ -27,17 +27,17 @@ export {
   RequireScope,
 } from './protection.ts';
 
-/** Options for the module. */
+/** The options of the module. */
 export interface PorticoOptions {
   /** The server. Providers inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
   /** Other servers to mount, such as an McpServer. */
   readonly more?: readonly Mountable[];
-  /** Called when the application shuts down. Close what the factory has opened. */
+  /** Called when the application shuts down. Close here what the factory has opened. */
   readonly close?: () => Promise<void>;
 }
 
-/** Options for `forRootAsync`: a factory with the application's own providers injected. */
+/** The options of `forRootAsync`: a factory that receives the application's own providers. */
 export interface PorticoAsyncOptions
   extends
     Pick<ModuleMetadata, 'imports'>,
@@ -46,24 +46,24 @@ export interface PorticoAsyncOptions
 const OPTIONS = Symbol('portico/nest: options');
 
 /**
- * Adds the endpoints at the application's root, after all of its middleware, and the providers that
- * `@RequireScope()` needs.
+ * Adds the endpoints at the application's root, after all middleware of the application. Also adds
+ * the providers that `@RequireScope()` needs.
  */
 export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   readonly #modules: ModuleRef;
   readonly #http: HttpAdapterHost;
-  /** Called by Nest. */
+  /** Nest calls this constructor. */
   constructor(modules: ModuleRef, http: HttpAdapterHost) {
     this.#modules = modules;
     this.#http = http;
   }
-  /** Creates the module with an existing server. */
+  /** Creates the module with a server that exists already. */
   static forRoot(options: PorticoOptions): DynamicModule {
     return PorticoModule.forRootAsync({ useFactory: () => options });
   }
   /**
-   * Creates the module with a server from the application's own providers. None of them may be
-   * request-scoped.
+   * Creates the module with a server that is built from the application's own providers. None of
+   * these providers may be request-scoped.
    */
   static forRootAsync({
     imports = [],
@@ -86,7 +86,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
       exports: [AUTHORIZATION_SERVER],
     };
   }
-  /** Called by Nest after it has set up middleware and controllers. */
+  /** Nest calls this after it has set up middleware and controllers. */
   async onModuleInit(): Promise<void> {
     const { server, more = [] } = this.#options();
     // Null in an application context without HTTP, for example in a command.
@@ -98,12 +98,12 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     else if (type !== '')
       throw new Error(`portico/nest works with Express and Fastify, not with '${type}'`);
   }
-  /** Called by Nest. */
+  /** Nest calls this when the application shuts down. */
   async onApplicationShutdown(): Promise<void> {
     await this.#options().close?.();
   }
-  // Do not inject the options, because Nest never calls a module's hooks if it depends on a
-  // request-scoped provider. In that case, this method throws.
+  // Do not inject the options. If they depend on a request-scoped provider, Nest would never call
+  // the module's hooks. This method throws in that case.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

@@ -33,16 +33,16 @@ import {
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
 const RESOURCE = Symbol('portico/nest: resource');
-/** The Express or Fastify request. */
+/** The request of Express or Fastify. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
 /** Runs code in which `token()` works. */
 type Run = <T>(work: () => T) => T;
-/** The token that was looked up for a request, and the API that it was looked up for. */
+/** The result of a request's token look-up, and the API that it was made for. */
 const runs = new Note<{ readonly api: ProtectedRoutes; readonly run: Run }>(
   'nest: runs with token()',
 );
 
-/** Thrown if a token look-up fails. The response explains why. */
+/** The error if the look-up of a token fails. The response explains the reason. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -57,17 +57,17 @@ class FailedLookUp extends Error {
  */
 export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp> {
   readonly #host: HttpAdapterHost;
-  /** Called by Nest. */
+  /** Nest calls this constructor. */
   constructor(host: HttpAdapterHost) {
     this.#host = host;
   }
-  /** Called by Nest. */
+  /** Nest calls this for each of these errors. */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http' || adapter.isHeadersSent(reply)) throw error;
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Do not send through Nest: Express would add an ETag, and both frameworks would add a charset
-    // to text.
+    // Do not send the response through Nest. Express would add an ETag, and both frameworks would
+    // add a charset to text.
     if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
     answer(response, reply as FastifyReply);
   }
@@ -79,12 +79,12 @@ Dependencies(HttpAdapterHost)(PorticoFilter);
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
-  /** Called by Nest. */
+  /** Nest calls this constructor. */
   constructor(server: AuthorizationServer, reflector: Reflector) {
     this.#server = server;
     this.#reflector = reflector;
   }
-  /** Called by Nest. */
+  /** Nest calls this before each protected handler. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (context.getType() !== 'http')
       throw new Error(
@@ -97,8 +97,8 @@ export class PorticoGuard implements CanActivate {
     const run = before?.api === api ? before.run : await this.#lookUp(request, api);
     const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, places);
     run(() => {
-      // If challenges link to metadata, a refusal contains the needed scope even if the request has
-      // no usable token.
+      // If challenges link to metadata, a refusal contains the required scope even if the request
+      // has no usable token. So `requireScope` must refuse that request.
       if (scopes.length === 0 || api.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -120,7 +120,7 @@ Dependencies(AUTHORIZATION_SERVER, Reflector)(PorticoGuard);
 
 /** Makes `token()` work in the handlers after a `PorticoGuard`, and in everything they call. */
 export class PorticoInterceptor implements NestInterceptor {
-  /** Called by Nest. */
+  /** Nest calls this after the guard. */
   intercept(context: ExecutionContext, next: CallHandler) {
     const found = runs.of(context.switchToHttp().getRequest<object>());
     return found === undefined ? next.handle() : found.run(() => next.handle());
@@ -128,9 +128,9 @@ export class PorticoInterceptor implements NestInterceptor {
 }
 
 /**
- * Protects a controller or a handler. Requests need a usable token with these scopes, and the
- * token's person needs the scopes' permissions. Without scopes, any usable token is enough. Other
- * requests get a 401 or 403 response.
+ * Protects a controller or a handler. A request needs a usable token with these scopes, and the
+ * token's person needs the permissions for the scopes. If you pass no scopes, any usable token is
+ * enough. Other requests get a 401 or 403 response.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -142,8 +142,8 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * Sets the resource whose tokens a controller or a handler with `@RequireScope()` accepts: one of
- * `oauth_server:resources`. Without it, they accept tokens for `oauth_server:audience`.
+ * Sets the resource whose tokens a controller or a handler with `@RequireScope()` accepts. It must
+ * be one of `oauth_server:resources`. By default, they accept tokens for `oauth_server:audience`.
  *
  * @example
  * AtResource('https://shop.example/api')
@@ -153,7 +153,7 @@ export function AtResource(url: string): ClassDecorator & MethodDecorator {
 }
 
 /**
- * Passes the request's token, a `TokenAccessor`, as a parameter to a handler with
- * `@RequireScope()`.
+ * Passes the request's token to a handler with `@RequireScope()`. The parameter is a
+ * `TokenAccessor`.
  */
 export const CurrentToken: () => ParameterDecorator = createParamDecorator(() => token());

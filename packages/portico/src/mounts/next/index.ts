@@ -13,21 +13,23 @@ export type RouteHandlers = Readonly<
   Record<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', RouteHandler>
 >;
 
-/** The handlers and functions for the application's routes. */
+/** The route handlers and functions for an application's routes. */
 export interface NextMount {
   /**
    * The route handlers. Export them in a catch-all route:
    * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
    */
   readonly handlers: RouteHandlers;
-  /** Returns the server. It starts on first use. */
+  /** Returns the server. It starts at the first use. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Runs code in which `token()` works. In a route handler, pass the request. If `token()` refuses
-   * it, the response is 401 or 403. In a server function or a page, pass `await headers()`.
-   * `withToken` then returns the result of the work, and throws refusals by `token()` as a
-   * `BearerError`. Headers do not contain the request's method and URL, so tokens that are bound to
-   * a key (RFC 9449) are refused there. With several resources, pass the URL of one.
+   * Runs code in which `token()` works. If you have several resources, pass the URL of one.
+   *
+   * - In a route handler, pass the request. If `token()` refuses it, the response is 401 or 403.
+   * - In a server function or a page, pass `await headers()`. `withToken` then returns the result
+   *   of the work. If `token()` refuses the request, `withToken` throws a `BearerError`. Headers do
+   *   not contain the request's method and URL, so tokens that are bound to a key (RFC 9449) are
+   *   refused there.
    */
   readonly withToken: WithToken;
 }
@@ -38,7 +40,7 @@ export interface WithToken {
   <T>(headers: Headers, work: () => T | Promise<T>, resource?: string): Promise<T>;
 }
 
-/** The server, and then other servers to mount, such as an McpServer. */
+/** The server, followed by other servers to mount, such as an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {
@@ -47,14 +49,15 @@ interface Running {
 }
 
 /**
- * The request line for headers only. They contain neither method nor target, so no proof matches.
+ * The request line if only headers are known. They contain neither the method nor the target, so no
+ * proof matches.
  */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * The started servers of this process. Next loads a module several times into a process: for
- * different kinds of routes, and again after an edit.
+ * The servers that this process has started. Next loads a module several times into a process: for
+ * different kinds of routes, and again after an edit. So the servers are stored globally.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
@@ -79,13 +82,13 @@ async function startNow(start: () => Promise<Started>): Promise<Running> {
 /**
  * Returns the endpoints as route handlers. Calls `start` once per process, at the first request,
  * because Next also loads routes during a build. If a process has two servers, give each its own
- * name.
+ * `name`.
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const running = () => startOnce(start, name);
 
-  // Next calls GET during a build. Read the request first, so that Next knows that the response
-  // depends on it.
+  // Next calls GET during a build. Read the request first, because this tells Next that the
+  // response depends on it.
   async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';
     const answer = isAsked ? await (await running()).handle(request, request) : null;

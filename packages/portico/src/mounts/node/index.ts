@@ -13,16 +13,17 @@ import { answerDispatched, headersOnly, send } from './mount.ts';
 export type { Mountable } from '../fetch/dispatch.ts';
 export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 
-/** Call its functions in your `node:http` request listener. */
+/** Call these functions in your `node:http` request listener. */
 export interface NodeMount {
   /**
-   * Answers a request to one of the endpoints and returns true. Returns false for any other request
-   * and does not touch it. Rejects only if sending fails.
+   * Answers a request to one of the endpoints, and returns true. For any other request, returns
+   * false and does not touch the request. Rejects only if sending the response fails.
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Runs a handler in which `token()` works. Responds to refusals by `token()`, and rejects with
-   * any other error from the handler. With several resources, pass one: `server.resource(url)`.
+   * Runs a handler in which `token()` works. If `token()` refuses the request, sends the response.
+   * Rejects with any other error from the handler. If you have several resources, pass one:
+   * `server.resource(url)`.
    */
   withToken(
     incoming: IncomingMessage,

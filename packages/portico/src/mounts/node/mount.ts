@@ -13,28 +13,28 @@ import type { Dispatched } from '../fetch/dispatch.ts';
 
 /**
  * Returns the framework's request for a request that an endpoint or a host method receives, so that
- * you can use `req.session`. Null if the request came another way.
+ * you can use `req.session`. Returns null if the request did not come through this mount.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
 }
 
-/** A request with Node's objects. */
+/** A request and its response as Node's objects. */
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
   /** Node's response. Nothing has been written to it yet. */
   readonly outgoing: ServerResponse;
-  /** The path and query as the client sent them. Begins with `/`. */
+  /** The path and query as the client sent them. It begins with `/`. */
   readonly target: string;
   /** The body that the host's parser has parsed. Undefined if no parser has read it. */
   readonly parsed: unknown;
 }
 
 /**
- * Returns the request for the endpoints. Its origin is always that of `public_url`, even with
- * `X-Forwarded-…` headers. If the host's parser has read the body, it is serialized again. The
- * request aborts when the caller disconnects.
+ * Returns the request for the endpoints. Its origin is always the origin of `public_url`, even with
+ * `X-Forwarded-…` headers. If the host's parser has read the body, the body is serialized again.
+ * The request aborts when the caller disconnects.
  */
 export function requestFrom(
   { incoming, outgoing, target, parsed }: Incoming,
@@ -55,15 +55,16 @@ export function requestFrom(
     signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
-  // Keep the original target, because the URL no longer contains it and a router may use it.
+  // Remember the original target, because the URL does not contain it any more and a router may use
+  // it.
   if (!isLiteralTarget(target)) noteRequestLine(request, { method, target });
   return linked(incoming, request);
 }
 
 /**
- * Returns a request with only headers, for host handlers, host methods and the log. It has no path
- * and no body. `target` is the path and query as the client sent them. The caller's proof must
- * match them.
+ * Returns a request that has only headers, for host handlers, host methods and the log. It has no
+ * path and no body. `target` is the path and query as the client sent them. The caller's proof must
+ * match `target`.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -76,8 +77,8 @@ export function headersOnly(
 }
 
 /**
- * Returns the request's original target. Frameworks that shorten `url` below a prefix store it in
- * `originalUrl`.
+ * Returns the original target of the request. If a framework shortens `url` below a prefix, it
+ * stores the original in `originalUrl`.
  */
 function getTarget(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
@@ -103,7 +104,7 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // Leave out HTTP/2 pseudo-headers, which a Request cannot have.
+    // Leave out pseudo-headers of HTTP/2, because a Request cannot contain them.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
@@ -121,7 +122,7 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // The body is nested too deeply to be serialized. The endpoint refuses the empty body.
+    // The body is nested too deeply to be serialized. The endpoint refuses the empty body instead.
     return '';
   }
 }
@@ -132,8 +133,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns a body for a request whose body was already read. Reading it fails with an error that
- * explains this.
+ * Returns a body for a request whose body other code has already read. Reading it fails with an
+ * error that explains this.
  */
 function taken(): ReadableStream {
   return new ReadableStream({
@@ -151,8 +152,8 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // After the body is discarded, no code pulls any more, so a pause would stop it
-        // permanently.
+        // After the body is discarded, no code reads from it any more. If it were paused, it would
+        // stop permanently.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -175,7 +176,7 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that Portico reads only to reach the next request on the connection, up to
+ * Bodies that Portico reads only to reach the next request on the same connection. It reads at most
  * `MOST_DISCARDED` bytes.
  */
 const discarding = new WeakSet<Readable>();
@@ -192,9 +193,9 @@ function discard(source: Readable): void {
 }
 
 /**
- * Undoes the host's parsing. A list becomes a repeated field. An object becomes fields with
- * brackets in their names. A list with one element becomes a field with brackets, too, because a
- * parser creates it from `a[]=1`, which is not the field `a`.
+ * Undoes the host's parsing of a form. A list becomes a repeated field. An object becomes fields
+ * with brackets in their names. A list with one element also becomes a field with brackets, because
+ * a parser creates that list from `a[]=1`, and not from the field `a`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -211,15 +212,15 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
+/** Sends a Response. Adds its `Set-Cookie` headers to the ones that the framework has set. */
 export async function send(
   response: Response,
   outgoing: ServerResponse,
   head: boolean,
 ): Promise<void> {
   outgoing.statusCode = response.status;
-  // Remove only headers that are set: if an unset Transfer-Encoding is removed, Node closes the
-  // connection after the response.
+  // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
+  // closes the connection after the response.
   for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
   for (const [name, value] of response.headers) {
     if (isAdded(name, response)) outgoing.appendHeader(name, value);
@@ -237,7 +238,7 @@ export async function send(
     return;
   }
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    // Send the body in one piece, because the framework saves its session when the response ends.
+    // Send the body in one piece. The framework saves its session when the response ends.
     outgoing.end(Buffer.from(await response.arrayBuffer()));
     return;
   }
@@ -248,8 +249,8 @@ export async function send(
 }
 
 /**
- * Answers a request to an endpoint's path on Node's response. Host methods receive Node's request
- * with the framework's extensions. Rejects only if sending fails.
+ * Answers a request to an endpoint's path on Node's response. Host methods receive Node's request,
+ * with the properties that the framework has added. Rejects only if sending the response fails.
  */
 export async function answerDispatched(
   dispatched: NonNullable<Dispatched>,

@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The first release's schema. It has no foreign keys, because an expired row may outlive the row
- * that it refers to.
+ * The schema of the first release. It has no foreign keys, because an expired row may stay longer
+ * than the row that it refers to.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -60,7 +60,7 @@ function clientTables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The image in base64. Only read to show it.
+    // The image in base64. The server reads this column only to serve the image.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -168,9 +168,9 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // The audit events, which a feature writes only with `oauth_server:audit:keep`. The table is in
-    // this migration, because a migration never changes. It contains no secrets, tokens or codes,
-    // nor their hashes. The id begins with the time.
+    // The audit events. A feature writes them only with `oauth_server:audit:keep`. The table is in
+    // this migration because a released migration never changes. The table contains no secrets,
+    // tokens or codes, and no hashes of them. The id begins with the time.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -189,7 +189,7 @@ function otherTables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Returns the statements that create indexes. Lists are read from the newest row on. */
+/** Returns the statements that create indexes. Lists are read from the newest row to the oldest. */
 function indexes(schema: SchemaConnection): readonly string[] {
   const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
@@ -212,14 +212,17 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows contain an administrator.
+    // Index only the rows with an administrator, because few rows have one.
     'CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, ' +
       `id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
   ];
 }
 
-/** Inserts the locked rows. MySQL may run this migration twice, so remove the rows first. */
+/**
+ * Inserts the locked rows. MySQL may run this migration twice, so the function removes the rows
+ * first.
+ */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);
   await schema.execute(

@@ -1,10 +1,12 @@
 import type { Migration } from '@portico/sql';
 
 /**
- * The outbox: receivers, and the messages for them. `due_at` is when the next delivery to a
- * receiver may begin. A process that delivers moves it behind the end of its lease, and writes
- * itself into `holder`. Numbers count the messages for one receiver. `is_troubled` is 1 if the last
- * delivery failed or was slow.
+ * The outbox: receivers, and the messages for them.
+ *
+ * - `due_at` is when the next delivery to a receiver may begin. A process that delivers sets it to
+ *   the end of its lease, and writes itself into `holder`.
+ * - The `number` of a message counts the messages for one receiver.
+ * - `is_troubled` is 1 if the last delivery failed or was slow.
  */
 const messages: Migration = {
   name: 'oauth_server_outbox_0001_messages',

@@ -16,9 +16,9 @@ import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
 /**
- * Reads and writes access tokens (`oauth_access_tokens`). Ids grow with time, so rows are added at
- * the end of the table and expire nearly in this order. So the table needs no index on the expiry
- * time.
+ * Reads and writes access tokens (`oauth_access_tokens`). Ids grow with time. So new rows are added
+ * at the end of the table, and rows expire nearly in this order. The table therefore needs no index
+ * on the expiry time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -43,24 +43,24 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Revokes only this access token of the client. Returns the token if this call revoked it,
-   * otherwise null.
+   * Revokes only this access token of the client. Returns the token if this call revoked it.
+   * Otherwise returns null.
    */
   async revokeAccessToken(
     token: OfferedToken,
     clientId: string,
     now: number,
   ): Promise<AccessToken | null> {
-    // Read the token first, because its data is gone after the DELETE. MySQL cannot return deleted
-    // rows. The owner never changes.
+    // Read the token first, because its data is gone after the DELETE, and MySQL cannot return
+    // deleted rows. The token's owner never changes.
     const before = await this.findAccessToken(token, now);
-    // Run this even if no token was found: a read-only server's data may be old, and such a server
-    // rejects the write.
+    // Run this even if no token was found. A read-only server may have old data, and it rejects the
+    // write.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
-  /** Issues a token to the application itself, without an authorization. */
+  /** Issues a token to the application itself. There is no authorization. */
   async issueClientToken(
     clientId: string,
     audience: string | null,
@@ -72,9 +72,11 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Returns the token, or why it is not valid. A token is not valid if its client's or family's row
-   * is revoked or gone, or if its client is not admitted. It is also not valid if its client has
-   * lost every grant with which such a token begins.
+   * Returns the token, or why it is not valid. A token is not valid in these cases:
+   *
+   * - The row of its client or family is revoked or gone.
+   * - Its client is not admitted.
+   * - Its client has lost every grant with which access like this begins.
    */
   #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
     const owner = { clientId: row.client_id, familyId: row.family_id };
@@ -82,7 +84,8 @@ export class AccessTokenRecords {
     if (row.expires_at <= now) return none('expired');
     if (row.living_client_scope === null || !this.#admits(row.client_id))
       return none('client revoked');
-    // Without its authorization's details, it is not known with which grant a token began.
+    // If the details of the authorization are gone, the server cannot tell with which grant the
+    // token began.
     if (row.family_id !== null && row.living_family_id === null)
       return none('authorization revoked');
     const details = readDetails(row.details);
@@ -110,7 +113,7 @@ export class AccessTokenRecords {
     };
   }
 
-  /** Returns the grants with which such a token can begin. */
+  /** Returns the grants with which access like this token's can begin. */
   #beginnings({ family_id: family }: AccessTokenRow, details?: Details): readonly string[] {
     if (family === null) return ['client_credentials', ...this.#further('client')];
     if (givenBy(details) !== null) return this.#further('organization');
@@ -124,14 +127,14 @@ export const ACCESS_TOKEN_COLUMNS =
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
-/** A row that is not a token: its hash is empty, its client id is unknown, and it has expired. */
+/** A row that is not a token. Its hash is empty, its client id is unknown, and it has expired. */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
   'id, secret_hash, client_id, scope, issued_at, expires_at',
   'secret_hash',
 );
 
-/** A token's owner. A family's token has the family's audience. */
+/** The owner of a token. A family's token has the family's audience. */
 export interface TokenOwner {
   readonly clientId: string;
   readonly familyId: string | null;

@@ -14,7 +14,7 @@ import { conjunction, familyIndex, type FamilyIndex, type Where } from './family
 import { readDetails, type FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
 
-/** Finds living authorizations for administrators. */
+/** Finds active authorizations for administrators. */
 export class AuthorizationSearch {
   readonly #database: Database;
   readonly #further: FurtherGrants;
@@ -25,8 +25,8 @@ export class AuthorizationSearch {
   }
 
   /**
-   * Returns the matching living authorizations in the range, newest first. Reads at most
-   * `range.examine` rows.
+   * Returns the active authorizations in the range that match the filter, newest first. Reads at
+   * most `range.examine` rows.
    */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
     const dialect = getDialect(this.#database);
@@ -34,8 +34,8 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // On engines where comparing ids does not limit how much of an index is read, limit the number
-    // of rows instead.
+    // On some engines, a comparison of ids does not limit how much of an index they read. Limit the
+    // number of rows there instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner =
       `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} ` +
@@ -59,7 +59,7 @@ export class AuthorizationSearch {
     return { items: shown.map((row) => toHeld(row, clients)), next: more };
   }
 
-  /** Counts the living authorizations among the newest `limit`, and the people they belong to. */
+  /** Counts the active authorizations among the newest `limit`, and the people who gave them. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, getDialect(this.#database), this.#furtherGrants());
     const { rows } = await this.#database.execute<CountRow>(
@@ -82,7 +82,7 @@ export class AuthorizationSearch {
     return [...this.#further('person'), ...this.#further('organization')];
   }
 
-  /** Returns the lowest id of the rows to read, and whether there are more rows below it. */
+  /** Returns the lowest id to read, and whether there are more rows below it. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -118,7 +118,7 @@ const NOTHING = { found: 0, lowest: null };
 
 interface Bounds {
   readonly lowest: string;
-  /** Whether there are no rows below. */
+  /** Whether there are no rows below the lowest id. */
   readonly isAll: boolean;
 }
 
@@ -141,9 +141,9 @@ function buildConditions(
 }
 
 /**
- * Returns the condition for living authorizations. They count as ended if their client is revoked
- * or has lost the grants for them. Looks up the client for each row, because with a join an engine
- * may start with all clients.
+ * Returns the condition for active authorizations. If a client is revoked or has lost the grants
+ * for its authorizations, they count as ended. The condition looks up the client of each row,
+ * because with a join an engine may start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: readonly string[]): Where {
   const grants = ['authorization_code', ...further];
@@ -183,7 +183,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // The client may have been removed in the meantime.
+    // The client may have been removed since the first query.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

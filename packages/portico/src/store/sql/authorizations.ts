@@ -15,7 +15,7 @@ import {
 /**
  * Reads and writes authorizations (`oauth_families`). Each row contains the code, the current
  * refresh token and whether the authorization is revoked. Issuing and revoking update the same row,
- * so they run one after the other, and a second use finds the row changed (decision 29).
+ * so they run one after the other. A second use therefore finds the row changed (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -25,8 +25,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes everything issued from the authorization, including tokens that are being issued right
-   * now. Returns false if it was already revoked.
+   * Revokes everything issued from the authorization, including tokens that are being issued at
+   * this moment. Returns false if the authorization was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -37,8 +37,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes a used grant's family, unless the grant has become the current one. Also returns false
-   * if it was already revoked.
+   * Revokes the family of a used grant, unless that grant has become the current one. Also returns
+   * false if the family was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -50,8 +50,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns whether any authorization has the scope `openid`, even an ended one. If so, there was a
-   * signing key.
+   * Returns whether any authorization has the scope `openid`, even if it has ended. If one has, the
+   * server had a signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(
@@ -60,7 +60,10 @@ export class AuthorizationRecords {
     return rows.length > 0;
   }
 
-  /** Returns an authorization's client and person, even if it has ended. Null if it is unknown. */
+  /**
+   * Returns an authorization's client and person, even if the authorization has ended. Returns null
+   * if it is unknown.
+   */
   async findHolder(
     familyId: string,
   ): Promise<{ readonly clientId: string; readonly person: PersonReference } | null> {
@@ -75,8 +78,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Returns the person's living authorizations for clients that are not revoked, oldest first.
-   * Includes clients that are currently not admitted.
+   * Returns the person's active authorizations for clients that are not revoked, oldest first.
+   * Includes clients that are not admitted at the moment.
    */
   async listAuthorizations(
     person: PersonReference,
@@ -93,7 +96,7 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Resolves when the revocation of this person's authorizations for this client is durable. */
+  /** Resolves once the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
       'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
@@ -101,9 +104,9 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Reads the person's first `limit` authorizations with ids below this one (null: all), and
-   * revokes the living ones. Returns how many it found and revoked, and the last id that it read,
-   * or null if there are no more.
+   * Reads the person's first `limit` authorizations with ids below this one (null for all), and
+   * revokes the active ones. Returns how many it found and revoked, and the last id that it read.
+   * The id is null if there are no more authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -120,8 +123,8 @@ export class AuthorizationRecords {
     const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { found: rows.length, revoked: 0, last };
-    // Use a transaction, so that it is retried if the engine aborts it because of a concurrent
-    // batch in another order.
+    // Use a transaction. If the engine aborts it because of a simultaneous batch in another order,
+    // the transaction is tried again.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND ` +
@@ -132,7 +135,7 @@ export class AuthorizationRecords {
     return { found: rows.length, revoked: affected, last };
   }
 
-  /** Resolves when the revocation of all of the person's authorizations is durable. */
+  /** Resolves once the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest =
       'id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ' +
@@ -142,7 +145,7 @@ export class AuthorizationRecords {
 
   /**
    * Removes at most `limit` of the person's authorizations, with everything issued from them. As
-   * with `prune`, there may be more even if it removed none.
+   * with `prune`, there may be more authorizations even if it removed none.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
@@ -155,14 +158,14 @@ export class AuthorizationRecords {
     );
   }
 
-  /** Returns false after it is durable that there was nothing to revoke. */
+  /** Returns false once it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;
   }
 }
 
-/** Removes at most `limit` families that meet the condition. */
+/** Removes at most `limit` of the families that meet the condition. */
 export async function removeFamilies(
   database: Database,
   condition: Condition,

@@ -1,11 +1,11 @@
 import { type Database, getDialect, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
-/** An UPDATE that claims one row, and an INSERT that runs only if the UPDATE succeeded. */
+/** An UPDATE that claims a row, and an INSERT that runs only if the UPDATE has changed the row. */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both as one statement. Null if the engine needs a transaction. */
+  /** Both as one statement. Null if the engine needs a transaction for them. */
   readonly together: string | null;
 }
 
@@ -27,16 +27,19 @@ export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   readonly insert: readonly SqlParameter[];
   /**
-   * Returns whether the claim took effect; false means that it never will. Called if the connection
+   * Returns whether the claim took effect. False means that it never will. Called if the connection
    * was lost before the store answered.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Claims the row and inserts the other one, both or neither. Returns false if there was no row to
- * claim. The claim is the first statement of its transaction, and a write. A read before it would
- * fix a snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
+ * Claims one row and inserts another one. Does both or neither. Returns false if there was no row
+ * to claim.
+ *
+ * The claim is a write, and the first statement of its transaction. On MySQL, a read before the
+ * claim would fix a snapshot, and so could miss a revocation. On other engines, it could cause a
+ * deadlock.
  */
 export async function claimThenInsert(
   database: Database,

@@ -10,20 +10,20 @@ import type {
 import { words } from './statements.ts';
 
 /**
- * The columns of a client row. Statements list them, because a newer schema may add columns while
- * this process still runs.
+ * The columns of a client row. Statements list all columns, because a newer schema may add columns
+ * while this process still runs.
  */
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, secret_expires_at,
   previous_secret_hash, previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
   dpop_bound_access_tokens, client_uri, logo_hash`;
 
-/** Sets what `keyValues` returns. */
+/** The columns for the values that `keyValues` returns. */
 export const SET_KEYS =
   'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ' +
   '?, pushes_requests = ?, dpop_bound_access_tokens = ?';
 
-/** Values for `CLIENT_COLUMNS`. */
+/** Returns the values for `CLIENT_COLUMNS`. */
 export function clientValues(client: Client): readonly SqlParameter[] {
   return [
     client.id,
@@ -49,7 +49,7 @@ export function clientValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Values for `SET_KEYS`, and for these columns in `CLIENT_COLUMNS`. */
+/** Returns the values for `SET_KEYS`, and for the same columns in `CLIENT_COLUMNS`. */
 export function keyValues({
   keys,
   pushesRequests,
@@ -128,7 +128,7 @@ export function getLook({
   return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 
-/** If this release does not know the method, the client has no key that could authenticate it. */
+/** If this release does not know the method, none of the client's keys can authenticate it. */
 function getKeys(row: ClientRow): ClientKeys {
   return row.token_endpoint_auth_method === 'private_key_jwt'
     ? { jwks: row.jwks, jwksUri: row.jwks_uri, algorithm: row.token_endpoint_auth_signing_alg }

@@ -4,7 +4,7 @@ import { CLIENT_COLUMNS, clientValues, toClient, type ClientRow } from './client
 import { replaceLogo } from './logos.ts';
 import { exists, insertInto } from './statements.ts';
 
-/** Inserts a client's row. Its values are `clientValues`. */
+/** Inserts a client's row. `clientValues` returns its values. */
 export const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
 
 const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
@@ -12,7 +12,7 @@ const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id
 /** Returns the client with this id, as it is stored. */
 export async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces. Compare the client id byte by byte.
+  // Some collations ignore trailing spaces. So compare the client id byte by byte.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }
@@ -32,7 +32,7 @@ export async function insertWithLogo(
   if (logo !== undefined) await replaceLogo(connection, client.id, logo);
 }
 
-/** Inserts all of these clients or none. If one id already exists, returns it. */
+/** Inserts all of these clients or none. If one of the ids already exists, returns that id. */
 export async function insertAll(
   connection: SqlConnection,
   clients: readonly Client[],
@@ -43,7 +43,7 @@ export async function insertAll(
   return null;
 }
 
-/** Returns whether exactly this client exists, not a later one with the same id. */
+/** Returns whether exactly this client exists, and not a later one with the same id. */
 export async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -51,13 +51,17 @@ export async function isThisClient(connection: SqlConnection, client: Client): P
 }
 
 /**
- * The id of a row that a transaction inserts first and deletes last, so that it is never visible.
- * On every engine, inserting a second row with this id waits for the end of that transaction. It
- * serves as the claim if a step decides about all clients and there is no other row to claim.
+ * The id of a row that a transaction inserts first and deletes last. So the row is never visible to
+ * other transactions. On every engine, a second insert of this id waits for the end of the first
+ * transaction. Use this row as the claim if a step decides about all clients and there is no other
+ * row to claim.
  */
 export const TURN = 'one at a time';
 
-/** Runs the work in turn. The turn's row copies this client's values. */
+/**
+ * Runs the work while no other transaction can insert the row `TURN`. The row copies the values of
+ * this client.
+ */
 export async function inTurn<T>(
   connection: SqlConnection,
   client: Client,

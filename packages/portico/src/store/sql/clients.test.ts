@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 
-/** The beginning of each statement that is not a query. */
+/** Returns the beginning of each statement that is not a query. */
 async function writesOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   watched.writes.length = 0;
   await work();
@@ -30,7 +30,7 @@ const HOUR = 3_600_000;
 let numbers = 0;
 const name = (what: string) => `${what}-${(numbers += 1)}`;
 
-/** On the store of these tests. */
+/** Returns the store of these tests, with a statement whose result is lost. */
 const losing = (loses: Losing, meantime?: () => Promise<void>) =>
   losingStore(database, loses, meantime);
 
@@ -42,7 +42,7 @@ async function newClient(changes: Partial<Client> = {}): Promise<Client> {
   return client;
 }
 
-/** Different from `clientNamed` in everything. */
+/** A client that differs from `clientNamed` in every value. */
 const UNLIKE = {
   name: 'Another application',
   redirectUris: ['https://one.example/cb', 'https://two.example/cb'],
@@ -494,7 +494,7 @@ describe('a client with a document', () => {
       await accessToken(`own token of ${id}`, id, null);
       await accessToken(`token of ${id}`, id, `family of ${id}`);
     }
-    // Of the other one, although it contains the client's id.
+    // These requests belong to the other client, although they contain this client's id.
     await waiting(`mentions ${client.id}`, [
       ['state', JSON.stringify(['client_id', client.id])],
       ['client_id', other.id],
@@ -1147,7 +1147,7 @@ describe('a request that waits for sign-in', () => {
     ];
     for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
       expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
-    // Has no bytes, and is the oldest: it makes no room.
+    // This request has no bytes. It is the oldest, but removing it would make no room.
     const pushed = waiting('a', 400, NOW + 5);
     await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
     expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(
@@ -1287,7 +1287,7 @@ describe('the subject of a person', () => {
 });
 
 describe('a store', () => {
-  // Made here and not before all tests, because its maker is compared with this.
+  // Create the store here and not before all tests, because this test checks the constructor.
   test('has all of its tables', async () => {
     watched.meanwhile = null;
     const one = new Store(database, () => true);
@@ -1314,7 +1314,7 @@ describe('a store', () => {
 });
 
 describe('with a database collation that ignores case or accents', () => {
-  /** Like an engine whose columns have another collation than ours. */
+  /** Opens a store like that of an engine whose columns have another collation than ours. */
   async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
     const loose = await openWatchedStore();
     for (const table of tables) {

@@ -30,8 +30,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID } from './statements.ts';
 
 /**
- * Whether a client with this id may do anything now. If not, look-ups by its id or tokens treat it
- * as revoked. Only the list of all clients and a person's list of authorizations show it as stored.
+ * Whether a client with this id may do anything now. If not, look-ups by its id or its tokens treat
+ * the client as revoked. Only the list of all clients and a person's list of authorizations show it
+ * as it is stored.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -47,7 +48,7 @@ export class ClientRecords {
     this.#further = further;
   }
 
-  /** Inserts the client and its logo, if it has one, together. */
+  /** Inserts the client, together with its logo if it has one. */
   insertClient(client: Client, logo?: ClientLogo): Promise<void> {
     return logo === undefined
       ? insertClient(this.#database, client)
@@ -56,8 +57,8 @@ export class ClientRecords {
 
   /**
    * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
-   * it inserted the new one. Concurrent calls, even in other processes, run one after the other,
-   * and each sees what the earlier ones inserted.
+   * it inserted the new client. Simultaneous calls, even in other processes, run one after the
+   * other. Each sees what the earlier ones inserted.
    */
   insertClientUnless(
     client: Client,
@@ -73,7 +74,7 @@ export class ClientRecords {
           if (existing === undefined) await insertWithLogo(connection, client, logo);
           return existing ?? null;
         }),
-      // Use a new turn, which starts after the lost one has ended.
+      // Run this in a new turn, which starts after the lost turn has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -86,14 +87,14 @@ export class ClientRecords {
 
   /**
    * Inserts all of these clients. If one of their ids exists, inserts none and returns that id.
-   * Concurrent calls, even in other processes, run one after the other.
+   * Simultaneous calls, even in other processes, run one after the other.
    */
   async insertClients(clients: readonly Client[]): Promise<string | null> {
     const [first] = clients;
     if (first === undefined) return null;
     return this.#database.transaction(
       (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
-      // Use a new turn, which starts after the lost one has ended.
+      // Run this in a new turn, which starts after the lost turn has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -103,8 +104,8 @@ export class ClientRecords {
   }
 
   /**
-   * Returns the client with this id, even if it is revoked. Compares ids byte by byte. Null if the
-   * id is unknown.
+   * Returns the client with this id, even if it is revoked. Compares ids byte by byte. Returns null
+   * if the id is unknown.
    */
   async findClient(id: string): Promise<Client | null> {
     const client = await findClient(this.#database, id);
@@ -113,10 +114,13 @@ export class ClientRecords {
   }
 
   /**
-   * Makes this the current secret, which expires at `expiresAt` (null: never). The old one becomes
-   * the previous secret, which is accepted until `previousExpiresAt` (null: not at all), and never
-   * longer than before. An earlier previous secret is dropped. Returns false for an unknown, public
-   * or revoked client, and if `replaced` does not match the current secret's hash.
+   * Makes this the current secret. It expires at `expiresAt` (null: never).
+   *
+   * The old secret becomes the previous secret. It is accepted until `previousExpiresAt` (null: not
+   * at all), but never longer than before. An earlier previous secret is dropped.
+   *
+   * Returns false for an unknown, public or revoked client, and if `replaced` does not match the
+   * hash of the current secret.
    */
   async rotateSecret(
     clientId: string,
@@ -128,7 +132,7 @@ export class ClientRecords {
     const [isReplaced, replacing] =
       replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
     const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
-    // MySQL assigns from left to right, so copy the current secret before it is replaced.
+    // MySQL assigns from left to right. So copy the current secret before it is replaced.
     const rotate = (committed?: () => Promise<boolean>) =>
       this.#database.execute(
         `UPDATE oauth_clients SET previous_secret_hash = ${previous},
@@ -146,8 +150,8 @@ export class ClientRecords {
         ],
         committed,
       );
-    // If the rotation was lost, no one has the new secret. Another rotation would then end the
-    // secret that the application uses.
+    // If the result of the rotation was lost, rotate again. No one has received the new secret, so
+    // a later rotation would end the secret that the application uses.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -158,7 +162,8 @@ export class ClientRecords {
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these has changed since it was
-   * read, or if the client is revoked. A given logo replaces the old one; null removes it.
+   * read, or if the client is revoked. If you pass a logo, it replaces the old one. Null removes
+   * the logo.
    */
   updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean> {
     return this.#database.transaction(
@@ -170,7 +175,7 @@ export class ClientRecords {
         if (logo !== undefined) await replaceLogo(connection, read.id, logo);
         return true;
       },
-      // Use a new transaction, which waits until the lost one has ended.
+      // Run this in a new transaction, which waits until the lost one has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
@@ -181,8 +186,8 @@ export class ClientRecords {
   }
 
   /**
-   * Revokes the client and all of its tokens. Returns false if it is unknown or was already
-   * revoked. The earlier revocation is then durable.
+   * Revokes the client and all of its tokens. Returns false if the client is unknown or was already
+   * revoked. In the second case, the earlier revocation is durable.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -194,7 +199,7 @@ export class ClientRecords {
     return false;
   }
 
-  /** Stores a permanently revoked client, unless its id exists. */
+  /** Stores a client that is revoked from the start, unless its id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));
@@ -205,7 +210,7 @@ export class ClientRecords {
     return listClients(this.#database);
   }
 
-  /** Returns the first `limit` clients after this id, ordered by id, byte by byte. */
+  /** Returns the first `limit` clients after this id, in the order of their ids, byte by byte. */
   async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
     const { rows } = await this.#database.execute<ClientRow>(
       `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id ` +
@@ -261,8 +266,8 @@ function saysTheSame(one: Client, other: Client): boolean {
 }
 
 /**
- * Waits until every other writer of the client's row has ended, then returns the client that an
- * operator registered. From then on, no other transaction can write the row.
+ * Waits until every other transaction that writes the client's row has ended. Then returns the
+ * client, if an operator registered it. From then on, no other transaction can write the row.
  */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);

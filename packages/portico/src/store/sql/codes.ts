@@ -18,8 +18,8 @@ import { issueTokens, usingGrant } from './issue-tokens.ts';
 import { confirmRevocation } from './statements.ts';
 
 /**
- * Reads and writes authorization codes, which are columns of `oauth_families`. `answerConsent`
- * inserts a new code with its authorization.
+ * Reads and writes authorization codes. They are columns of `oauth_families`. `answerConsent`
+ * inserts a new code together with its authorization.
  */
 export class CodeRecords {
   readonly #database: Database;
@@ -30,7 +30,7 @@ export class CodeRecords {
     this.#spend = usingGrant(database, SPEND_CODE);
   }
 
-  /** Returns the code, used or not. Null if it is unknown. */
+  /** Returns the code, used or not. Returns null if it is unknown. */
   async findCode(offered: OfferedToken): Promise<AuthorizationCode | null> {
     const row = await findGrantRow(this.#database, offered);
     if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
@@ -38,8 +38,8 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code and issues the tokens, both or neither. If the code was already spent, revokes
-   * the family, unless `secondUse` is `refused`.
+   * Spends the code and issues the tokens. Does both or neither. If the code was already spent,
+   * revokes the family, unless `secondUse` is `refused`.
    */
   spendCode(
     code: StoredGrant,
@@ -58,8 +58,8 @@ export class CodeRecords {
 
   /**
    * Spends the code without issuing tokens, because the request did not match it. If the code was
-   * already spent and its own client presents it, revokes the family. Returns true if this call
-   * revoked it.
+   * already spent and its own client sends it, revokes the family. Returns true if this call
+   * revoked the family.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -70,7 +70,7 @@ export class CodeRecords {
 
   /**
    * Replaces an authorization's unused code. Only the new code stays valid. The description of the
-   * authorization must match the store.
+   * authorization must match the stored row.
    */
   async replaceCode(
     { id, clientId, person, scopes }: ReplacedFamily,
@@ -81,11 +81,11 @@ export class CodeRecords {
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
       return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
     };
-    // If the store's answer was lost, run the statement again. The client does not have the code
-    // yet.
+    // If the answer of the store was lost, run the statement again. The client does not have the
+    // code yet.
     if (await replace(replace)) return 'replaced';
     const row = await this.#findState(id);
-    // A spent code stays spent.
+    // A spent code cannot be replaced.
     return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
   }
 
@@ -114,7 +114,10 @@ const SPEND_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters
 const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
-/** Only the code in this row is valid. With two concurrent replacements, the later one wins. */
+/**
+ * Only the code in this row is valid. So if two calls replace the code at the same time, the later
+ * one wins.
+ */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?
     AND code_spent_at IS NULL AND revoked_at IS NULL`;

@@ -38,7 +38,10 @@ export class ConsentRequestRecords {
     }
   }
 
-  /** Returns the request, even if it was answered, voided or has expired. Null if it is unknown. */
+  /**
+   * Returns the request, even if it has been answered or voided, or has expired. Returns null if it
+   * is unknown.
+   */
   async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
     const { rows } = await this.#database.execute<ConsentRequestRow>(FIND, [idHash]);
     return rows[0] === undefined ? null : toConsentRequest(rows[0]);
@@ -61,7 +64,7 @@ export class ConsentRequestRecords {
     return affected === 1;
   }
 
-  /** Ends the request without an answer. Changes nothing if it has an answer. */
+  /** Ends the request without an answer. Changes nothing if the request has an answer. */
   async voidConsentRequest(idHash: string): Promise<void> {
     await this.#database.execute(
       "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
@@ -70,8 +73,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, once. Allowing starts the family and issues the code; null denies.
-   * Returns false if the request has been answered or voided, or has expired.
+   * Records the person's answer, once. If the person allows the request, starts the family and
+   * issues the code. Null means that the person denies it. Returns false if the request has been
+   * answered or voided, or has expired.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -93,9 +97,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends the person's requests that wait for an
-   * answer. With `forget`, removes all of the person's requests. Returns how many, and the last id
-   * that it read, or null if there are no more.
+   * Reads the first `limit` requests after this id, and ends those of the person that wait for an
+   * answer. With `forget`, removes all requests of the person. Returns how many, and the last id
+   * that it read. The id is null if there are no more requests.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -168,8 +172,8 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Denies a request that has no answer yet, or that a lost statement denied. Uses the same values as
- * `ANSWER`.
+ * Denies a request that has no answer yet, or that a lost statement has denied. Uses the same
+ * values as `ANSWER`.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;

@@ -1,17 +1,17 @@
 import type { SqlConnection, SqlParameter } from '@portico/sql';
 
-/** Some rows of a table, in the order of their ids. */
+/** A number of rows of a table, in the order of their ids. */
 export interface CountedRows {
   /** How many rows meet the condition. */
   readonly living: number;
-  /** The last row's id; null if there are no more rows. */
+  /** The id of the last row. Null if there are no more rows. */
   readonly last: string | null;
 }
 
 /**
- * Reads the first `limit` rows after this key, by the primary key and in one statement. Returns how
- * many meet the condition, and where to continue. The cost depends only on the limit, not on the
- * size of the table.
+ * Reads the first `limit` rows after this key in one statement, in the order of the primary key.
+ * Returns how many meet the condition, and where to continue. The cost depends only on the limit,
+ * not on the size of the table.
  */
 export async function countRows(
   database: SqlConnection,

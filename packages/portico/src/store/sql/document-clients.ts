@@ -12,7 +12,7 @@ import { insertInto, placeholders } from './statements.ts';
 
 /**
  * Reads and writes document clients: rows in `oauth_clients` whose id is a document's URL. Each row
- * has the contents from the last time the document was fetched to show it to a person.
+ * has the contents from when the document was last fetched to show it to a person.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -22,8 +22,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Returns the client with this URL as its id, even if it is revoked, and until when its document
-   * is fresh.
+   * Returns the client whose id is this URL, even if it is revoked, and until when its document is
+   * fresh.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<
@@ -36,9 +36,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores the document's current contents. Returns `known` if the client existed, otherwise `new`.
-   * If the client was revoked, or was unblocked after the document was read, changes nothing and
-   * returns `revoked`.
+   * Stores the document's current contents. Returns `known` if the client existed, and otherwise
+   * `new`. If the client was revoked, or was unblocked after the document was read, changes nothing
+   * and returns `revoked`.
    */
   async keepDocumentClient(
     client: Client,
@@ -52,9 +52,10 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Unblocks a revoked document client. It starts again as a new client, without redirect URIs and
-   * grants until its document is stored. Its earlier authorizations and tokens end, including those
-   * that are being issued right now. Returns false if the client is not revoked.
+   * Unblocks a revoked document client. It starts again as a new client. Until its document is
+   * stored, it has no redirect URIs and grants. Its earlier authorizations and tokens end,
+   * including those that are being issued at this moment. Returns false if the client is not
+   * revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -83,9 +84,10 @@ export class DocumentClientRecords {
 }
 
 /**
- * Claims the row first. Others see the client unblocked only after its earlier authorizations have
- * ended. Ends requests before authorizations. An answer that is being written now is either waited
- * for, or finds its request ended. So it cannot start an authorization that this function misses.
+ * Claims the row first, so that others see the client unblocked only after its earlier
+ * authorizations have ended. Ends requests before authorizations. If an answer to a request is
+ * being written, this function waits for it, or the answer finds its request ended. So the answer
+ * cannot start an authorization that this function misses.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -132,7 +134,8 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
 }
 
 /**
- * Waits for every other writer of the client's row, then returns whether the client is not blocked.
+ * Waits until every other transaction that writes the client's row has ended. Then returns whether
+ * the client is unblocked.
  */
 async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
   await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [
@@ -146,8 +149,8 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Reads the keys without locks, so that writes can use them: no index contains the client, and
- * other clients' rows must not block this.
+ * Reads the keys without locks, so that the rows can then be written by key. No index contains the
+ * client, and locks on the rows of other clients must not block this.
  */
 async function getKeys(
   connection: SqlConnection,
@@ -159,8 +162,8 @@ async function getKeys(
 }
 
 /**
- * Finds waiting and pushed requests, which are stored as they were sent. The pattern matches too
- * many if the URL contains `_` or `%`, so the results are checked.
+ * Finds waiting and pushed requests. They are stored as they were sent. If the URL contains `_` or
+ * `%`, the pattern matches too many rows. So the function checks the results.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
@@ -176,7 +179,10 @@ async function findWaiting(connection: SqlConnection, url: string): Promise<read
 
 const AT_ONCE = 500;
 
-/** Writes in the order of the keys. Every writer of several of these rows uses this order. */
+/**
+ * Writes rows in the order of their keys. Every function that writes several of these rows uses
+ * this order, so that there are no deadlocks.
+ */
 async function each(
   keys: readonly string[],
   end: (some: readonly string[]) => Promise<unknown>,
@@ -198,8 +204,8 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   AND (grants <> '' OR created_at <= ?)`;
 
 /**
- * Removes the client's redirect URIs and grants, until a process reads its document after this
- * statement.
+ * Removes the client's redirect URIs and grants. They come back when a process reads its document
+ * after this statement.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -1,13 +1,16 @@
 import type { Database } from '@portico/sql';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
-/** How many rows a batch has ended, and the last key that it read, or null if there are no more. */
+/**
+ * How many rows a batch has ended, and the last key that it read. The key is null if there are no
+ * more rows.
+ */
 interface EndedBatch {
   readonly ended: number;
   readonly last: string | null;
 }
 
-/** Ends everything that was ever issued, after a backup was restored. */
+/** Ends everything that was ever issued. Use it after you restore a backup. */
 export class EverythingIssued {
   readonly #database: Database;
 
@@ -15,7 +18,9 @@ export class EverythingIssued {
     this.#database = database;
   }
 
-  /** Returns the highest authorization id and access token id. Null for an empty table. */
+  /**
+   * Returns the highest authorization id and access token id. An id is null if its table is empty.
+   */
   async newestIds(): Promise<{
     readonly family: string | null;
     readonly accessToken: string | null;
@@ -28,8 +33,8 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
-   * the living ones. Returns how many, and the last id that it read. The id is null if there are no
-   * more and all revocations are durable.
+   * the active ones. Returns how many, and the last id that it read. The id is null if there are no
+   * more authorizations and all revocations are durable.
    */
   async revokeFamilies(
     after: string,
@@ -52,13 +57,16 @@ export class EverythingIssued {
               'AND revoked_at IS NULL',
             [now, ...living],
           );
-    // An earlier run may have revoked some on a primary before its standbys had the change.
+    // An earlier run may have revoked authorizations on a primary whose standbys do not have the
+    // change yet.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
-  /** Like `revokeFamilies`, but removes the access tokens that clients have for themselves. */
+  /**
+   * Removes the access tokens that clients have for themselves. Otherwise like `revokeFamilies`.
+   */
   async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{
       id: string;
@@ -70,8 +78,8 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is not a token. It prevents a token from being issued late
-    // (ACCESS_TOKEN_BLOCKER).
+    // A row with an empty hash is not a token. It prevents that a lost statement issues a token
+    // later (ACCESS_TOKEN_BLOCKER).
     const own = rows
       .filter((row) => row.family_id === null && row.secret_hash !== '')
       .map((row) => row.id);

@@ -22,8 +22,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes expired families with everything that belongs to them, and expired consent requests: at
-   * most `limit` of each. `more` is true if there may be more to remove.
+   * Removes expired families with everything that belongs to them, and expired consent requests.
+   * Removes at most `limit` of each. `more` is true if there may be more to remove.
    */
   async prune(
     expiredBefore: number,
@@ -56,7 +56,7 @@ export class ExpiredRecords {
 
   /**
    * Reads the first `limit` access tokens after this id, in the order of their issue, and removes
-   * the expired ones. Returns the last id that it read, or null if there are no more.
+   * the expired ones. Returns the last id that it read. The id is null if there are no more tokens.
    */
   async pruneAccessTokens(
     after: string,
@@ -78,11 +78,14 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes self-registered clients, at most `limit` of each kind: those created before
-   * `neverUsedBefore` and never used, and those last used before `unusedBefore`. Removes document
-   * clients that were never used and whose document expired before `neverUsedBefore`, unless they
-   * are revoked. Removes initial access tokens that expired before `expiredBefore`. Clears the
-   * stored network of clients that registered before `uncountedBefore`.
+   * Removes or changes rows about registrations, at most `limit` of each kind:
+   *
+   * - Removes self-registered clients that were created before `neverUsedBefore` and never used.
+   * - Removes self-registered clients that were last used before `unusedBefore`.
+   * - Removes document clients that were never used and whose document expired before
+   *   `neverUsedBefore`, unless they are revoked.
+   * - Removes initial access tokens that expired before `expiredBefore`.
+   * - Clears the stored network of clients that registered before `uncountedBefore`.
    */
   async pruneRegistrations(
     before: RegistrationAges,
@@ -131,8 +134,8 @@ function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonl
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // While a document is fresh, a page can show its client without writing to the store. A blocked
-    // URL stays blocked.
+    // Keep clients whose document is fresh: a page can show them without writing to the store. Keep
+    // blocked URLs as well.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 beforeEach(async () => {
-  // What a failed test has left.
+  // A failed test may have left this.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
 });
@@ -49,7 +49,7 @@ const PARAMETERS = {
   nonce: 'once',
 };
 
-/** As a person's consent leaves it. */
+/** The row after a person has given consent. */
 const ALLOWED: Row = {
   id: 'f',
   client_id: 'notes',
@@ -106,7 +106,7 @@ const TOKENS: NewTokens = {
   refreshToken: { hash: 'next', markHash: 'mark', expiresAt: NOW + 600 * HOUR, thumbprint: 'k' },
 };
 const WITHOUT: NewTokens = { ...TOKENS, refreshToken: null };
-/** What a use leaves of `TOKENS`. */
+/** The values in the row after `TOKENS` were issued. */
 const ISSUED: Row = {
   refresh_hash: 'next',
   refresh_mark_hash: 'mark',
@@ -118,7 +118,8 @@ const ISSUED: Row = {
 };
 
 /**
- * A store that calls itself PostgreSQL, and how many rows the confirmation of a revocation wrote.
+ * Returns a store that reports the dialect of PostgreSQL, and how many rows each confirmation of a
+ * revocation wrote.
  */
 function confirming(): { readonly store: Store; readonly confirmed: number[] } {
   const confirmed: number[] = [];
@@ -432,7 +433,7 @@ describe.each([
     IN_USE,
   ],
 ])('the lost use of %s', (_, use, before: Row) => {
-  /** The next call of the question fails, while the store stays away. */
+  /** Makes the next look-up fail, as if the store were still unavailable. */
   const away = () => {
     watched.meanwhile = {
       before: /^INSERT INTO oauth_access_tokens/,

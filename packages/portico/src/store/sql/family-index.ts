@@ -17,7 +17,7 @@ export function conjunction(parts: readonly Where[]): Where {
 }
 
 /**
- * The part of a filter that an index of `oauth_families f` covers, and that index's order: by
+ * The part of a filter that an index of `oauth_families f` covers, and the order of that index: by
  * person, by client, or by id.
  */
 export interface FamilyIndex extends Where {
@@ -27,7 +27,10 @@ export interface FamilyIndex extends Where {
 /** Sorts after every id, because ids are hexadecimal. */
 const ABOVE_ALL = '~';
 
-/** Returns the index by person, otherwise by client, otherwise by id. */
+/**
+ * Returns the index by person if the filter names a person. Otherwise returns the index by client
+ * if it names a client, and otherwise the one by id.
+ */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
   below: string | null,
@@ -52,8 +55,8 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 }
 
 /**
- * Returns the condition for a person's rows. A planner without values would ignore an order by a
- * column with only one value, and read the whole table for each batch.
+ * Returns the condition for a person's rows. If a planner does not see the values, it would ignore
+ * the order of a column with only one value. It would then read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

@@ -53,7 +53,9 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
   ];
 }
 
-/** A row that is not an authorization: it is revoked from the start and has no code and no mark. */
+/**
+ * A row that is not an authorization. It is revoked from the start, and has no code and no mark.
+ */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
   'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, ' +
@@ -70,7 +72,7 @@ export interface FamilyRow {
   readonly scope: string;
   readonly audience: string | null;
   readonly thumbprint: string | null;
-  /** JSON. Null for none. */
+  /** JSON. Null if there are no details. */
   readonly details: string | null;
 }
 
@@ -87,14 +89,16 @@ export interface GrantRow extends FamilyRow {
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
   /**
-   * How often tokens were issued. Null before the first time. Only for people who look at the row.
+   * How often tokens were issued. Null before the first time. The server does not read this column.
+   * It helps people who look at the row.
    */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
 
 /**
- * Returns the row that a code or refresh token refers to. The caller must check that it matches.
+ * Returns the row that a code or refresh token refers to. The caller must check that the code or
+ * token matches the row.
  */
 export async function findGrantRow(
   database: Database,
@@ -119,8 +123,8 @@ export interface AuthorizationRow extends FamilyRow {
 }
 
 /**
- * The prefix for the thumbprint of a family that was bound to a key late. No thumbprint begins with
- * it.
+ * Precedes the thumbprint of a family that was bound to a key late. No thumbprint begins with this
+ * character.
  */
 const LATE = '+';
 
@@ -144,7 +148,7 @@ function toFamily(row: FamilyRow): Family {
   };
 }
 
-/** Returns the stored details as a member. */
+/** Returns the stored details as a property, or an empty object if there are none. */
 export function readDetails(stored: string | null): { readonly details?: Details } {
   return stored === null ? {} : { details: JSON.parse(stored) as Details };
 }
@@ -185,23 +189,24 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the token's mark matches the family's. Only its refresh tokens, current and used, contain
- * the mark.
+ * Whether the token's mark matches the family's mark. Only the family's refresh tokens, current and
+ * used, contain the mark.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
   return known !== null && markHash !== null && equalInConstantTime(known, markHash);
 }
 
-/** Sets the values from `refreshState`. */
+/** The columns for the values that `refreshState` returns. */
 export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * A family may stay for its remaining time divided by this number after its last token has expired.
- * Without this slack, every refresh would write `prune_after`, which is in an index.
+ * A family may stay in the table after its last token has expired. It may stay for its remaining
+ * time divided by this number. Without this tolerance, every refresh would write `prune_after`,
+ * which is in an index.
  */
 const PRUNING_SLACK = 60;
 

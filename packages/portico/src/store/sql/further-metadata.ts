@@ -34,7 +34,7 @@ export class FurtherMetadataRecords {
     return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
   }
 
-  /** Removes at most `limit` rows whose client no longer exists. */
+  /** Removes at most `limit` rows whose client does not exist any more. */
   async removeLeft(limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ client_id: string }>(
       `SELECT m.client_id FROM oauth_client_metadata m
@@ -50,11 +50,11 @@ export class FurtherMetadataRecords {
     return affected;
   }
 
-  /** Replaces these fields, and keeps the others. */
+  /** Replaces these fields. Other fields stay unchanged. */
   async write(clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
     await this.#database.transaction(async (connection) => {
-      // Write first: this locks the row, so that the next read sees the latest fields.
+      // Write first. This locks the row, so that the next read sees the latest fields.
       const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
       await connection.execute(claim, [clientId, '{}']);
       await connection.execute(

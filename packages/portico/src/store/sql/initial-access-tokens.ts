@@ -22,7 +22,7 @@ export class InitialAccessTokenRecords {
     );
   }
 
-  /** Returns the token; null if it is unknown. */
+  /** Returns the token. Returns null if it is unknown. */
   async findInitialAccessToken(tokenHash: string): Promise<InitialAccessToken | null> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE token_hash = ?`,

@@ -10,17 +10,17 @@ import { settleInsert } from './lost-insert.ts';
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
-  /** The claim's values. */
+  /** The values for the claim. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Returns why nothing was issued: the row does not have the state that the grant needs, and never
-   * will have it again.
+   * Returns why nothing was issued. The row does not have the state that the grant needs, and never
+   * will again.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * Returns the statements that use a code or refresh token with this UPDATE and insert its access
+ * Returns the statements that use a code or refresh token with this UPDATE, and insert its access
  * token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
@@ -28,8 +28,8 @@ export function usingGrant(database: Database, claim: string): ClaimAndInsert {
 }
 
 /**
- * Uses a code or refresh token and issues the access token, both or neither. Nothing else turns a
- * grant into tokens.
+ * Uses a code or refresh token and issues the access token. Does both or neither. Only this
+ * function turns a grant into tokens.
  */
 export async function issueTokens(
   database: Database,
@@ -41,8 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // The grant must not be spent without a response: either the token exists, or the use does not
-  // happen.
+  // A grant must not be spent without a response. So find out: either the token exists, or the use
+  // does not happen.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -65,8 +65,8 @@ export async function issueTokens(
 }
 
 /**
- * Returns whether the family lives and this is its current refresh token. Another process may have
- * responded, and the client may have used that response.
+ * Returns whether the family is active and this is its current refresh token. If not, another
+ * process may have responded, and the client may have used that response.
  */
 async function isLastWord(
   database: Database,

@@ -1,21 +1,21 @@
 import { type Database, getDialect } from '@portico/sql';
 
 /**
- * Finds out whether a statement inserted its row if the store's answer was lost (decision 9). If
- * the row does not exist, a blocking row takes its key. If the lost statement arrives later, it
- * finds the key taken and fails as a whole, including its claim.
+ * Finds out whether a statement inserted its row if the answer of the store was lost (decision 9).
+ * If the row does not exist, a blocking row takes its key. If the lost statement arrives later, it
+ * finds the key taken. It then fails as a whole, including its claim.
  */
 export interface BlockingRow {
   readonly insert: string;
-  /** How many columns of the blocking row are times. Each is the time of the insert. */
+  /** The number of time columns in the blocking row. Each gets the time of the insert. */
   readonly times: number;
-  /** Finds the row of the lost statement, by its key and a hash that no other row has. */
+  /** Finds the row of the lost statement by its key and by a hash that no other row has. */
   readonly find: string;
 }
 
 /**
- * `columns` are the blocking row's columns, `id` first. Names of time columns end in `_at` or
- * `_after`. All other columns get an empty text.
+ * Describes the blocking row of a table. `columns` are the row's columns, `id` first. The names of
+ * time columns end in `_at` or `_after`. All other columns get an empty text.
  */
 export function blockingRow(table: string, columns: string, hashColumn: string): BlockingRow {
   const isTime = (name: string) => /_(?:at|after)$/.test(name);
@@ -31,10 +31,10 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
  * Returns whether the row with this key and hash was inserted. If it was not, inserts a blocking
  * row, so that it never will be.
  *
- * On every engine, the insert waits until every other holder of the key has ended. It writes even
- * if the row exists. So a "yes" never comes from a standby, and PostgreSQL answers only after its
- * standbys have the row. Each attempt waits only briefly and is then repeated, so that others can
- * use the connection in between.
+ * On every engine, the insert waits until every other transaction with the key has ended. It writes
+ * even if the row exists. So a "yes" never comes from a standby, and PostgreSQL answers only after
+ * its standbys have the row. Each attempt waits only briefly and is then repeated, so that others
+ * can use the connection in between.
  */
 export function settleInsert(
   database: Database,

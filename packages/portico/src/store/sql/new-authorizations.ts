@@ -6,21 +6,21 @@ import { settleInsert } from './lost-insert.ts';
 
 /**
  * Begins authorizations that a person approved. An UPDATE claims the approved row, such as a
- * consent request. The authorization and its code are inserted in the same transaction.
+ * consent request. The same transaction inserts the authorization and its code.
  */
 export class NewAuthorizations {
   readonly #database: Database;
   readonly #statements: ClaimAndInsert;
 
-  /** `claim` is an UPDATE that changes the row only if it is not approved yet. */
+  /** `claim` is an UPDATE that changes the row only if the row is not approved yet. */
   constructor(database: Database, claim: string) {
     this.#database = database;
     this.#statements = claimAndInsert(database, claim, 'oauth_families', NEW_FAMILY_COLUMNS);
   }
 
   /**
-   * Claims the row with these values and begins the authorization, both or neither. Returns false
-   * if there was no row to claim.
+   * Claims the row with these values and begins the authorization. Does both or neither. Returns
+   * false if there was no row to claim.
    */
   begin(
     claim: readonly SqlParameter[],

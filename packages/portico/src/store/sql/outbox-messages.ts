@@ -1,9 +1,9 @@
 import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** How long messages that could not be delivered are kept, in milliseconds. */
+/** How long undelivered messages are kept, in milliseconds. */
 export const KEPT_UNDELIVERED = 7 * 86_400_000;
-/** How many undelivered messages of one receiver are kept. */
+/** The maximum number of undelivered messages that are kept for one receiver. */
 const MOST_UNDELIVERED = 1000;
 
 /** A message without its payload. */
@@ -28,14 +28,14 @@ const STATES = {
   undelivered: 'undelivered_at IS NOT NULL',
 } as const;
 
-/** Which messages an operator means. */
+/** Selects messages for an operator. */
 export interface OutboxSelection {
   readonly id?: string;
   readonly receiver?: string;
   readonly state?: keyof typeof STATES;
 }
 
-/** The messages in the outbox. */
+/** Reads and writes the messages in the outbox. */
 export class OutboxMessages {
   readonly #database: Database;
 
@@ -43,7 +43,7 @@ export class OutboxMessages {
     this.#database = database;
   }
 
-  /** Returns a receiver's next messages, in order. */
+  /** Returns the next messages for a receiver, in order. */
   async next(receiverId: string, limit: number): Promise<readonly QueuedMessage[]> {
     const { rows } = await this.#database.execute<Row>(
       `SELECT ${COLUMNS}, payload FROM oauth_outbox_messages
@@ -73,7 +73,7 @@ export class OutboxMessages {
     await this.#database.transaction((connection) => removeOne(connection, { id, receiverId }));
   }
 
-  /** Removes messages, whether they wait or not. Returns how many it removed. */
+  /** Removes messages, even if they still wait. Returns how many it removed. */
   async remove(ids: readonly string[]): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {
@@ -83,7 +83,7 @@ export class OutboxMessages {
     });
   }
 
-  /** Sets a message aside: it is not delivered until an operator says so. */
+  /** Sets a message aside. It is not delivered until an operator restores it. */
   async setAside(receiverId: string, id: string, reason: string, now: number): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const { affected } = await connection.execute(
@@ -97,7 +97,7 @@ export class OutboxMessages {
     await this.#removeExcess(receiverId);
   }
 
-  /** Lets messages wait again, until this time. Returns how many now do. */
+  /** Makes messages wait again, until `expiresAt`. Returns how many messages now wait. */
   async restore(ids: readonly string[], now: number, expiresAt: number): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {
@@ -116,7 +116,7 @@ export class OutboxMessages {
     });
   }
 
-  /** Removes at most `limit` messages whose time is over. */
+  /** Removes at most `limit` messages whose time has ended. */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
       'SELECT id FROM oauth_outbox_messages WHERE prune_after < ? ORDER BY prune_after ' +
@@ -126,7 +126,7 @@ export class OutboxMessages {
     return rows.length === 0 ? 0 : this.remove(rows.map(({ id }) => id));
   }
 
-  /** Counts all messages. */
+  /** Counts the messages by their state. */
   async counts(): Promise<Readonly<Record<'waiting' | 'undelivered' | 'dropped', number>>> {
     const { rows } = await this.#database.execute<Readonly<Record<string, unknown>>>(
       `SELECT SUM(waiting) AS waiting, SUM(undelivered) AS undelivered, SUM(dropped) AS dropped
@@ -155,7 +155,7 @@ export class OutboxMessages {
     await this.remove(oldest.rows.map(({ id }) => id));
   }
 
-  /** Returns where these messages belong, in the order of their ids. */
+  /** Returns the receivers of these messages, in the order of the messages' ids. */
   async #find(ids: readonly string[]): Promise<readonly Place[]> {
     if (ids.length === 0) return [];
     const { rows } = await this.#database.execute<{ id: string; receiver_id: string }>(
@@ -185,7 +185,7 @@ interface Row {
 }
 
 const COLUMNS = 'id, kind, receiver, attempts, reason, created_at, expires_at, undelivered_at';
-/** Sorts behind every id. */
+/** Sorts after every id. */
 const BEHIND_ALL = 'g';
 const SET_ASIDE = 'waiting = waiting - 1, undelivered = undelivered + 1';
 const RESTORE = `due_at = CASE WHEN holder IS NULL THEN ? ELSE due_at END,
@@ -198,8 +198,8 @@ function toOutboxRow(row: Row): OutboxRow {
 }
 
 /**
- * Removes one message. The removal of the row decides which counter goes down, so that it counts
- * once, even if an operator discards a message while it is delivered.
+ * Removes one message. The statement that removes the row also decides which counter decreases. So
+ * the message counts once, even if an operator discards it during its delivery.
  */
 async function removeOne(connection: SqlConnection, { id, receiverId }: Place): Promise<boolean> {
   for (const state of ['waiting', 'undelivered'] as const) {

@@ -2,29 +2,29 @@ import { getDialect, type Database, type SqlConnection } from '@portico/sql';
 import { orderedIdentifier, tokenHash } from '../../crypto.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** Sorts behind every time: nothing is due. */
+/** Sorts after every time, so that no delivery is due. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
 
-/** A receiver that this process may deliver to, until its lease ends. */
+/** A receiver to which only this process may deliver until its lease ends. */
 export interface Lease {
   readonly id: string;
   readonly kind: string;
-  /** Names this lease. */
+  /** A name for this lease. */
   readonly holder: string;
   /** How many attempts have failed in a row. */
   readonly failures: number;
 }
 
-/** How a turn of deliveries ended. */
+/** The result of a series of deliveries. */
 export interface TurnEnd {
   /** When the next delivery may begin, in milliseconds since 1970. */
   readonly dueAt: number;
   readonly isTroubled: boolean;
 }
 
-/** A row to be added. */
+/** A message to add. */
 export interface AddedMessage {
   readonly kind: string;
   readonly receiver: string;
@@ -39,7 +39,7 @@ interface DueRow {
   readonly failures: number;
 }
 
-/** The receivers in the outbox: who delivers to them, and when. */
+/** The receivers in the outbox: which process delivers to them, and when. */
 export class OutboxReceivers {
   readonly #database: Database;
 
@@ -48,9 +48,9 @@ export class OutboxReceivers {
   }
 
   /**
-   * Adds a message in the caller's transaction. Writes the receiver's row first, so that its
-   * messages are numbered in the order in which they are committed. Returns false, and counts the
-   * message as dropped, if the receiver has `most` messages waiting.
+   * Adds a message in the caller's transaction. Writes the receiver's row first, so that the order
+   * of its messages' numbers is the order of their commits. If the receiver already has `most`
+   * waiting messages, counts the message as dropped and returns false.
    */
   async add(
     connection: SqlConnection,
@@ -82,7 +82,10 @@ export class OutboxReceivers {
     return (await connection.execute(COUNT, [now, now, id, most])).affected === 1;
   }
 
-  /** Returns receivers of these kinds to whom a delivery is due, longest due first. */
+  /**
+   * Returns receivers of these kinds for which a delivery is due. The one that is due longest comes
+   * first.
+   */
   async due(
     kinds: readonly string[],
     isTroubled: boolean,
@@ -99,8 +102,8 @@ export class OutboxReceivers {
   }
 
   /**
-   * Claims a receiver until this time. Returns false if another process was faster. The lease
-   * moves `due_at`, so that no other process can claim the receiver before it ends.
+   * Claims a receiver until this time. Returns false if another process was faster. The lease moves
+   * `due_at`, so that no other process can claim the receiver before the lease ends.
    */
   async claim({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -110,7 +113,7 @@ export class OutboxReceivers {
     return affected === 1;
   }
 
-  /** Extends a lease. Returns false if it has ended. */
+  /** Extends a lease. Returns false if the lease has ended. */
   async renew({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'UPDATE oauth_outbox_receivers SET due_at = ? WHERE id = ? AND holder = ? AND due_at > ?',
@@ -135,7 +138,7 @@ export class OutboxReceivers {
     });
   }
 
-  /** Makes deliveries due now, although the last attempt failed. */
+  /** Makes deliveries due now, even after a failed attempt. */
   async hurry(receiver: string | null, now: number): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -144,7 +147,7 @@ export class OutboxReceivers {
     );
   }
 
-  /** Sets the number of dropped messages back to zero, once an operator has seen it. */
+  /** Sets the number of dropped messages back to zero after an operator has seen it. */
   async forgetDropped(receiver: string | null): Promise<void> {
     const which = receiver === null ? '' : ' AND receiver = ?';
     await this.#database.execute(
@@ -176,8 +179,8 @@ const MESSAGE = insertInto(
   'oauth_outbox_messages',
   'id, receiver_id, kind, receiver, number, payload, attempts, created_at, expires_at, prune_after',
 );
-// MySQL assigns from left to right, so what reads `waiting` comes before what changes it. While a
-// process delivers, only the end of its lease makes something due.
+// MySQL assigns from left to right. So columns that depend on `waiting` come before the one that
+// changes it. During a delivery, only the end of the lease makes the next delivery due.
 const COUNT = `UPDATE oauth_outbox_receivers SET
     due_at = CASE WHEN waiting = 0 AND holder IS NULL THEN ? ELSE due_at END,
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1

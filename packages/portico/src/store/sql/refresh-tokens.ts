@@ -33,9 +33,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the refresh token, used or not. Null if it is unknown. The mark leaves the server only
-   * in refresh tokens. So a token with its family's mark that is not the current one was used
-   * before.
+   * Returns the refresh token, used or not. Returns null if it is unknown. The mark leaves the
+   * server only in refresh tokens. So if a token has its family's mark and is not the current
+   * token, it was used before.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -43,9 +43,11 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Uses the token and issues its successors, both or neither. Revokes the family if the token was
-   * used before. With an encrypted response to store, replaces the stored one. It then revokes
-   * nothing, and the refusal is `taken`.
+   * Uses the token and issues its successors. Does both or neither. If the token was used before,
+   * revokes the family.
+   *
+   * If you pass an encrypted response to store, it replaces the stored one. In that case, the
+   * function revokes nothing, and the refusal is `taken`.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -72,8 +74,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Returns the family's stored response to the last refresh, after that refresh is durable. Null
-   * if there is no stored response or the family is revoked (decision 37).
+   * Returns the family's stored response to the last refresh, once that refresh is durable. Returns
+   * null if there is no stored response or the family is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = getDialect(this.#database).readsAreForGood

@@ -21,8 +21,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client within the limits, and uses the initial access token, both or neither.
-   * Concurrent calls, even in other processes, are counted one after the other.
+   * Registers a client within the limits, and uses the initial access token. Does both or neither.
+   * Simultaneous calls, even in other processes, are counted one after the other.
    */
   async registerClient(
     registration: NewRegistration,
@@ -30,12 +30,12 @@ export class RegistrationRecords {
     now: number,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Refuse a client that must wait without a write.
+    // Check before the transaction, so that a client that must wait is refused without a write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
       (connection) => inTurn(connection, () => register(connection, registration, limits, now)),
-      // In a separate turn, which starts after the lost one has ended.
+      // Run this in a separate turn, which starts after the lost turn has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -45,7 +45,7 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns why a client with these properties would be refused now. Null if it would be
+   * Returns why a client with these properties would be refused now. Returns null if it would be
    * registered.
    */
   async findRefusal(
@@ -58,8 +58,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns whether the client came with an initial access token, so that an operator has vouched
-   * for it.
+   * Returns whether the client used an initial access token. If it did, an operator has vouched for
+   * it.
    */
   async hasInitialToken(clientId: string): Promise<boolean> {
     const { rows } = await this.#database.execute<{ registered_with_token: number | null }>(
@@ -70,8 +70,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Returns the registration access token's hash. Null for an unknown client, and for a client that
-   * did not register itself.
+   * Returns the hash of the registration access token. Returns null for an unknown client, and for
+   * a client that did not register itself.
    */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
@@ -83,9 +83,11 @@ export class RegistrationRecords {
   }
 
   /**
-   * Updates the client. Returns false if the client was revoked or its registration access token
-   * has changed. Also returns false if the client has been used and the redirect URIs differ from
-   * the stored ones.
+   * Updates the client. Returns false in these cases:
+   *
+   * - The client was revoked.
+   * - Its registration access token has changed.
+   * - The client has been used, and the redirect URIs differ from the stored ones.
    */
   async updateRegistration(client: Client, tokenHash: string): Promise<boolean> {
     const redirectUris = JSON.stringify(client.redirectUris);
@@ -108,7 +110,7 @@ export class RegistrationRecords {
 const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, application_type = ?,
   ${SET_KEYS} WHERE client_id = ? AND registration_hash = ? AND revoked_at IS NULL AND (used_at IS NULL OR redirect_uris = ?)`;
 
-/** Claims the row that every registration writes first, also in other processes. */
+/** Claims the row that every registration writes first, even in other processes. */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
     REGISTRATION_TURN,
@@ -116,7 +118,10 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
   return work();
 }
 
-/** Runs in turn, so that no other client registers between the count and the insert. */
+/**
+ * Runs while no other registration runs. So no other client registers between the count and the
+ * insert.
+ */
 async function register(
   connection: SqlConnection,
   registration: NewRegistration,
@@ -132,7 +137,8 @@ async function register(
   )
     return { reason: 'token' };
   if (refusal !== null) {
-    // If the client is used right now, it stays, and there is one more client than the limit.
+    // If the client is used at this moment, it stays. The number of clients is then one above the
+    // limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);
@@ -153,7 +159,8 @@ async function getRefusal(
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // An operator decides how many clients register with tokens. Strangers must not block them.
+  // An operator decides how many clients register with tokens. Registrations by strangers must not
+  // block these clients.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE ' +

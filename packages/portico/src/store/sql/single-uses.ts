@@ -16,11 +16,13 @@ export class SingleUseRecords {
   }
 
   /**
-   * Records a use durably. Returns false if any process has recorded it before. The record stays at
-   * least until it expires. Throws if the result is unknown. No caller may then use the value.
+   * Records a use durably. Returns false if any process has recorded the value before. The record
+   * stays at least until it expires. Throws if the result is unknown. In that case, no caller may
+   * use the value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
-    // The row is the claim: of any number of concurrent inserts, on any node, only one succeeds.
+    // The row is the claim. If there are several simultaneous inserts, on any node, only one
+    // succeeds.
     return insertIfNone(this.#database, ROW, '(hash)', [hash, expiresAt]);
   }
 }

@@ -31,7 +31,7 @@ export function words(text: string): string[] {
 }
 
 /**
- * Resolves when it is durable that there is nothing to revoke. If a read may show data that is lost
+ * Resolves once it is durable that there is nothing to revoke. If a read may show data that is lost
  * later, writes the unchanged revocation again.
  */
 export async function confirmRevocation(
@@ -52,9 +52,9 @@ export type Condition = readonly [
 ];
 
 /**
- * Returns the keys of at most `limit` rows that meet the condition, in the order of its column.
- * PostgreSQL plans the statement without its values. Without this order, it expects a third of the
- * table to match and reads the whole table instead of the index.
+ * Returns the keys of at most `limit` rows that meet the condition, in the order of the condition's
+ * column. PostgreSQL plans the statement without its values. Without this order, it would expect a
+ * third of the table to match, and read the whole table instead of the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -71,8 +71,8 @@ export async function keysWhere(
 }
 
 /**
- * Removes at most `limit` matching rows. Reads the keys first and removes by key, because not every
- * engine has a DELETE with a limit.
+ * Removes at most `limit` matching rows. Reads the keys first and removes the rows by key, because
+ * not every engine has a DELETE with a limit.
  */
 export async function removeWhere(
   connection: SqlConnection,

@@ -9,12 +9,12 @@ export class SubjectRecords {
     this.#database = database;
   }
 
-  /** Returns the person's subject. A person without a subject gets `candidate`. */
+  /** Returns the person's subject. If the person has no subject, stores and returns `candidate`. */
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Do not read it again: a concurrent erasure may have removed it, together with the consent
-    // that needs it.
+    // Do not read it again. If a simultaneous call has erased the person, it removed the subject
+    // together with the consent that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null) throw new Error('The subject of a person could not be assigned');
@@ -43,8 +43,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Gives the person this subject, unless the person has one or the subject is taken. Returns
-   * whether it did.
+   * Gives the person this subject, unless the person already has one or the subject is taken.
+   * Returns whether the person got it.
    */
   insertSubject(person: PersonReference, subject: string): Promise<boolean> {
     return this.#insert(person, subject, '');
@@ -60,8 +60,8 @@ export class SubjectRecords {
   }
 
   /**
-   * Removes the person's subject. The next one will be different. Returns false if there was no
-   * subject.
+   * Removes the person's subject. The person will get a different one next time. Returns false if
+   * there was no subject.
    */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [

@@ -6,8 +6,8 @@ import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
 
 /**
  * Reads and writes pushed requests, and requests that wait for a sign-in and are too long for a
- * cookie (`oauth_waiting_requests`). The budget's row is not a request. Requests of zero bytes are
- * not counted.
+ * cookie (`oauth_waiting_requests`). The row `BUDGET_ROW` is not a request. Requests of zero bytes
+ * are not counted.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -18,8 +18,9 @@ export class WaitingRequestRecords {
 
   /**
    * Stores the request within the budget. If there is no room, removes the oldest requests of the
-   * network that uses the most, but only if it uses more than this request's network would. Returns
-   * false if there is still no room. Without a budget, the request is not counted.
+   * network that uses the most. It does this only if that network uses more than this request's
+   * network would. Returns false if there is still no room. If you pass no budget, the request is
+   * not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -30,7 +31,7 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // Refuse a network that has no room left without a write.
+    // Check this first, so that a network with no room left is refused without a write.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND ' +
         'expires_at > ?',
@@ -44,7 +45,9 @@ export class WaitingRequestRecords {
     );
   }
 
-  /** Returns a waiting request's parameters. Null if it is unknown or has expired. */
+  /**
+   * Returns a waiting request's parameters. Returns null if the request is unknown or has expired.
+   */
   async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
     const { rows } = await this.#database.execute<{ parameters: string }>(
       'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ' +
@@ -64,12 +67,13 @@ export class WaitingRequestRecords {
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
 /**
- * How many expired rows each new request removes. This is more than are added, so that none stay.
+ * The maximum number of expired rows that each new request removes. More are removed than added, so
+ * that no expired rows stay.
  */
 const REMOVED_AT_ONCE = 200;
 /**
- * The maximum number of requests that one request may replace: if the longest possible request
- * replaces the shortest ones.
+ * The maximum number of requests that one request may replace. This is enough if the longest
+ * possible request replaces the shortest ones.
  */
 const MOST_LEAVING = 300;
 
@@ -79,8 +83,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Claim the row that every caller writes first, so that no other request is added between the
-  // count and the insert.
+  // Claim the row that every caller writes first. So no other request is added between the count
+  // and the insert.
   await connection.execute(
     'UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?',
     [BUDGET_ROW],

@@ -1,4 +1,4 @@
-/** The page that lists applications with access. */
+/** The texts of the page that lists applications with access. */
 export const APPLICATIONS = {
   'applications.page': 'Applications with access',
   'applications.title': 'Applications with access to your account',

@@ -1,6 +1,6 @@
 /**
- * The texts of the consent screen. `offline_access` has no text, because `tokens/scopes.ts` leaves
- * it out.
+ * The texts of the consent screen. `offline_access` has no text, because `tokens/scopes.ts` removes
+ * this scope.
  */
 export const CONSENT = {
   'consent.page': 'Allow {client}?',

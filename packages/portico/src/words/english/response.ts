@@ -1,4 +1,4 @@
-/** The page that posts the response to an application. */
+/** The texts of the page that posts the response to an application. */
 export const RESPONSE = {
   'response.title': 'Continue to {host}',
   'response.message': 'You are sent there now. If nothing happens, press the button.',

@@ -1,4 +1,4 @@
-/** The kit's own sign-in page. */
+/** The texts of the kit's sign-in page. */
 export const SIGN_IN = {
   'sign_in.title': 'Sign in',
   'sign_in.again': 'Confirm that it is you',

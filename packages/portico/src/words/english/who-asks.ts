@@ -1,4 +1,4 @@
-/** The texts for who asks and where the response goes. Used on several pages. */
+/** The texts that say which client asks and where the response goes. Several pages use them. */
 export const WHO_ASKS = {
   'client.on_this_computer': 'a program on this computer',
   'client.on_this_device': 'an application on this device',

@@ -3,8 +3,8 @@ import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../../../measuring.ts';
 
 /**
- * The names of metrics and spans. They follow OpenTelemetry's semantic conventions if these define
- * a name.
+ * The names of metrics and spans. If OpenTelemetry's semantic conventions define a name, it is
+ * used.
  */
 
 export const SCOPE = 'portico';
@@ -31,14 +31,14 @@ export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
-/** The engines' names in the conventions. MariaDB counts as MySQL. */
+/** The names of the engines in the conventions. MariaDB counts as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
   mysql: 'mysql',
 };
 
-/** Returns a task's attributes that never change. */
+/** Returns the attributes of a task that never change. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
@@ -46,7 +46,8 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The methods in RFC 9110 section 9 and RFC 5789. Other methods must not become attribute values.
+ * The methods in RFC 9110 section 9 and RFC 5789. Other methods must not become attribute values,
+ * because anyone can send any method.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -69,8 +70,8 @@ export function getScheme(request: Request | null): string {
 }
 
 /**
- * Returns a function that creates a value once per key and remembers it. The number of keys is
- * limited by the tasks, statuses and reasons.
+ * Returns a function that creates a value once for each key, and remembers it. There are only as
+ * many keys as tasks, statuses and reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

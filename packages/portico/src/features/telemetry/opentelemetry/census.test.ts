@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Census, type CensusTimer } from './census.ts';
 
-/** Rows in the order of their ids; every third one is dead. */
+/** Returns a table of rows in the order of their ids. Every third row is revoked. */
 function tableOf(size: number) {
   const ids = Array.from({ length: size }, (_, index) => String(index).padStart(8, '0'));
   const asked: number[] = [];
@@ -16,7 +16,9 @@ function tableOf(size: number) {
   };
 }
 
-/** Time passes during the census's pauses, and when the test says so. */
+/**
+ * Returns a timer. Time passes during the pauses of the census, and when the test calls `advance`.
+ */
 function createTimer(): CensusTimer & { advance: (milliseconds: number) => void; paused: number } {
   let now = 0;
   return {

@@ -2,22 +2,22 @@ import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../../../store/sql/counting.ts';
 
 /**
- * How many rows one statement reads. This takes some milliseconds on every engine, even for a large
- * table.
+ * The number of rows that one statement reads. This takes some milliseconds on every engine, even
+ * for a large table.
  */
 const SLICE = 5000;
 /** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * How long a count is valid: at least this many milliseconds, and at least ten times as long as it
- * took. Counting a million rows takes about two minutes.
+ * How long a count is valid: at least this many milliseconds, and at least ten times as long as the
+ * count took. Counting a million rows takes about two minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
-/** How long a metrics collection waits, in milliseconds. */
+/** How long a collection of metrics waits for a count, in milliseconds. */
 const PATIENCE = 1000;
 
-/** Provides the time in milliseconds, and pauses. */
+/** Returns the time in milliseconds, and pauses. */
 export interface CensusTimer {
   now(): number;
   pause(milliseconds: number): Promise<void>;
@@ -28,13 +28,16 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/** Counts a table's living rows. Counts in slices, rarely, and only while metrics are collected. */
+/**
+ * Counts the active rows of a table. It counts in slices, rarely, and only while metrics are
+ * collected.
+ */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;
   #known: number | null = null;
   #counting: Promise<void> | null = null;
-  /** When the next count may begin. */
+  /** The time at which the next count may begin. */
   #due = -Infinity;
 
   /** `count` counts at most `limit` rows after an id. */
@@ -44,8 +47,8 @@ export class Census {
   }
 
   /**
-   * Returns the last complete count. Null before the first count, or if the last one failed. Never
-   * rejects, and waits at most a second.
+   * Returns the last complete count. Returns null before the first count, and if the last count
+   * failed. Never rejects, and waits at most a second.
    */
   async latest(): Promise<number | null> {
     if (this.#counting === null && this.#timer.now() >= this.#due) {
@@ -69,7 +72,7 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is unavailable, which other metrics show. An old number would hide this.
+      // The store is unavailable, as other metrics show. An old number would hide this.
       this.#known = null;
     }
     const ended = this.#timer.now();
@@ -78,8 +81,8 @@ export class Census {
 }
 
 /**
- * Returns the result of the work, or `otherwise` if it takes too long. A metrics collection must
- * not wait for a store that does not answer.
+ * Returns the result of the work. If the work takes too long, returns `otherwise`. A collection of
+ * metrics must not wait for a store that does not answer.
  */
 export function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([work, setTimeout(PATIENCE, otherwise, { ref: false })]);

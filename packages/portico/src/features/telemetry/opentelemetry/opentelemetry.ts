@@ -4,11 +4,11 @@ import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';
 
-/** Which data to record, and where to send it. */
+/** Options: which data to record, and where to send it. */
 export interface OpenTelemetryOptions {
-  /** Whether to record metrics; true. */
+  /** Whether to record metrics. Defaults to true. */
   readonly metrics?: boolean;
-  /** Whether to record spans; true. */
+  /** Whether to record spans. Defaults to true. */
   readonly traces?: boolean;
   /**
    * Receives the metrics. Defaults to the global provider, which must be registered before the
@@ -21,9 +21,9 @@ export interface OpenTelemetryOptions {
 
 /**
  * Returns a Telemetry that records metrics and traces through `@opentelemetry/api`. Pass it as the
- * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create one for each
- * server. docs/telemetry.md lists names, units and attributes. Without a registered SDK, nothing is
- * recorded.
+ * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create a separate
+ * one for each server. docs/telemetry.md lists names, units and attributes. If no SDK is
+ * registered, nothing is recorded.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
@@ -33,7 +33,7 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
     isMetered
       ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE)))
       : null;
-  // The global span provider may be registered later.
+  // This provider can be used immediately, even if the real one is registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {

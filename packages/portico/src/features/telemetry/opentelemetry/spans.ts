@@ -29,8 +29,8 @@ const HEADERS: TextMapGetter<Headers> = {
 };
 
 /**
- * Records a server's spans. An endpoint's span contains a grant's span, which contains the store's
- * spans.
+ * Records the spans of a server. The span of an endpoint contains the span of a grant, which
+ * contains the spans of the store.
  */
 export class Spans {
   readonly #tracer: Tracer;
@@ -50,8 +50,8 @@ export class Spans {
   }
 
   /**
-   * Starts an endpoint's span inside the active span. Without an active span, continues the
-   * caller's trace.
+   * Starts the span of an endpoint inside the active span. If there is no active span, continues
+   * the caller's trace.
    */
   #startEndpoint(task: MeasuredEndpoint, request: Request): OpenSpan {
     const active = context.active();
@@ -71,12 +71,12 @@ export class Spans {
 }
 
 /**
- * The server's failures. A refusal is not a failure: its reason is recorded, and the span's status
- * stays unset.
+ * Failures of the server. A refusal is not a failure: its reason is recorded, and the status of the
+ * span stays unset.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
-/** A running span. */
+/** A span that has begun. */
 export class OpenSpan {
   readonly #span: Span;
   readonly #parent: Context;
@@ -87,7 +87,7 @@ export class OpenSpan {
   }
 
   run<T>(work: () => T): T {
-    // Without an SDK, there is no span to run in.
+    // If there is no SDK, there is no span to run in.
     if (!isSpanContextValid(this.#span.spanContext())) return work();
     return context.with(trace.setSpan(this.#parent, this.#span), work);
   }
