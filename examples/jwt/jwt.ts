@@ -1,17 +1,14 @@
 import { jwtVerify, SignJWT } from 'jose';
 
 /**
- * Where a token is valid: in the application's own API, or as the cookie for the pages below
- * `/oauth`. A token for one use is not valid for the other.
+ * Where a token is valid: in your own API, or as the cookie for the pages below `/oauth`. No token
+ * is valid for both.
  */
 export type Use = 'api' | 'browser';
 
 export interface Tokens {
   sign(use: Use, userId: number, seconds: number): Promise<string>;
-  /**
-   * Returns the user's id. Returns null if the token is not valid, has expired, or is for another
-   * use.
-   */
+  /** Returns the user's id, or null for a token that is invalid, expired or for the other use. */
   verify(use: Use, token: string | undefined): Promise<number | null>;
 }
 

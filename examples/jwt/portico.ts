@@ -5,8 +5,8 @@ import type { Tokens } from './jwt.ts';
 import type { Users } from './users.ts';
 
 /**
- * The cookie that says who is signed in, for the pages below `/oauth`. It is needed because a
- * browser that follows a link sends cookies, but nothing from its storage.
+ * The cookie that says who is signed in, for the pages below `/oauth`. A browser that follows a
+ * link sends cookies, but nothing from its storage.
  */
 export const COOKIE = 'signed_in';
 
@@ -24,7 +24,7 @@ const host = (users: Users, tokens: Tokens): Host<Request> => ({
   },
   holdsPermission: async ({ id }, permission) => users.mayDo(Number(id), permission),
   loginUrl: '/login',
-  // This is a page, because its script must also remove the token from the browser's storage.
+  // A page, because its script must also remove the token from the browser's storage.
   signOut: '/logout',
 });
 

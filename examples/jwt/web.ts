@@ -59,8 +59,8 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
 }
 
 /**
- * Adds a sign-in page that exchanges the token for a cookie, and a sign-out page. Only scripts of
- * this origin can send the header that both of them need.
+ * Adds a sign-in page, which exchanges the token for a cookie, and a sign-out page. Only scripts of
+ * this origin can send the header that both need.
  */
 function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   const secure = publicUrl.startsWith('https:');

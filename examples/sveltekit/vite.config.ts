@@ -6,8 +6,7 @@ export default defineConfig({
   plugins: [
     sveltekit({
       adapter: adapter(),
-      // Trust all origins here. src/hooks.server.ts checks where a form comes from, after it has
-      // answered the endpoints to which other sites may post.
+      // src/hooks.server.ts checks where a form comes from. Other sites may post to the endpoints.
       csrf: { trustedOrigins: ['*'] },
     }),
   ],
