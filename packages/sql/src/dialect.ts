@@ -38,6 +38,11 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
+   * The end of a SELECT in a transaction that locks its rows and leaves out those that another
+   * transaction has locked. Empty if a transaction already locks everything.
+   */
+  readonly lockingUnlocked: string;
+  /**
    * Returns a condition: whether a space-separated list contains the word `?`. Pass the word with a
    * space on each side. Compares byte by byte, because LIKE does not do so on every engine.
    */

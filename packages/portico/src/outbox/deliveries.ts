@@ -1,4 +1,3 @@
-import { orderedIdentifier } from '../crypto.ts';
 import type { OutboxMessages, QueuedMessage } from '../store/sql/outbox-messages.ts';
 import type { Lease, OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { backoff } from './backoff.ts';
@@ -98,11 +97,9 @@ export class Deliveries {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
     const now = this.#around.clock();
-    for (const due of await this.#receivers.due(kinds, isTroubled, now, places)) {
-      const lease: Lease = { ...due, holder: orderedIdentifier(now) };
-      if (!(await this.#receivers.claim(lease, now, now + TIMES.lease))) continue;
+    const times = { now, until: now + TIMES.lease };
+    for (const lease of await this.#receivers.claim(kinds, isTroubled, times, places))
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
-    }
   }
 
   /** Delivers to one receiver. If the store fails, the lease ends by itself. Never rejects. */

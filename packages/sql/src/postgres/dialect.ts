@@ -26,6 +26,7 @@ export const POSTGRES: Dialect = {
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
   // While a standby is missing, a commit that waits for it keeps its locks.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
+  lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,

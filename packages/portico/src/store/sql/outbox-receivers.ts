@@ -82,32 +82,30 @@ export class OutboxReceivers {
     return (await connection.execute(COUNT, [now, now, id, most])).affected === 1;
   }
 
-  /** Returns receivers of these kinds to whom a delivery is due, longest due first. */
-  async due(
+  /**
+   * Claims at most `limit` receivers of these kinds to whom a delivery is due, longest due first.
+   * The lease moves `due_at`, so that no other process can claim the receiver before it ends. A
+   * receiver for whom another transaction adds messages is left out, so that others do not wait.
+   */
+  async claim(
     kinds: readonly string[],
     isTroubled: boolean,
-    now: number,
+    { now, until }: { readonly now: number; readonly until: number },
     limit: number,
-  ): Promise<readonly DueRow[]> {
-    const { rows } = await this.#database.execute<DueRow>(
-      `SELECT id, kind, failures FROM oauth_outbox_receivers
+  ): Promise<readonly Lease[]> {
+    const due = `SELECT id, kind, failures FROM oauth_outbox_receivers
       WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
-      ORDER BY is_troubled, due_at LIMIT ${limit}`,
-      [isTroubled ? 1 : 0, now, ...kinds],
-    );
-    return rows;
-  }
-
-  /**
-   * Claims a receiver until this time. Returns false if another process was faster. The lease
-   * moves `due_at`, so that no other process can claim the receiver before it ends.
-   */
-  async claim({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
-    const { affected } = await this.#database.execute(
-      'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ? AND due_at <= ?',
-      [holder, until, id, now],
-    );
-    return affected === 1;
+      ORDER BY is_troubled, due_at LIMIT ${limit}`;
+    const parameters = [isTroubled ? 1 : 0, now, ...kinds];
+    // Most looks find nothing. They need no transaction.
+    if ((await this.#database.execute(due, parameters)).rows.length === 0) return [];
+    const { lockingUnlocked } = getDialect(this.#database);
+    return this.#database.transaction(async (connection) => {
+      const free = await connection.execute<DueRow>(`${due}${lockingUnlocked}`, parameters);
+      const leases = free.rows.map((row) => ({ ...row, holder: orderedIdentifier(now) }));
+      for (const { id, holder } of leases) await connection.execute(CLAIM, [holder, until, id]);
+      return leases;
+    });
   }
 
   /** Extends a lease. Returns false if it has ended. */
@@ -183,6 +181,7 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
+const CLAIM = 'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ?';
 const END = `holder = NULL, due_at = CASE WHEN waiting > 0 THEN ? ELSE ${NEVER} END`;
 const RELEASE = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = ?, failures = 0, reason = NULL
   WHERE id = ? AND holder = ?`;
