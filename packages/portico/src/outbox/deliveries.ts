@@ -161,10 +161,13 @@ export class Deliveries {
     const { id, receiver, payload, createdAt, attempts } = message;
     const signal = AbortSignal.timeout(TIMES.attempt);
     try {
-      return await Promise.race([
+      const result = await Promise.race([
         deliver({ id, receiver, payload, createdAt, attempts }, signal),
         aborted(signal),
       ]);
+      return isResult(result)
+        ? result
+        : { outcome: 'failed', reason: 'the delivery returned no known outcome' };
     } catch (exception) {
       log.error('A message of the kind {kind} for {receiver} could not be delivered: {exception}', {
         kind,
@@ -188,6 +191,13 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
     const late = () => resolve({ outcome: 'failed', reason: 'it took longer than ten seconds' });
     signal.addEventListener('abort', late, { once: true });
   });
+}
+
+/** Whether a delivery, which may be written without types, returned what it must. */
+function isResult(value: unknown): value is DeliveryResult {
+  const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (outcome === 'failed' || outcome === 'refused') return typeof reason === 'string';
+  return outcome === 'delivered' || outcome === 'obsolete';
 }
 
 /** What is stored has no control characters, and a length. */

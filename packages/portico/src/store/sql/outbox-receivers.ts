@@ -118,18 +118,21 @@ export class OutboxReceivers {
   }
 
   /** Ends a lease after deliveries. */
-  async release({ id, holder }: Lease, { dueAt, isTroubled }: TurnEnd): Promise<void> {
-    await this.#database.execute(RELEASE, [dueAt, isTroubled ? 1 : 0, id, holder]);
+  async release(lease: Lease, { dueAt, isTroubled }: TurnEnd): Promise<void> {
+    await this.#database.transaction((connection) =>
+      end(connection, lease, { dueAt, isTroubled, failures: 0, reason: null }),
+    );
   }
 
   /** Ends a lease after a failed attempt. */
-  async fail({ id, holder }: Lease, message: string, reason: string, dueAt: number): Promise<void> {
+  async fail(lease: Lease, message: string, reason: string, dueAt: number): Promise<void> {
+    const failures = lease.failures + 1;
     await this.#database.transaction(async (connection) => {
       await connection.execute(
         'UPDATE oauth_outbox_messages SET attempts = attempts + 1, reason = ? WHERE id = ?',
         [reason, message],
       );
-      await connection.execute(FAIL, [dueAt, reason, id, holder]);
+      await end(connection, lease, { dueAt, isTroubled: true, failures, reason });
     });
   }
 
@@ -154,13 +157,12 @@ export class OutboxReceivers {
   /** Removes receivers that have had no message for a month. */
   async removeIdle(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
-      `SELECT id FROM oauth_outbox_receivers WHERE used_at < ? ORDER BY used_at LIMIT ${limit}`,
+      `SELECT id FROM oauth_outbox_receivers WHERE ${IDLE} ORDER BY used_at LIMIT ${limit}`,
       [now - KEPT],
     );
     if (rows.length === 0) return 0;
     const { affected } = await this.#database.execute(
-      `DELETE FROM oauth_outbox_receivers WHERE id IN (${placeholders(rows)})
-      AND used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL`,
+      `DELETE FROM oauth_outbox_receivers WHERE id IN (${placeholders(rows)}) AND ${IDLE}`,
       [...rows.map(({ id }) => id), now - KEPT],
     );
     return affected;
@@ -181,10 +183,33 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
+const IDLE = 'used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL';
 const CLAIM = 'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ?';
-const END = `holder = NULL, due_at = CASE WHEN waiting > 0 THEN ? ELSE ${NEVER} END`;
-const RELEASE = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = ?, failures = 0, reason = NULL
-  WHERE id = ? AND holder = ?`;
-const FAIL = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = 1, failures = failures + 1,
-    reason = ?
-  WHERE id = ? AND holder = ?`;
+const END = `UPDATE oauth_outbox_receivers
+  SET holder = NULL, is_troubled = ?, failures = ?, reason = ? WHERE id = ? AND holder = ?`;
+const WAITING = `SELECT COUNT(*) - COUNT(undelivered_at) AS waiting
+  FROM oauth_outbox_messages WHERE receiver_id = ?`;
+
+interface Ended extends TurnEnd {
+  readonly failures: number;
+  readonly reason: string | null;
+}
+
+/**
+ * Ends a lease, and counts what waits. The first statement locks the row, so that no message is
+ * added meanwhile. With a number that is too high, the receiver would be due again and again.
+ */
+async function end(
+  connection: SqlConnection,
+  { id, holder }: Lease,
+  { dueAt, isTroubled, failures, reason }: Ended,
+): Promise<void> {
+  const values = [isTroubled ? 1 : 0, failures, reason, id, holder];
+  if ((await connection.execute(END, values)).affected !== 1) return;
+  const { rows } = await connection.execute<{ waiting: number }>(WAITING, [id]);
+  const waiting = rows[0]?.waiting ?? 0;
+  await connection.execute(
+    'UPDATE oauth_outbox_receivers SET waiting = ?, due_at = ? WHERE id = ?',
+    [waiting, waiting > 0 ? dueAt : NEVER, id],
+  );
+}
