@@ -449,6 +449,57 @@ describe('the URIs of a client', () => {
   });
 });
 
+// @shows AS-51.5
+test('the URIs of a client are written in one transaction with the client', async () => {
+  const { database } = portal.application;
+  const post_logout_redirect_uris = [BACK];
+  const sent = {
+    redirect_uris: ['https://client.example/callback'],
+    token_endpoint_auth_method: 'none',
+    post_logout_redirect_uris,
+  };
+  const register = (method: string, url: string, headers = {}, metadata: object = sent) =>
+    fetch(url, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(metadata),
+    });
+  const registered = (await (
+    await register('POST', `${portal.url}/oauth/register`)
+  ).json()) as Readonly<Record<string, string>>;
+  const before = await portal.server.clients.list();
+  await database.execute('ALTER TABLE oauth_client_metadata RENAME TO away');
+  // It can be read, but not written.
+  await database.execute(
+    'CREATE VIEW oauth_client_metadata AS SELECT DISTINCT client_id, metadata FROM away',
+  );
+  try {
+    await expect(
+      registerClient(portal, { metadata: { post_logout_redirect_uris } }),
+    ).rejects.toThrow(/view|modify|insert|update/i);
+    await expect(
+      portal.server.clients.update(client.id, {
+        name: 'New',
+        metadata: { post_logout_redirect_uris: [] },
+      }),
+    ).rejects.toThrow(/view|modify|insert|update/i);
+    expect((await register('POST', `${portal.url}/oauth/register`)).status).toBe(500);
+    const authorized = { Authorization: `Bearer ${registered['registration_access_token']}` };
+    const replaced = { ...sent, client_id: registered['client_id'], client_name: 'New' };
+    const changed = await register(
+      'PUT',
+      registered['registration_client_uri'] ?? '',
+      authorized,
+      replaced,
+    );
+    expect(changed.status).toBe(500);
+    expect(await portal.server.clients.list()).toEqual(before);
+  } finally {
+    await database.execute('DROP VIEW oauth_client_metadata');
+    await database.execute('ALTER TABLE away RENAME TO oauth_client_metadata');
+  }
+});
+
 // @shows AS-51.6
 test('without the switch there is no endpoint, no member of the metadata and no field', async () => {
   const plain = await startPortal();

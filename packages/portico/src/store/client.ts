@@ -1,3 +1,5 @@
+import type { SqlConnection } from '@portico/sql';
+
 /**
  * A client's right: a grant type from RFC 6749 or a feature, or the use of the introspection
  * endpoint.
@@ -109,6 +111,9 @@ export interface Client extends ClientMetadata, ClientLook {
   /** When the client was revoked, together with its tokens. Null while it is active. */
   readonly revokedAt: number | null;
 }
+
+/** Writes what belongs to a client, in the transaction that writes the client. */
+export type ClientAddition = (connection: SqlConnection) => Promise<void>;
 
 /** A client's logo: an image that an operator chose, checked by its bytes. */
 export interface ClientLogo {
