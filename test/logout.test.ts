@@ -2,8 +2,10 @@
 import path from 'node:path';
 import * as openid from 'openid-client';
 import {
+  AUDIT,
   createAuthorizationServer,
   oauthServerConfiguration,
+  type AuditEvent,
   type AuthorizationServer,
   type Endpoint,
   type Host,
@@ -519,6 +521,26 @@ function kidOf(token: string): string {
   const [header = ''] = token.split('.');
   return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid: string }).kid;
 }
+
+// @shows AS-19.1
+test('the audit says who was signed out for which client, and whether the person confirmed', async () => {
+  const events: AuditEvent[] = [];
+  portal.application.events.on(AUDIT, (event: AuditEvent) => {
+    if (event.type === 'signed_out') events.push(event);
+  });
+  const person = (await portal.application.accounts.authenticate(ADA, PASSWORD))?.reference;
+  const page = await ada.get(logoutUrl({ client_id: client.id }));
+  await answer(page, 'stay');
+  expect(events).toEqual([]);
+  await answer(page, 'logout');
+  const again = await portal.signedIn(ADA);
+  await again.get(logoutUrl({ id_token_hint: await idTokenOf(client, again) }));
+  const about = { type: 'signed_out', clientId: client.id, person };
+  expect(events).toEqual([
+    { ...about, confirmed: true },
+    { ...about, confirmed: false },
+  ]);
+});
 
 describe('a host with a sign-out page', () => {
   /** The person who is signed in at the host. */

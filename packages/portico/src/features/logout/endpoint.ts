@@ -52,7 +52,7 @@ export class LogoutEndpoint {
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) return this.#withoutPerson(request, asked);
     if (isOpened(request) && !asked.isDone && (await this.#requests.proves(asked, visitor)))
-      return this.#signOut(request, asked, true, 302);
+      return this.#signOut(visitor, asked, { isTheirs: true, confirmed: false });
     return this.#ask(visitor, asked);
   }
 
@@ -74,7 +74,8 @@ export class LogoutEndpoint {
     if (visitor === null) return redirectReply(await this.#returnPath(request, asked), 303);
     requireToken(form, visitor, sealed);
     if (decision !== 'logout') return this.#message(request, 'logout.stayed');
-    return this.#signOut(request, asked, await this.#requests.proves(asked, visitor), 303);
+    const isTheirs = await this.#requests.proves(asked, visitor);
+    return this.#signOut(visitor, asked, { isTheirs, confirmed: true });
   }
 
   /**
@@ -82,17 +83,20 @@ export class LogoutEndpoint {
    * the browser back: otherwise anyone could register a link that leads from here to anywhere.
    */
   async #signOut(
-    request: Request,
+    { request, user }: Visitor,
     asked: LogoutRequest,
-    isTheirs: boolean,
-    status: 302 | 303,
+    { isTheirs, confirmed }: { readonly isTheirs: boolean; readonly confirmed: boolean },
   ): Promise<Reply> {
+    const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
     // What comes back from a page of the host could be anyone's link by now.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
-    return next === null ? this.#finish(request, done, status) : redirectReply(next, status);
+    if (next !== null) return redirectReply(next, status);
+    const { clientId } = asked;
+    await this.#server.audit({ type: 'signed_out', clientId, person: user.reference, confirmed });
+    return this.#finish(request, done, status);
   }
 
   /** Handles a browser in which no one is signed in. */
