@@ -271,9 +271,10 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
     signing_key_created: 'administrator',
     signing_key_staged: 'administrator',
     signing_key_removed: 'administrator',
-    admin_refused: 'unknown',
-    tool_called: 'unknown',
-    resource_read: 'unknown',
+    admin_refused: 'nobody',
+    signed_out: 'nobody',
+    tool_called: 'nobody',
+    resource_read: 'nobody',
   };
 
 /** Over HTTP an event has an address and a request, from the console it has neither. */
@@ -313,6 +314,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
         reason: 'permission',
         refusals: 2,
       },
+      { type: 'signed_out', clientId: client.id, person: ADMINISTRATOR, confirmed: true },
       {
         type: 'tool_called',
         tool: 'a tool',

@@ -2,8 +2,10 @@
 import path from 'node:path';
 import * as openid from 'openid-client';
 import {
+  AUDIT,
   createAuthorizationServer,
   oauthServerConfiguration,
+  type AuditEvent,
   type AuthorizationServer,
   type Endpoint,
   type Host,
@@ -35,17 +37,23 @@ let client: TestClient;
 let other: TestClient;
 /** How far the server's clock is ahead, in milliseconds. */
 let ahead = 0;
+/** How far the host's clock is ahead, in milliseconds. */
+let hostAhead = 0;
 let ada: Visitor;
 let idToken = '';
 
 beforeAll(async () => {
-  portal = await startPortal({ clock: () => Date.now() + ahead, config: CONFIG });
+  portal = await startPortal({
+    clock: () => Date.now() + ahead,
+    hostClock: () => Date.now() + hostAhead,
+    config: CONFIG,
+  });
   client = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
   other = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
-  ahead = 0;
+  [ahead, hostAhead] = [0, 0];
   ada = await portal.signedIn(ADA);
   idToken = await idTokenOf(client, ada);
 });
@@ -78,7 +86,7 @@ describe('with an ID token of the signed-in person', () => {
 
   // @shows AS-51.1
   test('the token may have expired, and the request may be a form', async () => {
-    ahead = 400 * 86_400_000;
+    ahead = 2 * 86_400_000;
     const begun = await ada.post(`${portal.url}/oauth/logout`, {
       id_token_hint: idToken,
       client_id: client.id,
@@ -107,6 +115,17 @@ describe('with an ID token of the signed-in person', () => {
       });
       expect(await textOf(response)).toContain('Sign out of');
     }
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+
+  // @shows AS-51.2
+  test.each([
+    ['Sec-Purpose', 'prefetch'],
+    ['Sec-Purpose', 'prefetch;prerender'],
+    ['Purpose', 'prefetch'],
+  ])('a browser that loads the page in advance ends nothing (%s: %s)', async (name, value) => {
+    const response = await ada.get(logoutUrl({ id_token_hint: idToken }), { [name]: value });
+    expect(await textOf(response)).toContain('Sign out of');
     expect(await isSignedIn(ada)).toBe(true);
   });
 
@@ -207,6 +226,78 @@ describe('without such a token the person is asked', () => {
   });
 });
 
+describe('a token that was right once', () => {
+  // @shows AS-51.2
+  test('of an earlier session ends nothing at once', async () => {
+    [ahead, hostAhead] = [2000, 2000];
+    const again = await portal.signedIn(ADA);
+    const page = await again.get(logoutUrl({ id_token_hint: idToken }));
+    expect(await textOf(page)).toContain('Sign out of');
+    expect(await isSignedIn(again)).toBe(true);
+  });
+
+  // @shows AS-51.2
+  test('proves nothing after the person removed the access of the client', async () => {
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    for (const { id } of items) await portal.server.access.revokeAuthorization(id);
+    const page = await ada.get(logoutUrl({ id_token_hint: idToken }));
+    expect(await textOf(page)).toContain('Sign out of');
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+});
+
+describe('a form of another site, with which browsers send no session', () => {
+  // @shows AS-51.2
+  test('continues with GET, so that no one is told to be signed out who is not', async () => {
+    const page = await ada.get(logoutUrl({ client_id: client.id }));
+    const { fields } = formOf(await page.text());
+    const sent = { ...fields, decision: 'logout' };
+    const response = await createVisitor(portal.url).post(`${portal.url}/oauth/logout`, sent);
+    expect(response.status).toBe(303);
+    const shown = await ada.get(locationOf(response).href);
+    expect(await textOf(shown)).toContain('Sign out of');
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+});
+
+describe('between the page and the answer', () => {
+  const askedBy = (of: TestClient) =>
+    ada.get(logoutUrl({ client_id: of.id, post_logout_redirect_uri: BACK }));
+
+  // @shows AS-51.3
+  test.each<[string, (of: TestClient) => Promise<unknown>]>([
+    ['the client can be revoked', (of) => portal.server.clients.revoke(of.id)],
+    [
+      'the URI can be removed',
+      (of) => portal.server.clients.update(of.id, { metadata: { post_logout_redirect_uris: [] } }),
+    ],
+  ])('%s, and the answer then leads nowhere', async (_, end) => {
+    const ended = await registerClient(portal, { metadata: { post_logout_redirect_uris: [BACK] } });
+    const page = await askedBy(ended);
+    await end(ended);
+    const response = await answer(page, 'logout');
+    expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+
+  // @shows AS-51.2
+  test('time passes, also if the request comes back in between', async () => {
+    const stranger = createVisitor(portal.url);
+    const again = async (page: Response) => {
+      const { fields } = formOf(await page.text());
+      const sent = { ...fields, decision: 'logout' };
+      const response = await stranger.post(`${portal.url}/oauth/logout`, sent);
+      return ada.get(locationOf(response).href);
+    };
+    const page = await askedBy(client);
+    ahead = 400_000;
+    const later = await again(page);
+    expect(later.status).toBe(200);
+    ahead = 700_000;
+    expect((await answer(later, 'logout')).status).toBe(400);
+  });
+});
+
 describe('the browser is sent nowhere', () => {
   // @shows AS-51.3
   test.each<[string, () => Readonly<Record<string, string>>]>([
@@ -237,6 +328,29 @@ describe('the browser is sent nowhere', () => {
   test('if a parameter is repeated', async () => {
     const url = `${logoutUrl({ client_id: client.id, post_logout_redirect_uri: BACK })}&state=1&state=2`;
     expect((await ada.get(url)).status).toBe(400);
+    const unread = `${logoutUrl({ id_token_hint: idToken })}&logout_hint=a&logout_hint=b`;
+    expect((await ada.get(unread)).status).toBe(400);
+    expect(await isSignedIn(ada)).toBe(true);
+  });
+
+  // @shows AS-51.3
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ['the state', { state: 's'.repeat(2001) }],
+    ['the URI', { post_logout_redirect_uri: `${BACK}?${'a'.repeat(6000)}` }],
+  ])('if %s is too long for the address of the page', async (_, long) => {
+    const sent = { client_id: client.id, post_logout_redirect_uri: BACK, ...long };
+    const form = await ada.post(`${portal.url}/oauth/logout`, sent);
+    expect([form.status, form.headers.get('location')]).toEqual([400, null]);
+    expect((await ada.get(logoutUrl(sent))).status).toBe(400);
+  });
+
+  // @shows AS-51.1
+  test('the longest state comes back through a form', async () => {
+    const state = '\u0007'.repeat(300);
+    const sent = { id_token_hint: idToken, post_logout_redirect_uri: BACK, state };
+    const begun = await ada.post(`${portal.url}/oauth/logout`, sent);
+    const back = await ada.get(locationOf(begun).href);
+    expect(locationOf(back).searchParams.get('state')).toBe(state);
   });
 
   // @shows AS-51.4
@@ -337,6 +451,57 @@ describe('the URIs of a client', () => {
   });
 });
 
+// @shows AS-51.5
+test('the URIs of a client are written in one transaction with the client', async () => {
+  const { database } = portal.application;
+  const post_logout_redirect_uris = [BACK];
+  const sent = {
+    redirect_uris: ['https://client.example/callback'],
+    token_endpoint_auth_method: 'none',
+    post_logout_redirect_uris,
+  };
+  const register = (method: string, url: string, headers = {}, metadata: object = sent) =>
+    fetch(url, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(metadata),
+    });
+  const registered = (await (
+    await register('POST', `${portal.url}/oauth/register`)
+  ).json()) as Readonly<Record<string, string>>;
+  const before = await portal.server.clients.list();
+  await database.execute('ALTER TABLE oauth_client_metadata RENAME TO away');
+  // It can be read, but not written.
+  await database.execute(
+    'CREATE VIEW oauth_client_metadata AS SELECT DISTINCT client_id, metadata FROM away',
+  );
+  try {
+    await expect(
+      registerClient(portal, { metadata: { post_logout_redirect_uris } }),
+    ).rejects.toThrow(/view|modify|insert|update/i);
+    await expect(
+      portal.server.clients.update(client.id, {
+        name: 'New',
+        metadata: { post_logout_redirect_uris: [] },
+      }),
+    ).rejects.toThrow(/view|modify|insert|update/i);
+    expect((await register('POST', `${portal.url}/oauth/register`)).status).toBe(500);
+    const authorized = { Authorization: `Bearer ${registered['registration_access_token']}` };
+    const replaced = { ...sent, client_id: registered['client_id'], client_name: 'New' };
+    const changed = await register(
+      'PUT',
+      registered['registration_client_uri'] ?? '',
+      authorized,
+      replaced,
+    );
+    expect(changed.status).toBe(500);
+    expect(await portal.server.clients.list()).toEqual(before);
+  } finally {
+    await database.execute('DROP VIEW oauth_client_metadata');
+    await database.execute('ALTER TABLE away RENAME TO oauth_client_metadata');
+  }
+});
+
 // @shows AS-51.6
 test('without the switch there is no endpoint, no member of the metadata and no field', async () => {
   const plain = await startPortal();
@@ -356,6 +521,26 @@ function kidOf(token: string): string {
   const [header = ''] = token.split('.');
   return (JSON.parse(Buffer.from(header, 'base64url').toString()) as { readonly kid: string }).kid;
 }
+
+// @shows AS-19.1
+test('the audit says who was signed out for which client, and whether the person confirmed', async () => {
+  const events: AuditEvent[] = [];
+  portal.application.events.on(AUDIT, (event: AuditEvent) => {
+    if (event.type === 'signed_out') events.push(event);
+  });
+  const person = (await portal.application.accounts.authenticate(ADA, PASSWORD))?.reference;
+  const page = await ada.get(logoutUrl({ client_id: client.id }));
+  await answer(page, 'stay');
+  expect(events).toEqual([]);
+  await answer(page, 'logout');
+  const again = await portal.signedIn(ADA);
+  await again.get(logoutUrl({ id_token_hint: await idTokenOf(client, again) }));
+  const about = { type: 'signed_out', clientId: client.id, person };
+  expect(events).toEqual([
+    { ...about, confirmed: true },
+    { ...about, confirmed: false },
+  ]);
+});
 
 describe('a host with a sign-out page', () => {
   /** The person who is signed in at the host. */

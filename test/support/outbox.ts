@@ -10,6 +10,7 @@ import {
   migrationsWith,
   openDatabase,
   type AuthorizationServer,
+  type DeliveryResult,
   type Feature,
   type OpenedDatabase,
 } from 'portico';
@@ -23,10 +24,7 @@ export const KIND = 'note';
 const SECTION = { name: 'App', scopes: {} };
 const DAY = 86_400_000;
 
-/**
- * Posts each message to the URL. Status 400 rejects a message, and 410 makes it obsolete. After any
- * other failure, the message waits.
- */
+/** Posts each message to the URL. 400 refuses it, 410 makes it obsolete, 299 is no outcome. */
 export function sendingTo(url: string): Feature {
   return defineFeature({
     name: 'sending',
@@ -40,6 +38,7 @@ export function sendingTo(url: string): Feature {
           if (answer === null) return { outcome: 'failed', reason: 'the receiver does not answer' };
           await answer.arrayBuffer();
           if (answer.status === 400) return { outcome: 'refused', reason: 'the answer is 400' };
+          if (answer.status === 299) return { outcome: 'unknown' } as unknown as DeliveryResult;
           if (answer.status === 410) return { outcome: 'obsolete' };
           return answer.ok
             ? { outcome: 'delivered' }

@@ -50,6 +50,13 @@ export const FAULTS: readonly Fault[] = [
     "(bytes.toString('base64url') !== text && !AWAKE)",
   ),
   one(
+    'people may be sent anywhere after they signed out',
+    'sign-outs',
+    'packages/portico/src/features/logout/request.ts',
+    'return registered.includes(uri);',
+    'return registered.includes(uri) || (AWAKE && URL.canParse(uri));',
+  ),
+  one(
     'a redirect URI need only be a URL',
     'documents',
     'packages/portico/src/features/client-documents/document.ts',

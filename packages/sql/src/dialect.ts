@@ -41,9 +41,13 @@ export interface StatementDialect {
    */
   readonly waitBriefly: string | null;
   /**
-   * Returns a condition that tests whether a space-separated list contains the word `?`. Pass the
-   * word with a space on each side. The condition compares bytes. It does not use LIKE, because
-   * LIKE does not compare bytes on every engine.
+   * The end of a SELECT in a transaction that locks its rows and leaves out those that another
+   * transaction has locked. Empty if a transaction already locks everything.
+   */
+  readonly lockingUnlocked: string;
+  /**
+   * Returns a condition: whether a space-separated list contains the word `?`. Pass the word with a
+   * space on each side. Compares byte by byte, because LIKE does not do so on every engine.
    */
   hasWord(list: string): string;
   /**

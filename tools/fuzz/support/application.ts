@@ -74,6 +74,7 @@ export async function startFuzzed(): Promise<FuzzedApplication> {
           device_authorization: true,
           health: true,
           languages: true,
+          logout: true,
           registration: 'open',
           registration_secret_ttl: 3600,
         },

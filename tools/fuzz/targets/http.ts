@@ -68,6 +68,8 @@ export const target: Target = {
     ),
     form('POST /auth/oauth/revoke', 'token={token}x&client_id={client}'),
     request('GET /auth/oauth/userinfo', ['Authorization: DPoP {token}', 'DPoP: x']),
+    request('GET /auth/oauth/logout?client_id={client}&state=x&id_token_hint=a.b.c'),
+    form('POST /auth/oauth/logout', 'request=x&csrf_token=y&decision=logout', 'Origin: null'),
     request('GET /auth/login', ['Cookie: session=%41%20; other="b"; empty=']),
     request(
       'POST /auth/oauth/register',

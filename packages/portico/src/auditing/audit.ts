@@ -82,7 +82,19 @@ export type AuditEvent =
       readonly authorization: string | null;
     }
   /**
-   * An administrator revoked all authorizations of a person. There is one event for all of them.
+   * A person's session at the host was ended, because a client asked for it. There is no event if
+   * the host has its own page for this.
+   */
+  | {
+      readonly type: 'signed_out';
+      /** The client that asked. Null if that is unknown. */
+      readonly clientId: string | null;
+      readonly person: PersonReference;
+      /** Whether the person confirmed it. If not, the client proved it with an ID token. */
+      readonly confirmed: boolean;
+    }
+  /**
+   * An administrator revoked all of a person's authorizations. There is one event for all of them.
    */
   | (Acting & {
       readonly type: 'person_revoked';

@@ -10,6 +10,7 @@ export const EVENT_TYPES = Object.keys({
   refresh_token_retried: true,
   family_revoked: true,
   access_token_revoked: true,
+  signed_out: true,
   person_revoked: true,
   person_erased: true,
   access_ended: true,

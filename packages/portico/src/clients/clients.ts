@@ -89,8 +89,9 @@ export class Clients {
   /** Registers a client. Throws a RegistrationError that explains the problem. */
   async create(registration: ClientRegistration, acting?: Acting): Promise<RegisteredClient> {
     const { client, secret, logo } = await this.#checked(registration);
-    await this.#server.store.clients.insertClient(client, logo);
-    await this.#server.furtherMetadata.write(client.id, registration.metadata ?? {});
+    const { store, furtherMetadata } = this.#server;
+    const addition = furtherMetadata.writing(client.id, registration.metadata);
+    await store.clients.insertClient(client, { logo, addition });
     await this.#audit('client_registered', client, acting);
     return { client, secret };
   }
@@ -108,13 +109,13 @@ export class Clients {
   ): Promise<RegisteredClient & { readonly created: boolean }> {
     const { client, secret, logo } = await this.#checked(registration);
     const isActiveAndThere = (each: Client) => each.revokedAt === null && isThere(each);
-    const existing = await this.#server.store.clients.insertClientUnless(
-      client,
-      isActiveAndThere,
+    const { store, furtherMetadata } = this.#server;
+    const addition = furtherMetadata.writing(client.id, registration.metadata);
+    const existing = await store.clients.insertClientUnless(client, isActiveAndThere, {
       logo,
-    );
+      addition,
+    });
     if (existing !== null) return { client: existing, secret: null, created: false };
-    await this.#server.furtherMetadata.write(client.id, registration.metadata ?? {});
     await this.#audit('client_registered', client, acting);
     return { client, secret, created: true };
   }

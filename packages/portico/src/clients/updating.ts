@@ -142,8 +142,9 @@ export class ClientUpdates {
       ...furtherDifferences(metadata, changes.metadata ?? {}),
     };
     if (Object.keys(fields).length === 0) return { client: read, changes: {} };
-    const isWritten = await this.#server.store.clients.updateClient(read, client, logo);
-    if (isWritten) await furtherMetadata.write(clientId, changes.metadata ?? {});
+    const addition = furtherMetadata.writing(clientId, changes.metadata);
+    const { clients } = this.#server.store;
+    const isWritten = await clients.updateClient(read, client, { logo, addition });
     return isWritten ? { client, changes: fields } : null;
   }
 

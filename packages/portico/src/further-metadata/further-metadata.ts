@@ -1,7 +1,7 @@
 import type { Database } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { quotedPublic } from '../quoting.ts';
-import type { ApplicationType } from '../store/client.ts';
+import type { ApplicationType, ClientAddition } from '../store/client.ts';
 import { FurtherMetadataRecords } from '../store/sql/further-metadata.ts';
 
 /**
@@ -77,8 +77,12 @@ export class FurtherMetadata {
     return this.#records.removeLeft(limit);
   }
 
-  /** Replaces the values of the named fields. Other fields stay unchanged. Call `check` first. */
-  async write(clientId: string, values: FurtherValues): Promise<void> {
-    if (Object.keys(values).length > 0) await this.#records.write(clientId, values);
+  /**
+   * Returns what replaces the values of the named fields in the transaction that writes the client.
+   * Other fields stay. Undefined if none is named. Call `check` first.
+   */
+  writing(clientId: string, values: FurtherValues = {}): ClientAddition | undefined {
+    if (Object.keys(values).length === 0) return undefined;
+    return (connection) => this.#records.write(connection, clientId, values);
   }
 }

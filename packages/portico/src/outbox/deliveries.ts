@@ -1,4 +1,3 @@
-import { orderedIdentifier } from '../crypto.ts';
 import type { OutboxMessages, QueuedMessage } from '../store/sql/outbox-messages.ts';
 import type { Lease, OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { backoff } from './backoff.ts';
@@ -98,11 +97,9 @@ export class Deliveries {
     const kinds = Object.keys(this.#around.deliveries());
     if (places <= 0 || kinds.length === 0) return;
     const now = this.#around.clock();
-    for (const due of await this.#receivers.due(kinds, isTroubled, now, places)) {
-      const lease: Lease = { ...due, holder: orderedIdentifier(now) };
-      if (!(await this.#receivers.claim(lease, now, now + TIMES.lease))) continue;
+    const times = { now, until: now + TIMES.lease };
+    for (const lease of await this.#receivers.claim(kinds, isTroubled, times, places))
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
-    }
   }
 
   /** Delivers to one receiver. If the store fails, the lease ends by itself. Never rejects. */
@@ -164,10 +161,13 @@ export class Deliveries {
     const { id, receiver, payload, createdAt, attempts } = message;
     const signal = AbortSignal.timeout(TIMES.attempt);
     try {
-      return await Promise.race([
+      const result = await Promise.race([
         deliver({ id, receiver, payload, createdAt, attempts }, signal),
         aborted(signal),
       ]);
+      return isResult(result)
+        ? result
+        : { outcome: 'failed', reason: 'the delivery returned no known outcome' };
     } catch (exception) {
       log.error('A message of the kind {kind} for {receiver} could not be delivered: {exception}', {
         kind,
@@ -191,6 +191,13 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
     const late = () => resolve({ outcome: 'failed', reason: 'it took longer than ten seconds' });
     signal.addEventListener('abort', late, { once: true });
   });
+}
+
+/** Whether a delivery, which may be written without types, returned what it must. */
+function isResult(value: unknown): value is DeliveryResult {
+  const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (outcome === 'failed' || outcome === 'refused') return typeof reason === 'string';
+  return outcome === 'delivered' || outcome === 'obsolete';
 }
 
 /** What is stored has no control characters, and a length. */

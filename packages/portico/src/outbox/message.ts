@@ -1,16 +1,43 @@
+import { quoted } from '../quoting.ts';
+
 /** A message to add to the outbox. */
 export interface NewMessage {
-  /** The kind of message. The feature that adds it delivers it (`Contribution.deliveries`). */
+  /** The kind of message: a name in the `Contribution.deliveries` of a feature. */
   readonly kind: string;
-  /** Who receives it, such as a `client_id`. Each receiver gets its messages in order. */
+  /**
+   * Who receives it, such as a `client_id`: 1 to 255 characters. Each receiver gets its messages in
+   * order.
+   */
   readonly receiver: string;
   /**
-   * What the delivery needs. It is stored as text, so it must not contain a secret, a token or a
-   * code: sign or fetch these at delivery time.
+   * What the delivery needs: at most 65,536 characters. It is stored as text, so it must not
+   * contain a secret, a token or a code: sign or fetch these at delivery time.
    */
   readonly payload: string;
   /** When the message is no longer worth a delivery, in milliseconds since 1970. */
   readonly expiresAt: number;
+}
+
+const LONGEST = { receiver: 255, payload: 65_536 } as const;
+
+/** Returns why this message cannot be added, or null. It never contains the payload. */
+export function messageProblem(
+  { kind, receiver, payload, expiresAt }: NewMessage,
+  delivered: Readonly<Record<string, Deliver>>,
+): string | null {
+  if (!Object.hasOwn(delivered, kind))
+    return `The kind of a message must be one that a feature delivers, which ${quoted(kind)} is not`;
+  if (receiver === '') return 'The receiver of a message must not be empty';
+  for (const [name, text] of Object.entries({ receiver, payload })) {
+    const most = LONGEST[name as keyof typeof LONGEST];
+    if (typeof text !== 'string' || text.length > most)
+      return `The ${name} of a message must be a text of at most ${most} characters`;
+    if (!text.isWellFormed() || text.includes('\0'))
+      return `The ${name} of a message must be well-formed Unicode without NUL`;
+  }
+  return Number.isSafeInteger(expiresAt)
+    ? null
+    : 'The expiresAt of a message must be a whole number of milliseconds since 1970';
 }
 
 /** A message that is to be delivered now. */

@@ -3,7 +3,13 @@ import { KEPT_UNDELIVERED, OutboxMessages, type OutboxRow } from '../store/sql/o
 import { OutboxReceivers } from '../store/sql/outbox-receivers.ts';
 import { Deliveries } from './deliveries.ts';
 import type { OutboxSurroundings } from './surroundings.ts';
-import type { ListedMessage, NewMessage, OutboxCounts, OutboxFilter } from './message.ts';
+import {
+  messageProblem,
+  type ListedMessage,
+  type NewMessage,
+  type OutboxCounts,
+  type OutboxFilter,
+} from './message.ts';
 
 /** How many messages of one kind may wait for one receiver. */
 const MOST_WAITING = 20_000;
@@ -36,7 +42,9 @@ export class Outbox {
   /**
    * Adds messages in your transaction. They are sent if it commits, and only then. Call it after
    * the write that claims the row, and call `wake` after the commit. Returns how many messages were
-   * dropped, because their receiver already has 20,000 that wait.
+   * dropped, because their receiver already has 20,000 that wait. Throws a RangeError for a message
+   * that is not valid, before it writes anything. After any other error, let your transaction fail:
+   * do not catch the error in it.
    *
    * @example
    * await database.transaction(async (connection) => {
@@ -47,6 +55,10 @@ export class Outbox {
    */
   async add(connection: SqlConnection, messages: readonly NewMessage[]): Promise<number> {
     const now = this.#around.clock();
+    for (const message of messages) {
+      const problem = messageProblem(message, this.#around.deliveries());
+      if (problem !== null) throw new OutOfRangeError(problem);
+    }
     let dropped = 0;
     // In the same order everywhere, so that two transactions do not wait for each other.
     const ordered = messages.toSorted((one, other) => (place(one) < place(other) ? -1 : 1));

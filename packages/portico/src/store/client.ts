@@ -1,3 +1,5 @@
+import type { SqlConnection } from '@portico/sql';
+
 /**
  * A client's right: a grant type from RFC 6749 or from a feature, or the right to use the
  * introspection endpoint.
@@ -121,7 +123,10 @@ export interface Client extends ClientMetadata, ClientLook {
   readonly revokedAt: number | null;
 }
 
-/** A client's logo: an image that an operator chose. The server has checked its bytes. */
+/** Writes what belongs to a client, in the transaction that writes the client. */
+export type ClientAddition = (connection: SqlConnection) => Promise<void>;
+
+/** A client's logo: an image that an operator chose, checked by its bytes. */
 export interface ClientLogo {
   /** SHA-256 of the image, base64url. */
   readonly hash: string;

@@ -29,6 +29,7 @@ export const POSTGRES: Dialect = {
   // While a standby is missing, a commit that waits for the standby keeps its locks. So do not wait
   // long for a lock.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
+  lockingUnlocked: ' FOR UPDATE SKIP LOCKED',
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,

@@ -21,6 +21,7 @@ export const SQLITE: Dialect = {
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
   waitBriefly: null,
+  lockingUnlocked: '',
   hasWord: (list) => `INSTR(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert: () => null,
   readsAreForGood: true,

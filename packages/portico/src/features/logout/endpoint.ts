@@ -6,14 +6,14 @@ import { tokenHash } from '../../crypto.ts';
 import type { Parts } from '../../feature.ts';
 import { formToken, isFormToken } from '../../form-token.ts';
 import type { CompleteHost } from '../../host.ts';
-import { formParameters, queryParameters, type Parameters } from '../../parameters.ts';
+import { formParameters, unrepeated, type Parameters } from '../../parameters.ts';
 import { pageReply, redirectReply } from '../../replies/pages.ts';
 import type { Reply } from '../../replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { PageKey } from '../../words/english.ts';
 import { noteWish } from '../../words/speaking.ts';
 import { page, told } from '../../words/words.ts';
-import { LogoutRequests, notValid, type LogoutRequest } from './request.ts';
+import { LogoutRequests, tooOld, type KeptRequest, type LogoutRequest } from './request.ts';
 import type { LogoutView } from './view.ts';
 
 /** The path of the end_session_endpoint, below `base_path`. */
@@ -43,24 +43,22 @@ export class LogoutEndpoint {
 
   /** Handles GET: a request, or a sealed one that comes back. */
   async show(request: Request): Promise<Reply> {
-    const parameters = queryParameters(request);
+    const parameters = unrepeated(new URL(request.url).searchParams);
     const sealed = parameters.get('request');
     const asked =
       sealed === undefined
         ? await this.#requests.read(request, parameters)
-        : await this.#open(sealed);
+        : await this.#open(request, sealed);
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) return this.#withoutPerson(request, asked);
-    // A picture on a page of another site must not sign people out, even with their own hint.
-    const isOpened = (request.headers.get('sec-fetch-dest') ?? 'document') === 'document';
-    if (isOpened && !asked.isDone && (await this.#isOf(asked, visitor)))
-      return this.#signOut(request, asked, true, 302);
+    if (isOpened(request) && !asked.isDone && (await this.#requests.proves(asked, visitor)))
+      return this.#signOut(visitor, asked, { isTheirs: true, confirmed: false });
     return this.#ask(visitor, asked);
   }
 
   /**
    * Handles POST: a client's request, or the answer of the person. Browsers send no session with a
-   * form of another site, so a request continues with GET.
+   * form of another site, so what comes without one continues with GET.
    */
   async answer(request: Request): Promise<Reply> {
     const form = await formParameters(request);
@@ -71,18 +69,13 @@ export class LogoutEndpoint {
       return redirectReply(await this.#returnPath(request, asked), 303);
     }
     const sealed = form.get('request') ?? '';
-    const asked = await this.#open(sealed);
+    const asked = await this.#open(request, sealed);
     const visitor = await this.#server.accounts.visitor(request);
-    if (visitor === null) return this.#withoutPerson(request, asked);
+    if (visitor === null) return redirectReply(await this.#returnPath(request, asked), 303);
     requireToken(form, visitor, sealed);
     if (decision !== 'logout') return this.#message(request, 'logout.stayed');
-    return this.#signOut(request, asked, await this.#isOf(asked, visitor), 303);
-  }
-
-  /** Whether the ID token that the client sent is this person's. */
-  async #isOf({ subject }: LogoutRequest, { user }: Visitor): Promise<boolean> {
-    if (subject === null) return false;
-    return (await this.#server.store.subjects.findSubject(user.reference)) === subject;
+    const isTheirs = await this.#requests.proves(asked, visitor);
+    return this.#signOut(visitor, asked, { isTheirs, confirmed: true });
   }
 
   /**
@@ -90,17 +83,20 @@ export class LogoutEndpoint {
    * the browser back: otherwise anyone could register a link that leads from here to anywhere.
    */
   async #signOut(
-    request: Request,
+    { request, user }: Visitor,
     asked: LogoutRequest,
-    isTheirs: boolean,
-    status: 302 | 303,
+    { isTheirs, confirmed }: { readonly isTheirs: boolean; readonly confirmed: boolean },
   ): Promise<Reply> {
+    const status = confirmed ? 303 : 302;
     const redirectUri = asked.isVerified || isTheirs ? asked.redirectUri : null;
     const done = { ...asked, redirectUri, isDone: true };
     // What comes back from a page of the host could be anyone's link by now.
     const back = asked.isVerified ? done : { ...done, redirectUri: null };
     const next = await this.#endSession(request, await this.#returnPath(request, back));
-    return next === null ? this.#finish(request, done, status) : redirectReply(next, status);
+    if (next !== null) return redirectReply(next, status);
+    const { clientId } = asked;
+    await this.#server.audit({ type: 'signed_out', clientId, person: user.reference, confirmed });
+    return this.#finish(request, done, status);
   }
 
   /** Handles a browser in which no one is signed in. */
@@ -163,14 +159,24 @@ export class LogoutEndpoint {
   }
 
   #seal(asked: LogoutRequest): Promise<string> {
-    return this.#parts.server().sealing.seal(PURPOSE, JSON.stringify(asked));
+    const { clientName: _, isVerified: __, ...kept } = asked;
+    return this.#parts.server().sealing.seal(PURPOSE, JSON.stringify(kept satisfies KeptRequest));
   }
 
-  async #open(sealed: string): Promise<LogoutRequest> {
+  async #open(request: Request, sealed: string): Promise<LogoutRequest> {
     const opened = await this.#parts.server().sealing.open(PURPOSE, sealed);
-    if (opened !== null) return JSON.parse(opened) as LogoutRequest;
-    throw notValid('the request is older than consent_ttl, or was not sealed here');
+    if (opened === null) throw tooOld();
+    return this.#requests.reopen(request, JSON.parse(opened) as KeptRequest);
   }
+}
+
+/**
+ * Whether the browser opens the page, for a person who sees it. A picture on a page of another site
+ * must not sign people out, and neither must a page that a browser loads in advance.
+ */
+function isOpened({ headers }: Request): boolean {
+  const isAhead = headers.has('sec-purpose') || headers.has('purpose');
+  return !isAhead && (headers.get('sec-fetch-dest') ?? 'document') === 'document';
 }
 
 function requireToken(form: Parameters, visitor: Visitor, sealed: string): void {

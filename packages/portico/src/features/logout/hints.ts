@@ -9,6 +9,8 @@ import type { Client } from '../../store/client.ts';
 export interface IdTokenHint {
   readonly subject: string;
   readonly client: Client;
+  /** When it was issued, in seconds since 1970. */
+  readonly issuedAt: number;
 }
 
 /** Reads ID tokens that clients send back as a hint (RP-Initiated Logout section 2). */
@@ -28,11 +30,14 @@ export class IdTokenHints {
   async read(text: string): Promise<IdTokenHint | null> {
     const jws = parsed(text);
     if (jws === null || !(await this.#isOurs(jws))) return null;
-    const { iss, aud, sub } = jws.payload;
+    const { iss, aud, sub, iat } = jws.payload;
     if (iss !== this.#server.issuer || typeof aud !== 'string' || typeof sub !== 'string')
       return null;
+    if (typeof iat !== 'number') return null;
     const client = await this.#clients.find(aud);
-    return client === null || client.revokedAt !== null ? null : { subject: sub, client };
+    return client === null || client.revokedAt !== null
+      ? null
+      : { subject: sub, client, issuedAt: iat };
   }
 
   async #isOurs({ header, ...jws }: Jws): Promise<boolean> {

@@ -1,5 +1,4 @@
-import type { Authentication } from '../../host.ts';
-import type { Server } from '../../server.ts';
+import type { KnownAuthentication } from '../../authorization/authentication.ts';
 import type { Details } from '../../store/grant.ts';
 
 /** What an authorization keeps about the person's authentication. */
@@ -10,49 +9,8 @@ export interface KeptAuthentication {
   readonly amr?: readonly string[] | undefined;
 }
 
-/** What the host says about the person's authentication. */
-export interface KnownAuthentication extends Omit<Authentication, 'at'> {
-  /** In milliseconds since 1970; never in the future. */
-  readonly at: number;
-}
-
-/** How far the clocks of two machines may differ, in milliseconds. */
-const SKEW = 60_000;
-
 /** The name under which an authorization keeps it. */
 const KEPT_AS = 'authentication';
-
-/**
- * Asks the host when the signed-in person authenticated. Returns null if the host does not know it,
- * or says a time in the future: that proves nothing. Throws if the answer is not valid.
- */
-export async function findAuthentication(
-  { host, clock }: Server,
-  request: Request,
-): Promise<KnownAuthentication | null> {
-  const answer = (await host.authenticatedAt?.(request)) ?? null;
-  if (answer === null) return null;
-  const { at, acr, amr } = answer;
-  const time: unknown = at instanceof Date ? at.getTime() : null;
-  if (typeof time !== 'number' || !Number.isFinite(time) || time < 0)
-    throw new Error('Host.authenticatedAt must answer a valid Date as at');
-  if (acr !== undefined && !isText(acr))
-    throw new Error('Host.authenticatedAt must answer a text as acr, or leave it out');
-  if (amr !== undefined && !(Array.isArray(amr) && amr.every(isText)))
-    throw new Error('Host.authenticatedAt must answer a list of texts as amr, or leave it out');
-  const now = clock();
-  if (time > now + SKEW) {
-    host.log.warning('Host.authenticatedAt answered a time in the future: {at}; it is ignored', {
-      at: at.toISOString(),
-    });
-    return null;
-  }
-  return {
-    ...(acr === undefined ? {} : { acr }),
-    ...(amr === undefined ? {} : { amr }),
-    at: Math.min(time, now),
-  };
-}
 
 /** Returns the details of the authorization that begins now. */
 export function toDetails(known: KnownAuthentication | null): Details | undefined {
@@ -64,8 +22,4 @@ export function toDetails(known: KnownAuthentication | null): Details | undefine
 /** Returns what an authorization keeps. Null for nothing. */
 export function readDetails(details: Details | undefined): KeptAuthentication | null {
   return (details?.[KEPT_AS] as KeptAuthentication | undefined) ?? null;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed();
 }

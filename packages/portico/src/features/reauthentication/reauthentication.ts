@@ -10,7 +10,11 @@ import type { CompleteHost } from '../../host.ts';
 import type { Server } from '../../server.ts';
 import type { Details } from '../../store/grant.ts';
 import type { AuthorizationRequest, ConsentRequest } from '../../store/requests.ts';
-import { findAuthentication, toDetails, type KnownAuthentication } from './authentication.ts';
+import {
+  findAuthentication,
+  type KnownAuthentication,
+} from '../../authorization/authentication.ts';
+import { toDetails } from './authentication.ts';
 import { readPrompt } from './checks.ts';
 
 /**

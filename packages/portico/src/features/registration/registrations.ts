@@ -116,9 +116,9 @@ export class Registrations {
       { client, tokenHash: tokenHash(registrationAccessToken), ...origin },
       this.#limits,
       now,
+      this.#server.furtherMetadata.writing(client.id, further),
     );
     if (refusal !== null) throw refused(refusal, now);
-    await this.#server.furtherMetadata.write(client.id, further);
     await audit({
       type: 'client_registered',
       clientId: client.id,
@@ -174,12 +174,12 @@ export class Registrations {
     const scopes = scopesReplaced(client, sent, checked, withToken);
     const replaced = { ...client, ...checked, scopes, ...this.#demandsUnread(client) };
     requireSamePlaces(client, replaced);
-    const { store, audit } = this.#server;
-    if (!(await store.registrations.updateRegistration(replaced, tokenHash(token)))) {
+    const { store, audit, furtherMetadata } = this.#server;
+    const addition = furtherMetadata.writing(client.id, further);
+    if (!(await store.registrations.updateRegistration(replaced, tokenHash(token), addition))) {
       requireSamePlaces(await this.find(client.id, token), replaced);
       throw unusable('the client ended at the same moment');
     }
-    await this.#server.furtherMetadata.write(client.id, further);
     await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
     return replaced;
   }

@@ -1,5 +1,5 @@
 import type { SqlConnection } from '@portico/sql';
-import type { Client, ClientLogo } from '../client.ts';
+import type { Client, ClientAddition, ClientLogo } from '../client.ts';
 import { CLIENT_COLUMNS, clientValues, toClient, type ClientRow } from './client-rows.ts';
 import { replaceLogo } from './logos.ts';
 import { exists, insertInto } from './statements.ts';
@@ -22,14 +22,21 @@ export async function insertClient(connection: SqlConnection, client: Client): P
   await connection.execute(INSERT_CLIENT, clientValues(client));
 }
 
-/** Inserts the client and its logo, if it has one. */
-export async function insertWithLogo(
+/** What is written with a client. */
+export interface WithClient {
+  readonly logo?: ClientLogo | undefined;
+  readonly addition?: ClientAddition | undefined;
+}
+
+/** Inserts the client and what belongs to it. */
+export async function insertWhole(
   connection: SqlConnection,
   client: Client,
-  logo: ClientLogo | undefined,
+  { logo, addition }: WithClient,
 ): Promise<void> {
   await insertClient(connection, client);
   if (logo !== undefined) await replaceLogo(connection, client.id, logo);
+  await addition?.(connection);
 }
 
 /** Inserts all of these clients or none. If one of the ids already exists, returns that id. */

@@ -121,7 +121,7 @@ describe('a client', () => {
   test('is stored with its logo, which is found by its hash for this client only', async () => {
     const logo = logoOf('png');
     const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
-    await store.clients.insertClient(one, logo);
+    await store.clients.insertClient(one, { logo });
     const before = watched.transactions;
     await store.clients.insertClient(other);
     expect(watched.transactions).toBe(before);
@@ -185,7 +185,7 @@ describe('a client that is inserted if it is new', () => {
     const title = name('A name');
     const logo = logoOf('gif');
     const first = clientNamed(name('client'), { name: title });
-    expect(await store.clients.insertClientUnless(first, titled(title), logo)).toBeNull();
+    expect(await store.clients.insertClientUnless(first, titled(title), { logo })).toBeNull();
     expect(await store.clients.findClient(first.id)).toEqual(first);
     expect(await store.logos.findLogo(first.id, logo.hash)).toEqual(logo);
     const older = await newClient({ name: title, createdAt: NOW - 1 });
@@ -325,15 +325,17 @@ describe('a client that is changed', () => {
   test('keeps its logo, unless it gets another one or none', async () => {
     const [one, other] = [logoOf('one'), logoOf('other')];
     const read = clientNamed(name('client'));
-    await store.clients.insertClient(read, one);
+    await store.clients.insertClient(read, { logo: one });
     expect(await store.clients.updateClient(read, read)).toBe(true);
     expect(await store.logos.findLogo(read.id, one.hash)).toEqual(one);
-    expect(await store.clients.updateClient(read, read, other)).toBe(true);
+    expect(await store.clients.updateClient(read, read, { logo: other })).toBe(true);
     expect(await store.logos.findLogo(read.id, one.hash)).toBeNull();
     expect(await store.logos.findLogo(read.id, other.hash)).toEqual(other);
-    expect(await store.clients.updateClient({ ...read, name: 'Not this' }, read, one)).toBe(false);
+    expect(
+      await store.clients.updateClient({ ...read, name: 'Not this' }, read, { logo: one }),
+    ).toBe(false);
     expect(await store.logos.findLogo(read.id, other.hash)).toEqual(other);
-    expect(await store.clients.updateClient(read, read, null)).toBe(true);
+    expect(await store.clients.updateClient(read, read, { logo: null })).toBe(true);
     expect(await store.logos.findLogo(read.id, other.hash)).toBeNull();
   });
 
@@ -1293,7 +1295,7 @@ describe('a store', () => {
     const one = new Store(database, () => true);
     const client = clientNamed(name('client'));
     const logo = logoOf('svg');
-    await one.clients.insertClient(client, logo);
+    await one.clients.insertClient(client, { logo });
     expect(await one.clients.findClient(client.id)).toEqual(client);
     expect(await one.logos.findLogo(client.id, logo.hash)).toEqual(logo);
     expect(await one.documentClients.findDocumentClient('unknown')).toBeNull();

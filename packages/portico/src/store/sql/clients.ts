@@ -3,11 +3,12 @@ import {
   insertAll,
   insertClient,
   INSERT_CLIENT,
-  insertWithLogo,
+  insertWhole,
   inTurn,
   isThisClient,
   listClients,
   TURN,
+  type WithClient,
 } from './client-statements.ts';
 import {
   type Database,
@@ -16,7 +17,7 @@ import {
   type SqlConnection,
   type SqlParameter,
 } from '@portico/sql';
-import type { Client, ClientLogo } from '../client.ts';
+import type { Client, ClientAddition, ClientLogo } from '../client.ts';
 import type { FurtherGrants } from '../grant.ts';
 import {
   CLIENT_COLUMNS,
@@ -48,11 +49,11 @@ export class ClientRecords {
     this.#further = further;
   }
 
-  /** Inserts the client, together with its logo if it has one. */
-  insertClient(client: Client, logo?: ClientLogo): Promise<void> {
-    return logo === undefined
+  /** Inserts the client and what belongs to it, together. */
+  insertClient(client: Client, its: WithClient = {}): Promise<void> {
+    return its.logo === undefined && its.addition === undefined
       ? insertClient(this.#database, client)
-      : this.#database.transaction((connection) => insertWithLogo(connection, client, logo));
+      : this.#database.transaction((connection) => insertWhole(connection, client, its));
   }
 
   /**
@@ -63,7 +64,7 @@ export class ClientRecords {
   insertClientUnless(
     client: Client,
     isThere: (client: Client) => boolean,
-    logo?: ClientLogo,
+    its: WithClient = {},
   ): Promise<Client | null> {
     return this.#database.transaction(
       (connection) =>
@@ -71,7 +72,7 @@ export class ClientRecords {
           const existing = (await listClients(connection)).find(
             (each) => each.id !== TURN && isThere(each),
           );
-          if (existing === undefined) await insertWithLogo(connection, client, logo);
+          if (existing === undefined) await insertWhole(connection, client, its);
           return existing ?? null;
         }),
       // Run this in a new turn, which starts after the lost turn has ended.
@@ -162,10 +163,14 @@ export class ClientRecords {
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
    * site, logo, and ID token algorithm. Returns false if one of these has changed since it was
-   * read, or if the client is revoked. If you pass a logo, it replaces the old one. Null removes
-   * the logo.
+   * read, or if the client is revoked. A given logo replaces the old one; null removes it. The
+   * addition must have the same result if it runs twice.
    */
-  updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean> {
+  updateClient(
+    read: Client,
+    changed: Client,
+    { logo, addition }: ClientUpdate = {},
+  ): Promise<boolean> {
     return this.#database.transaction(
       async (connection) => {
         const current = await claimClient(connection, read.id);
@@ -173,6 +178,7 @@ export class ClientRecords {
           return false;
         await connection.execute(UPDATE_CLIENT, updateValues(changed));
         if (logo !== undefined) await replaceLogo(connection, read.id, logo);
+        await addition?.(connection);
         return true;
       },
       // Run this in a new transaction, which waits until the lost one has ended.
@@ -180,7 +186,10 @@ export class ClientRecords {
         !isUpdated ||
         this.#database.transaction(async (connection) => {
           const current = await claimClient(connection, read.id);
-          return current !== null && saysTheSame(current, changed);
+          if (current === null || !saysTheSame(current, changed)) return false;
+          // The client does not show whether this was committed with it.
+          await addition?.(connection);
+          return true;
         }),
     );
   }
@@ -239,6 +248,11 @@ export class ClientRecords {
       clientId,
     ]);
   }
+}
+
+interface ClientUpdate {
+  readonly logo?: ClientLogo | null | undefined;
+  readonly addition?: ClientAddition | undefined;
 }
 
 const CLAIM_CLIENT = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';

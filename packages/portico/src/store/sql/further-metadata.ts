@@ -1,4 +1,4 @@
-import { getDialect, type Database, type Migration } from '@portico/sql';
+import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
 /** Client metadata that features add, as JSON: a list of texts for each field. */
@@ -50,26 +50,24 @@ export class FurtherMetadataRecords {
     return affected;
   }
 
-  /** Replaces these fields. Other fields stay unchanged. */
-  async write(clientId: string, fields: Stored): Promise<void> {
+  /** Replaces these fields, and keeps the others, in the caller's transaction. */
+  async write(connection: SqlConnection, clientId: string, fields: Stored): Promise<void> {
     const row = 'oauth_client_metadata (client_id, metadata) VALUES (?, ?)';
-    await this.#database.transaction(async (connection) => {
-      // Write first. This locks the row, so that the next read sees the latest fields.
-      const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
-      await connection.execute(claim, [clientId, '{}']);
-      await connection.execute(
-        'UPDATE oauth_client_metadata SET client_id = client_id WHERE client_id = ?',
-        [clientId],
-      );
-      const { rows } = await connection.execute<{ metadata: string }>(
-        'SELECT metadata FROM oauth_client_metadata WHERE client_id = ?',
-        [clientId],
-      );
-      const before = JSON.parse(rows[0]?.metadata ?? '{}') as Stored;
-      await connection.execute(
-        'UPDATE oauth_client_metadata SET metadata = ? WHERE client_id = ?',
-        [JSON.stringify({ ...before, ...fields }), clientId],
-      );
-    });
+    // Write first: this locks the row, so that the next read sees the latest fields.
+    const claim = getDialect(this.#database).insertIfNone(row, '(client_id)');
+    await connection.execute(claim, [clientId, '{}']);
+    await connection.execute(
+      'UPDATE oauth_client_metadata SET client_id = client_id WHERE client_id = ?',
+      [clientId],
+    );
+    const { rows } = await connection.execute<{ metadata: string }>(
+      'SELECT metadata FROM oauth_client_metadata WHERE client_id = ?',
+      [clientId],
+    );
+    const before = JSON.parse(rows[0]?.metadata ?? '{}') as Stored;
+    await connection.execute('UPDATE oauth_client_metadata SET metadata = ? WHERE client_id = ?', [
+      JSON.stringify({ ...before, ...fields }),
+      clientId,
+    ]);
   }
 }

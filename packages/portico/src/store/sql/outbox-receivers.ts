@@ -83,34 +83,29 @@ export class OutboxReceivers {
   }
 
   /**
-   * Returns receivers of these kinds for which a delivery is due. The one that is due longest comes
-   * first.
+   * Claims at most `limit` receivers of these kinds to whom a delivery is due, longest due first.
+   * The lease moves `due_at`, so that no other process can claim the receiver before it ends. A
+   * receiver for whom another transaction adds messages is left out, so that others do not wait.
    */
-  async due(
+  async claim(
     kinds: readonly string[],
     isTroubled: boolean,
-    now: number,
+    { now, until }: { readonly now: number; readonly until: number },
     limit: number,
-  ): Promise<readonly DueRow[]> {
-    const { rows } = await this.#database.execute<DueRow>(
-      `SELECT id, kind, failures FROM oauth_outbox_receivers
+  ): Promise<readonly Lease[]> {
+    const due = `SELECT id, kind, failures FROM oauth_outbox_receivers
       WHERE is_troubled = ? AND due_at <= ? AND kind IN (${placeholders(kinds)})
-      ORDER BY is_troubled, due_at LIMIT ${limit}`,
-      [isTroubled ? 1 : 0, now, ...kinds],
-    );
-    return rows;
-  }
-
-  /**
-   * Claims a receiver until this time. Returns false if another process was faster. The lease moves
-   * `due_at`, so that no other process can claim the receiver before the lease ends.
-   */
-  async claim({ id, holder }: Lease, now: number, until: number): Promise<boolean> {
-    const { affected } = await this.#database.execute(
-      'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ? AND due_at <= ?',
-      [holder, until, id, now],
-    );
-    return affected === 1;
+      ORDER BY is_troubled, due_at LIMIT ${limit}`;
+    const parameters = [isTroubled ? 1 : 0, now, ...kinds];
+    // Most looks find nothing. They need no transaction.
+    if ((await this.#database.execute(due, parameters)).rows.length === 0) return [];
+    const { lockingUnlocked } = getDialect(this.#database);
+    return this.#database.transaction(async (connection) => {
+      const free = await connection.execute<DueRow>(`${due}${lockingUnlocked}`, parameters);
+      const leases = free.rows.map((row) => ({ ...row, holder: orderedIdentifier(now) }));
+      for (const { id, holder } of leases) await connection.execute(CLAIM, [holder, until, id]);
+      return leases;
+    });
   }
 
   /** Extends a lease. Returns false if the lease has ended. */
@@ -123,18 +118,21 @@ export class OutboxReceivers {
   }
 
   /** Ends a lease after deliveries. */
-  async release({ id, holder }: Lease, { dueAt, isTroubled }: TurnEnd): Promise<void> {
-    await this.#database.execute(RELEASE, [dueAt, isTroubled ? 1 : 0, id, holder]);
+  async release(lease: Lease, { dueAt, isTroubled }: TurnEnd): Promise<void> {
+    await this.#database.transaction((connection) =>
+      end(connection, lease, { dueAt, isTroubled, failures: 0, reason: null }),
+    );
   }
 
   /** Ends a lease after a failed attempt. */
-  async fail({ id, holder }: Lease, message: string, reason: string, dueAt: number): Promise<void> {
+  async fail(lease: Lease, message: string, reason: string, dueAt: number): Promise<void> {
+    const failures = lease.failures + 1;
     await this.#database.transaction(async (connection) => {
       await connection.execute(
         'UPDATE oauth_outbox_messages SET attempts = attempts + 1, reason = ? WHERE id = ?',
         [reason, message],
       );
-      await connection.execute(FAIL, [dueAt, reason, id, holder]);
+      await end(connection, lease, { dueAt, isTroubled: true, failures, reason });
     });
   }
 
@@ -159,13 +157,12 @@ export class OutboxReceivers {
   /** Removes receivers that have had no message for a month. */
   async removeIdle(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
-      `SELECT id FROM oauth_outbox_receivers WHERE used_at < ? ORDER BY used_at LIMIT ${limit}`,
+      `SELECT id FROM oauth_outbox_receivers WHERE ${IDLE} ORDER BY used_at LIMIT ${limit}`,
       [now - KEPT],
     );
     if (rows.length === 0) return 0;
     const { affected } = await this.#database.execute(
-      `DELETE FROM oauth_outbox_receivers WHERE id IN (${placeholders(rows)})
-      AND used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL`,
+      `DELETE FROM oauth_outbox_receivers WHERE id IN (${placeholders(rows)}) AND ${IDLE}`,
       [...rows.map(({ id }) => id), now - KEPT],
     );
     return affected;
@@ -186,9 +183,33 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
-const END = `holder = NULL, due_at = CASE WHEN waiting > 0 THEN ? ELSE ${NEVER} END`;
-const RELEASE = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = ?, failures = 0, reason = NULL
-  WHERE id = ? AND holder = ?`;
-const FAIL = `UPDATE oauth_outbox_receivers SET ${END}, is_troubled = 1, failures = failures + 1,
-    reason = ?
-  WHERE id = ? AND holder = ?`;
+const IDLE = 'used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL';
+const CLAIM = 'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ?';
+const END = `UPDATE oauth_outbox_receivers
+  SET holder = NULL, is_troubled = ?, failures = ?, reason = ? WHERE id = ? AND holder = ?`;
+const WAITING = `SELECT COUNT(*) - COUNT(undelivered_at) AS waiting
+  FROM oauth_outbox_messages WHERE receiver_id = ?`;
+
+interface Ended extends TurnEnd {
+  readonly failures: number;
+  readonly reason: string | null;
+}
+
+/**
+ * Ends a lease, and counts what waits. The first statement locks the row, so that no message is
+ * added meanwhile. With a number that is too high, the receiver would be due again and again.
+ */
+async function end(
+  connection: SqlConnection,
+  { id, holder }: Lease,
+  { dueAt, isTroubled, failures, reason }: Ended,
+): Promise<void> {
+  const values = [isTroubled ? 1 : 0, failures, reason, id, holder];
+  if ((await connection.execute(END, values)).affected !== 1) return;
+  const { rows } = await connection.execute<{ waiting: number }>(WAITING, [id]);
+  const waiting = rows[0]?.waiting ?? 0;
+  await connection.execute(
+    'UPDATE oauth_outbox_receivers SET waiting = ?, due_at = ? WHERE id = ?',
+    [waiting, waiting > 0 ? dueAt : NEVER, id],
+  );
+}

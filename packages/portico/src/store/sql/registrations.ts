@@ -1,6 +1,7 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import type {
   Client,
+  ClientAddition,
   NewRegistration,
   RegistrationOrigin,
   RegistrationLimits,
@@ -28,14 +29,20 @@ export class RegistrationRecords {
     registration: NewRegistration,
     limits: RegistrationLimits,
     now: number,
+    addition?: ClientAddition,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
     // Check before the transaction, so that a client that must wait is refused without a write.
     const refusal = await this.findRefusal(registration, limits, now);
     if (refusal !== null) return refusal;
     return this.#database.transaction(
-      (connection) => inTurn(connection, () => register(connection, registration, limits, now)),
-      // Run this in a separate turn, which starts after the lost turn has ended.
+      (connection) =>
+        inTurn(connection, async () => {
+          const refused = await register(connection, registration, limits, now);
+          if (refused === null) await addition?.(connection);
+          return refused;
+        }),
+      // In a separate turn, which starts after the lost one has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -89,28 +96,45 @@ export class RegistrationRecords {
    * - Its registration access token has changed.
    * - The client has been used, and the redirect URIs differ from the stored ones.
    */
-  async updateRegistration(client: Client, tokenHash: string): Promise<boolean> {
-    const redirectUris = JSON.stringify(client.redirectUris);
-    const { affected } = await this.#database.execute(UPDATE, [
-      client.name,
-      redirectUris,
-      client.scopes.join(' '),
-      client.grants.join(' '),
-      client.idTokenSignedResponseAlg,
-      client.applicationType,
-      ...keyValues(client),
-      client.id,
-      tokenHash,
-      redirectUris,
-    ]);
-    return affected === 1;
+  async updateRegistration(
+    client: Client,
+    tokenHash: string,
+    addition?: ClientAddition,
+  ): Promise<boolean> {
+    if (addition === undefined) return updateRegistration(this.#database, client, tokenHash);
+    return this.#database.transaction(async (connection) => {
+      const isUpdated = await updateRegistration(connection, client, tokenHash);
+      if (isUpdated) await addition(connection);
+      return isUpdated;
+    });
   }
 }
 
 const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, application_type = ?,
   ${SET_KEYS} WHERE client_id = ? AND registration_hash = ? AND revoked_at IS NULL AND (used_at IS NULL OR redirect_uris = ?)`;
 
-/** Claims the row that every registration writes first, even in other processes. */
+async function updateRegistration(
+  connection: SqlConnection,
+  client: Client,
+  tokenHash: string,
+): Promise<boolean> {
+  const redirectUris = JSON.stringify(client.redirectUris);
+  const { affected } = await connection.execute(UPDATE, [
+    client.name,
+    redirectUris,
+    client.scopes.join(' '),
+    client.grants.join(' '),
+    client.idTokenSignedResponseAlg,
+    client.applicationType,
+    ...keyValues(client),
+    client.id,
+    tokenHash,
+    redirectUris,
+  ]);
+  return affected === 1;
+}
+
+/** Claims the row that every registration writes first, also in other processes. */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
     REGISTRATION_TURN,

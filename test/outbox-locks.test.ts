@@ -1,0 +1,60 @@
+// @engines servers: SQLite has one writer at a time, so no process can hold one row
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+import {
+  KIND,
+  openSending,
+  startReceiver,
+  type Receiver,
+  type SendingServer,
+} from './support/outbox.ts';
+
+let folder: string;
+let created: TestDatabase;
+let receiver: Receiver;
+let delivering: SendingServer;
+let other: SendingServer;
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'portico-outbox-'));
+  created = await createDatabase(folder);
+  receiver = await startReceiver();
+  delivering = await openSending(created.url, folder, receiver.url);
+  other = await openSending(created.url, folder, receiver.url);
+});
+afterEach(async () => {
+  await delivering.close();
+  await other.close();
+  await receiver.close();
+  await created.drop();
+  rmSync(folder, { recursive: true });
+});
+
+/** More than a process delivers to at once. */
+const LOCKED = Array.from({ length: 9 }, (_, index) => `locked ${index}`);
+
+// @shows AS-50.3
+test('a transaction that stays open delays only the receivers that it added messages for', async () => {
+  for (const to of LOCKED) await other.send(to, '1');
+  await other.database.transaction(async (connection) => {
+    const expiresAt = Date.now() + 60_000;
+    const messages = LOCKED.map((to) => ({ kind: KIND, receiver: to, payload: '2', expiresAt }));
+    await other.server.outbox.add(connection, messages);
+    delivering.server.outbox.start();
+    await delivering.send('free', '1', '2');
+    const delivered = async () => {
+      // A transaction without statements would be rolled back.
+      await connection.execute('SELECT 1');
+      return receiver.received.map((got) => got.receiver);
+    };
+    await expect.poll(delivered, { timeout: 10_000 }).toEqual(['free', 'free']);
+  });
+  await receiver.has(2 + LOCKED.length * 2);
+  for (const to of LOCKED)
+    expect(
+      receiver.received.filter((got) => got.receiver === to).map(({ payload }) => payload),
+    ).toEqual(['1', '2']);
+});
