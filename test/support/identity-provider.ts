@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { AuthorizationServer } from 'portico';
 import { newKey, signed, type ClientKey } from './assertions.ts';
 import { requestToken, type RunningPortal, type TestClient } from './portal.ts';
 import { registerClient } from './portal.ts';
@@ -100,7 +101,7 @@ export function registerAssistant(portal: RunningPortal, more: object = {}): Pro
 
 /** The account of this person, as the host knows it. */
 export async function accountOf(
-  portal: RunningPortal,
+  portal: { readonly server: AuthorizationServer },
   email: string,
 ): Promise<{ readonly provider: string; readonly id: string }> {
   const [found] = (await portal.server.host.findPeople?.(email, 1)) ?? [];

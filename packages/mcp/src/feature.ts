@@ -36,6 +36,8 @@ export interface McpContribution {
   isOffered(): boolean;
   /** Members for `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
+  /** Members for `capabilities.extensions`: the settings of MCP extensions, by their names. */
+  readonly extensions?: Readonly<Record<string, object>>;
   /** The methods by name, for all protocol versions. */
   readonly methods?: Readonly<Record<string, ContributedMethod>>;
   /** Returns the members that it adds to a tool in `tools/list`, for a protocol version. */

@@ -19,6 +19,8 @@ export interface ClientProgram {
    * False: if its registration has ended, it keeps the old id, or leaves that to the application.
    */
   readonly registersAnew?: boolean;
+  /** Variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One line of a client's output. */
@@ -44,7 +46,7 @@ export async function startClient(
   const [file = '', ...own] = await program.command();
   const child = spawn(file, [...own, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...program.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let complaints = '';

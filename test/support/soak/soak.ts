@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import path from 'node:path';
 import { AT_ONCE, callAll, hangUpAll } from './calls.ts';
+import { DOCUMENTS_CA_FILE } from '../document-host.ts';
 import { DOORS } from './doors.ts';
 import { OPERATING } from './operating.ts';
 import type { Steering } from './path.ts';
@@ -176,15 +177,6 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
     await exit;
   }
 }
-
-const DOCUMENTS_CA_FILE = path.join(
-  import.meta.dirname,
-  '..',
-  '..',
-  'fixtures',
-  'tls',
-  'documents-certificate.pem',
-);
 
 const at = (go: (calls: number) => Promise<void>) => ({ go, close: async () => {} });
 
