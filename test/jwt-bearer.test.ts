@@ -239,6 +239,26 @@ describe('a token that an organization gave', () => {
     expect(await acceptedAfter(withoutCode)).toEqual([true, false]);
   });
 
+  // @shows AS-49.5, AS-49.6
+  test('is in the lists only while its client has the grant with which it began', async () => {
+    const client = await registerBoth();
+    await tokensOf(await ask({}, {}, client));
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const listedAfter = async (changes: ClientChanges) => {
+      await portal.server.clients.update(client.id, changes);
+      const { items } = await portal.server.access.list({ clientId: client.id });
+      return items.map(({ givenBy }) => givenBy);
+    };
+    expect(await listedAfter({ name: 'Both' })).toEqual([null, IDP]);
+    expect(await listedAfter({ removeGrants: [JWT_BEARER] })).toEqual([null]);
+    await portal.server.clients.update(client.id, { addGrants: [JWT_BEARER] });
+    const withoutCode = {
+      removeGrants: ['authorization_code'],
+      removeRedirectUris: [REDIRECT_URI],
+    };
+    expect(await listedAfter(withoutCode)).toEqual([IDP]);
+  });
+
   // @shows AS-49.6
   test('is on the page of applications, and in the list of operators', async () => {
     const client = await registerAssistant(portal, { name: 'Listed' });
@@ -433,6 +453,15 @@ describe('a token that an organization gave', () => {
 });
 
 describe('links', () => {
+  // @shows AS-49.6
+  test('of a person of whom nothing else is stored are removed with the person', async () => {
+    const person = await newPerson('only-linked');
+    const erased = { authorizations: 0, requests: 0, subject: false, events: 0 };
+    expect(await portal.server.access.erasePerson(person)).toEqual(erased);
+    expect(await errorOf(await ask({ sub: 'only-linked' }))).toBe('invalid_grant');
+    await expect(portal.server.access.erasePerson(person)).rejects.toThrow('Nothing is stored');
+  });
+
   // @shows AS-49.4
   test('are for one account, which exists, of an issuer that is trusted', async () => {
     const ada = await accountOf(portal, ADA);

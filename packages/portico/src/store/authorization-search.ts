@@ -3,7 +3,7 @@ import type { RegisteredBy } from './client.ts';
 
 /**
  * A living authorization. Neither the authorization nor its client is revoked, and at least one of
- * its tokens has not expired. Its client has the grant `authorization_code`.
+ * its tokens has not expired. Its client has a grant with which such access begins.
  */
 export interface HeldAuthorization {
   /** An identifier. It grants no access. */

@@ -58,9 +58,9 @@ export class OrganizationAccess implements GivenAccess {
     return true;
   }
 
-  async forget(person: PersonReference): Promise<void> {
-    await this.#links.removeOfPerson(person);
-    await this.#pairs.removeOfPerson(person);
+  async forget(person: PersonReference): Promise<boolean> {
+    const hadLinks = await this.#links.removeOfPerson(person);
+    return (await this.#pairs.removeOfPerson(person)) || hadLinks;
   }
 
   /** Lists the links, in a fixed order. */
