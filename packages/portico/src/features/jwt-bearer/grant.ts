@@ -18,7 +18,14 @@ import type { ProvedKey } from '../../tokens/key-binding.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { OrganizationAccess } from './organization-access.ts';
 import type { Pairs } from './pairs.ts';
-import { requireBoundKey, requireSupported, resourceOf, scopesOf, withEffect } from './rights.ts';
+import {
+  requireAllowed,
+  requireBoundKey,
+  requireSupported,
+  resourceOf,
+  scopesOf,
+  withEffect,
+} from './rights.ts';
 
 /** The value of `grant_type` (RFC 7523 section 2.1). */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -104,10 +111,11 @@ class JwtBearerGrant implements TokenGrant {
     form: Parameters,
     thumbprint: string | null,
   ): Promise<Granted> {
-    const { issuer, trustedIssuers, resources } = this.#parts.server;
+    const { issuer, trustedIssuers, resources, profiles } = this.#parts.server;
     const expected = { asserts: 'people', type: ID_JAG_TYPE, audience: issuer } as const;
     const assertion = await trustedIssuers.verify(sent, expected);
     const { claims } = assertion;
+    requireAllowed(assertion.algorithm, profiles.of(client));
     if (claims['client_id'] !== client.id)
       throw new JwsError('its client_id is not the client that sent it');
     requireSupported(claims);

@@ -1,5 +1,6 @@
 import { OAuthError } from '../../errors.ts';
 import { JwsError, type JsonObject } from '../../keys/jws/compact.ts';
+import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
@@ -12,6 +13,12 @@ import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /** Scopes that have no effect here: no ID token and no refresh token is issued. */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
+
+/** Throws a JwsError if the security profile of the client does not allow this algorithm. */
+export function requireAllowed(algorithm: string, profile: SecurityProfile | null): void {
+  if (profile === null || profile.algorithms.includes(algorithm)) return;
+  throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
+}
 
 /** Throws a JwsError if a claim limits the assertion in a way that this server cannot follow. */
 export function requireSupported(claims: JsonObject): void {
