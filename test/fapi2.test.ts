@@ -1,7 +1,7 @@
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { examine } from 'portico';
-import { newKey, signed, type Algorithm, type ClientKey } from './support/assertions.ts';
+import { newKey, type Algorithm, type ClientKey } from './support/assertions.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import {
   allow,
@@ -20,9 +20,8 @@ import {
   type Otherwise,
 } from './support/fapi2.ts';
 import {
+  assertionFor,
   IDP,
-  jagClaims,
-  jagHeader,
   JWT_BEARER,
   link,
   startIdentityProvider,
@@ -843,8 +842,9 @@ describe('the assertions of an organization', () => {
     const own = await registerBanker(mixed, { ...registration, profile: 'fapi2' });
     const other = await registerBanker(mixed, registration);
     const ask = (client: Banker, key: ClientKey, otherwise: Otherwise = {}) => {
-      const claims = jagClaims(mixed, { id: client.id, secret: '' }, clock.now());
-      const form = { grant_type: JWT_BEARER, assertion: signed(key, jagHeader(key), claims) };
+      const about = { id: client.id, secret: '' };
+      const assertion = assertionFor(mixed, about, key, {}, clock.now());
+      const form = { grant_type: JWT_BEARER, assertion };
       return post({ portal: mixed, now: clock.now }, '/oauth/token', client, form, otherwise);
     };
     await expectRefused(ask(own, rsa), 'invalid_grant');

@@ -8,21 +8,15 @@ import {
   assertionFor,
   IDP,
   present,
-  registerAssistant,
-  startIdentityProvider,
+  startOrganization,
   type IdentityProvider,
+  type Organization,
 } from './support/identity-provider.ts';
-import {
-  ADA,
-  errorOf,
-  GRACE,
-  startPortal,
-  type RunningPortal,
-  type TestClient,
-} from './support/portal.ts';
+import { ADA, errorOf, GRACE, type RunningPortal, type TestClient } from './support/portal.ts';
 
 /** The commands of an operator for access that an organization gives. */
 
+let organization: Organization;
 let idp: IdentityProvider;
 let portal: RunningPortal;
 let assistant: TestClient;
@@ -30,19 +24,15 @@ let ada: readonly string[];
 let grace: readonly string[];
 
 beforeAll(async () => {
-  idp = await startIdentityProvider();
-  portal = await startPortal({ config: idp.config });
-  assistant = await registerAssistant(portal);
+  organization = await startOrganization();
+  ({ idp, portal, assistant } = organization);
   const option = async (email: string) => {
     const { provider, id } = await accountOf(portal, email);
     return ['--person', provider, id];
   };
   [ada, grace] = [await option(ADA), await option(GRACE)];
 });
-afterAll(async () => {
-  await portal.close();
-  await idp.close();
-});
+afterAll(() => organization.close());
 
 const eventsFile = () => path.join(portal.env['STORAGE_DIR'] ?? '', 'events.jsonl');
 

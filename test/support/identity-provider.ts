@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AuthorizationServer } from 'portico';
 import { newKey, signed, type ClientKey } from './assertions.ts';
-import { requestToken, type RunningPortal, type TestClient } from './portal.ts';
-import { registerClient } from './portal.ts';
+import {
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './portal.ts';
 
 /** The identity provider of an organization, and its assertions about people (ID-JAG). */
 
@@ -46,6 +51,32 @@ export async function startIdentityProvider(more: Members = {}): Promise<Identit
   };
 }
 
+/** A portal that trusts an identity provider, and a client that may present its assertions. */
+export interface Organization {
+  readonly idp: IdentityProvider;
+  readonly portal: RunningPortal;
+  readonly assistant: TestClient;
+  close(): Promise<void>;
+}
+
+/** Starts both. `settings` replace those of `oauth_server` for it. */
+export async function startOrganization(
+  settings: (idp: IdentityProvider) => Members = () => ({}),
+): Promise<Organization> {
+  const idp = await startIdentityProvider();
+  const config = { oauth_server: { ...idp.config.oauth_server, ...settings(idp) } };
+  const portal = await startPortal({ config });
+  return {
+    idp,
+    portal,
+    assistant: await registerAssistant(portal),
+    async close() {
+      await portal.close();
+      await idp.close();
+    },
+  };
+}
+
 /** The header of an assertion that this key signs. */
 export const jagHeader = (key: ClientKey): Members => ({
   typ: 'oauth-id-jag+jwt',
@@ -74,8 +105,9 @@ export function assertionFor(
   client: TestClient,
   key: ClientKey,
   changes: Members = {},
+  now = Date.now(),
 ): string {
-  return signed(key, jagHeader(key), { ...jagClaims(portal, client), ...changes });
+  return signed(key, jagHeader(key), { ...jagClaims(portal, client, now), ...changes });
 }
 
 /** Sends an assertion to the token endpoint. */
