@@ -85,7 +85,11 @@ export const jagHeader = (key: ClientKey): Members => ({
 });
 
 /** The claims of a valid assertion; `now` is in milliseconds. */
-export function jagClaims(portal: RunningPortal, client: TestClient, now = Date.now()): Members {
+export function jagClaims(
+  portal: { readonly server: { readonly issuer: string } },
+  client: TestClient,
+  now = Date.now(),
+): Members {
   const seconds = Math.floor(now / 1000);
   return {
     iss: IDP,
@@ -143,7 +147,7 @@ export async function accountOf(
 
 /** Links the subject to this person. */
 export async function link(
-  portal: RunningPortal,
+  portal: { readonly server: AuthorizationServer },
   email: string,
   subject: string = SUBJECT,
   issuer: string = IDP,
