@@ -19,6 +19,7 @@ import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { OrganizationAccess } from './organization-access.ts';
 import type { Pairs } from './pairs.ts';
 import {
+  ofClaim,
   requireAllowed,
   requireBoundKey,
   requireSupported,
@@ -120,8 +121,10 @@ class JwtBearerGrant implements TokenGrant {
       throw new JwsError('its client_id is not the client that sent it');
     requireSupported(claims);
     requireBoundKey(claims, thumbprint);
-    const audience = resources.require(resourceOf(claims, form.get('resource')));
-    const registered = this.#registered(scopesOf(claims, form.get('scope')), client, audience);
+    const resource = resourceOf(claims, form.get('resource'));
+    const audience = ofClaim(claims, 'resource', () => resources.require(resource));
+    const scopes = scopesOf(claims, form.get('scope'));
+    const registered = ofClaim(claims, 'scope', () => this.#registered(scopes, client, audience));
     const person = await this.#personOf(assertion);
     if (await this.#pairs.hasEnded({ person, clientId: client.id }))
       throw invalidGrant('the person or an operator has ended the access of this client');

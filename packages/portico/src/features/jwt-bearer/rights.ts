@@ -27,6 +27,19 @@ export function requireSupported(claims: JsonObject): void {
 }
 
 /**
+ * Does what decides about the resource or the scopes. If the assertion has the claim, they are what
+ * it names, and a refusal becomes a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
+ */
+export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    if (!(error instanceof OAuthError) || !Object.hasOwn(claims, name)) throw error;
+    throw new JwsError(`its ${name} is not accepted: ${error.detail ?? error.message}`);
+  }
+}
+
+/**
  * Returns the only resource that the token can be for. Undefined for the server's default. `sent`
  * is the parameter `resource` of the request. Throws a JwsError for a malformed claim, and
  * `invalid_target` for another resource.
