@@ -1,5 +1,5 @@
 import * as openid from 'openid-client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { examine } from 'portico';
 import { newKey, type Algorithm, type ClientKey } from './support/assertions.ts';
 import { startDocumentHost } from './support/document-host.ts';
@@ -19,6 +19,14 @@ import {
   type Banker,
   type Otherwise,
 } from './support/fapi2.ts';
+import {
+  assertionFor,
+  IDP,
+  JWT_BEARER,
+  link,
+  startIdentityProvider,
+  type IdentityProvider,
+} from './support/identity-provider.ts';
 import { createClock } from './support/clock.ts';
 import {
   ADA,
@@ -806,5 +814,52 @@ describe('a client with the profile on a server without it', () => {
       await without.close();
     }
     expect((await refresh(here, own, answered.refresh_token)).status).toBe(200);
+  });
+});
+
+describe('the assertions of an organization', () => {
+  const rsa = newKey('RS256');
+  let idp: IdentityProvider;
+  beforeAll(async () => {
+    idp = await startIdentityProvider();
+    await idp.publish(idp.key, rsa);
+  });
+  afterAll(() => idp.close());
+
+  const trusting = (algorithms: readonly Algorithm[]) => ({
+    jwt_bearer_grant: true,
+    trusted_issuers: { [IDP]: { jwks_file: idp.file, algorithms, asserts: ['people'] } },
+  });
+
+  // @shows FAPI2-5.4.1.1
+  test('have an algorithm of the profile for its clients, even if others may have RS256', async () => {
+    const on = { private_key_jwt: true, dpop: 'accept', pushed_authorization_requests: 'accept' };
+    const config = { oauth_server: { ...on, ...trusting(['ES256', 'RS256']) } };
+    const mixed = await startPortal({ clock: clock.now, config });
+    onTestFinished(() => mixed.close());
+    await link(mixed, ADA);
+    const registration = { redirectUris: [], scopes: ['notes:read'], grants: [JWT_BEARER] };
+    const own = await registerBanker(mixed, { ...registration, profile: 'fapi2' });
+    const other = await registerBanker(mixed, registration);
+    const ask = (client: Banker, key: ClientKey, otherwise: Otherwise = {}) => {
+      const about = { id: client.id, secret: '' };
+      const assertion = assertionFor(mixed, about, key, {}, clock.now());
+      const form = { grant_type: JWT_BEARER, assertion };
+      return post({ portal: mixed, now: clock.now }, '/oauth/token', client, form, otherwise);
+    };
+    await expectRefused(ask(own, rsa), 'invalid_grant');
+    await expectRefused(ask(own, idp.key, { proofKey: null }), 'invalid_dpop_proof');
+    expect((await tokensOf(ask(own, idp.key))).token_type).toBe('DPoP');
+    expect((await ask(other, rsa)).status).toBe(200);
+  });
+
+  // @shows FAPI2-5.4.1.1
+  test('cannot have RS256 on a server with the profile, which does not start', async () => {
+    const start = (algorithms: readonly Algorithm[]) =>
+      startPortal({ config: { oauth_server: { profile: 'fapi2', ...trusting(algorithms) } } });
+    await expect(start(['ES256', 'RS256'])).rejects.toThrow(
+      `oauth_server:trusted_issuers:${IDP}:algorithms: has RS256; leave it out`,
+    );
+    await (await start(['PS256', 'ES256', 'EdDSA', 'Ed25519'])).close();
   });
 });

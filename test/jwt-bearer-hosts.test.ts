@@ -11,11 +11,11 @@ import {
   token,
   type AuthorizationServer,
   type Host,
-  type LogContext,
   type OpenedDatabase,
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { signed } from './support/assertions.ts';
+import { createHostLog } from './support/host-log.ts';
 import {
   IDP,
   jagHeader,
@@ -30,12 +30,7 @@ import type { Tokens } from './support/portal.ts';
 
 const ISSUER = 'https://host.example';
 const ADA = { provider: 'staff', id: 'ada' };
-const logged: string[] = [];
-const logging = (message: string, context?: LogContext) => {
-  const { exception } = context ?? {};
-  logged.push(exception instanceof Error ? `${message} ${exception.message}` : message);
-};
-const log = { debug: logging, info: logging, warning: logging, error: logging };
+const { log, lines: logged } = createHostLog();
 
 let folder: string;
 let idp: IdentityProvider;

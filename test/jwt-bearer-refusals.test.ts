@@ -10,17 +10,12 @@ import {
   link,
   present,
   registerAssistant,
-  startIdentityProvider,
+  startOrganization,
   SUBJECT,
   type IdentityProvider,
+  type Organization,
 } from './support/identity-provider.ts';
-import {
-  ADA,
-  requestToken,
-  startPortal,
-  type RunningPortal,
-  type TestClient,
-} from './support/portal.ts';
+import { ADA, requestToken, type RunningPortal, type TestClient } from './support/portal.ts';
 
 /** Assertions that must give nothing: each differs from a valid one in one thing. */
 
@@ -29,6 +24,7 @@ type Members = Readonly<Record<string, unknown>>;
 const OTHER_IDP = 'https://other-idp.example';
 const TENANTS_IDP = 'https://tenants-idp.example';
 
+let organization: Organization;
 let idp: IdentityProvider;
 let portal: RunningPortal;
 let assistant: TestClient;
@@ -37,30 +33,22 @@ const otherKey = newKey('ES256');
 const rsaKey = newKey('RS256');
 
 beforeAll(async () => {
-  idp = await startIdentityProvider();
-  await idp.publish(idp.key, rsaKey);
-  const settings = { jwks_file: idp.file, algorithms: ['ES256'], asserts: ['people'] };
-  portal = await startPortal({
-    config: {
-      oauth_server: {
-        ...idp.config.oauth_server,
-        trusted_issuers: {
-          [IDP]: settings,
-          [OTHER_IDP]: settings,
-          [TENANTS_IDP]: { ...settings, tenant: 'acme' },
-        },
-      },
-    },
+  organization = await startOrganization(({ file }) => {
+    const settings = { jwks_file: file, algorithms: ['ES256'], asserts: ['people'] };
+    const trusted_issuers = {
+      [IDP]: settings,
+      [OTHER_IDP]: settings,
+      [TENANTS_IDP]: { ...settings, tenant: 'acme' },
+    };
+    return { trusted_issuers };
   });
-  assistant = await registerAssistant(portal);
+  ({ idp, portal, assistant } = organization);
+  await idp.publish(idp.key, rsaKey);
   other = await registerAssistant(portal);
   await link(portal, ADA);
   await link(portal, ADA, SUBJECT, TENANTS_IDP);
 });
-afterAll(async () => {
-  await portal.close();
-  await idp.close();
-});
+afterAll(() => organization.close());
 
 const now = () => Math.floor(Date.now() / 1000);
 const encode = (text: string) => Buffer.from(text).toString('base64url');
@@ -180,7 +168,7 @@ const ELSEWHERE: readonly Refusal[] = [
     () => withClaims({ aud: audience(portal.server.issuer) }),
   ]),
   ['for another client', () => withClaims({ client_id: other.id })],
-  ['for no client', () => withClaims({ client_id: 'unknown' })],
+  ['for an unknown client', () => withClaims({ client_id: 'unknown-client' })],
   ['for a list with the client', () => withClaims({ client_id: [assistant.id] })],
   ['sent by another client', () => ({ assertion: withClaims({}), by: other })],
   ['sent without a client', () => ({ assertion: withClaims({}), by: null })],
@@ -259,7 +247,7 @@ const FOREIGN: readonly Refusal[] = [
     (sub): Refusal => [`about the subject ${JSON.stringify(sub)}`, () => withClaims({ sub })],
   ),
   [
-    'about nobody, with an e-mail address',
+    'about an unknown subject, with an e-mail address',
     () => withClaims({ sub: 'unknown', email: ADA, email_verified: true, aud_sub: SUBJECT }),
   ],
 ];

@@ -2,22 +2,21 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ClientChanges } from 'portico';
 import { accountsOf } from '../examples/portal/people.ts';
-import { newKey, signed } from './support/assertions.ts';
+import { newKey } from './support/assertions.ts';
 import { newDpopKey, jktOf, requestWithProof, tokenProof } from './support/dpop.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import {
   accountOf,
   assertionFor,
   IDP,
-  jagClaims,
-  jagHeader,
   JWT_BEARER,
   link,
   present,
   registerAssistant,
-  startIdentityProvider,
+  startOrganization,
   SUBJECT,
   type IdentityProvider,
+  type Organization,
 } from './support/identity-provider.ts';
 import {
   ADA,
@@ -35,20 +34,17 @@ import {
 
 /** Access that the identity provider of an organization gives (RFC 7523, ID-JAG). */
 
+let organization: Organization;
 let idp: IdentityProvider;
 let portal: RunningPortal;
 let assistant: TestClient;
 
 beforeAll(async () => {
-  idp = await startIdentityProvider();
-  portal = await startPortal({ config: idp.config });
-  assistant = await registerAssistant(portal);
+  organization = await startOrganization();
+  ({ idp, portal, assistant } = organization);
   await link(portal, ADA);
 });
-afterAll(async () => {
-  await portal.close();
-  await idp.close();
-});
+afterAll(() => organization.close());
 
 const ask = (changes: Readonly<Record<string, unknown>> = {}, form = {}, client = assistant) =>
   present(portal, client, assertionFor(portal, client, idp.key, changes), form);
@@ -62,7 +58,7 @@ async function tokensOf(response: Response): Promise<Tokens> {
 const isAccepted = async (token: string, at = portal) =>
   (await callApi(at, '/api/whoami', token)).status === 200;
 
-const organization = () => {
+const givenAccess = () => {
   const { organizationAccess } = portal.server;
   if (organizationAccess === undefined) throw new Error('the grant is off');
   return organizationAccess;
@@ -193,7 +189,7 @@ describe('a token that an organization gave', () => {
     await link(portal, GRACE, 'grace');
     const { access_token: token } = await tokensOf(await ask({ sub: 'grace' }));
     expect(await isAccepted(token)).toBe(true);
-    await organization().unlink({ issuer: IDP, subject: 'grace' });
+    await givenAccess().unlink({ issuer: IDP, subject: 'grace' });
     expect(await isAccepted(token)).toBe(false);
     expect(await errorOf(await ask({ sub: 'grace' }))).toBe('invalid_grant');
     await link(portal, GRACE, 'grace');
@@ -239,6 +235,26 @@ describe('a token that an organization gave', () => {
     expect(await acceptedAfter(withoutCode)).toEqual([true, false]);
   });
 
+  // @shows AS-49.5, AS-49.6
+  test('is in the lists only while its client has the grant with which it began', async () => {
+    const client = await registerBoth();
+    await tokensOf(await ask({}, {}, client));
+    await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+    const listedAfter = async (changes: ClientChanges) => {
+      await portal.server.clients.update(client.id, changes);
+      const { items } = await portal.server.access.list({ clientId: client.id });
+      return items.map(({ givenBy }) => givenBy);
+    };
+    expect(await listedAfter({ name: 'Both' })).toEqual([null, IDP]);
+    expect(await listedAfter({ removeGrants: [JWT_BEARER] })).toEqual([null]);
+    await portal.server.clients.update(client.id, { addGrants: [JWT_BEARER] });
+    const withoutCode = {
+      removeGrants: ['authorization_code'],
+      removeRedirectUris: [REDIRECT_URI],
+    };
+    expect(await listedAfter(withoutCode)).toEqual([IDP]);
+  });
+
   // @shows AS-49.6
   test('is on the page of applications, and in the list of operators', async () => {
     const client = await registerAssistant(portal, { name: 'Listed' });
@@ -258,7 +274,7 @@ describe('a token that an organization gave', () => {
     expect(await isAccepted(token)).toBe(false);
     expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
     const person = await accountOf(portal, ADA);
-    await organization().allow({ person, clientId: client.id });
+    await givenAccess().allow({ person, clientId: client.id });
     expect(await isAccepted(token)).toBe(false);
     await tokensOf(await ask({}, {}, client));
   });
@@ -286,7 +302,7 @@ describe('a token that an organization gave', () => {
     const { items } = await portal.server.access.list({ person, clientId: client.id });
     await portal.server.access.revokeAuthorizations(items.map(({ id }) => id));
     expect(await errorOf(await ask({}, {}, client))).toBe('invalid_grant');
-    await organization().allow({ person, clientId: client.id });
+    await givenAccess().allow({ person, clientId: client.id });
     await tokensOf(await ask({}, {}, client));
   });
 
@@ -310,7 +326,7 @@ describe('a token that an organization gave', () => {
     });
     const askFor = (client: TestClient) => ask({ sub: 'all-ended' }, {}, client);
     expect(await errorOf(await askFor(one))).toBe('invalid_grant');
-    await organization().allow({ person, clientId: one.id });
+    await givenAccess().allow({ person, clientId: one.id });
     const { access_token: token } = await tokensOf(await askFor(one));
     expect(await isAccepted(token)).toBe(true);
     expect(await errorOf(await askFor(other))).toBe('invalid_grant');
@@ -329,18 +345,18 @@ describe('a token that an organization gave', () => {
     await portal.server.access.revokeAuthorizations(items.map(({ id }) => id));
     const { access_token: token } = await tokensOf(await askFor(other));
     await portal.server.access.revokePerson(person);
-    await organization().allow({ person, clientId: null });
+    await givenAccess().allow({ person, clientId: null });
     expect(await isAccepted(token)).toBe(false);
     const again = await tokensOf(await askFor(other));
     expect(await isAccepted(again.access_token)).toBe(true);
     expect(await errorOf(await askFor(one))).toBe('invalid_grant');
-    await expect(organization().allow({ person, clientId: null })).rejects.toThrow(
+    await expect(givenAccess().allow({ person, clientId: null })).rejects.toThrow(
       'The access of all clients was not ended',
     );
-    await expect(organization().allow({ person, clientId: other.id })).rejects.toThrow(
+    await expect(givenAccess().allow({ person, clientId: other.id })).rejects.toThrow(
       'No ended access',
     );
-    await organization().allow({ person, clientId: one.id });
+    await givenAccess().allow({ person, clientId: one.id });
     await tokensOf(await askFor(one));
   });
 
@@ -362,20 +378,20 @@ describe('a token that an organization gave', () => {
         expect(await isAccepted(token)).toBe(false);
       }
       expect(await errorOf(await ask({ sub: 'raced' }, {}, client))).toBe('invalid_grant');
-      await organization().allow({ person, clientId: null });
+      await givenAccess().allow({ person, clientId: null });
     }
   });
 
   // @shows AS-49.6
   test('of a person who does not exist cannot be ended, nor allowed for an unknown client', async () => {
-    const nobody = { provider: 'users', id: 'unknown' };
-    await expect(portal.server.access.revokePerson(nobody)).rejects.toThrow('Nothing is stored');
-    await expect(organization().allow({ person: nobody, clientId: null })).rejects.toThrow(
+    const stranger = { provider: 'users', id: 'unknown' };
+    await expect(portal.server.access.revokePerson(stranger)).rejects.toThrow('Nothing is stored');
+    await expect(givenAccess().allow({ person: stranger, clientId: null })).rejects.toThrow(
       'was not ended for this person',
     );
     const person = await newPerson('unknown-client');
     await portal.server.access.revokePerson(person);
-    await expect(organization().allow({ person, clientId: 'unknown' })).rejects.toThrow(
+    await expect(givenAccess().allow({ person, clientId: 'unknown' })).rejects.toThrow(
       'No ended access',
     );
   });
@@ -389,7 +405,7 @@ describe('a token that an organization gave', () => {
     await link(at, ADA);
     const person = await accountOf(at, ADA);
     const askFor = (client: TestClient) =>
-      present(at, client, signed(idp.key, jagHeader(idp.key), jagClaims(at, client, now)));
+      present(at, client, assertionFor(at, client, idp.key, {}, now));
     await tokensOf(await askFor(ended));
     const { items } = await at.server.access.list({ person });
     await at.server.access.revokeAuthorizations(items.map(({ id }) => id));
@@ -427,17 +443,26 @@ describe('a token that an organization gave', () => {
     expect(await isAccepted(token)).toBe(false);
     expect(await errorOf(await ask({ sub: 'erased' }))).toBe('invalid_grant');
     await portal.server.access.erasePerson(grace);
-    const { items } = await organization().list(100);
+    const { items } = await givenAccess().list(100);
     expect(items.filter(({ person }) => person.id === grace.id)).toEqual([]);
   });
 });
 
 describe('links', () => {
+  // @shows AS-49.6
+  test('of a person of whom nothing else is stored are removed with the person', async () => {
+    const person = await newPerson('only-linked');
+    const erased = { authorizations: 0, requests: 0, subject: false, events: 0 };
+    expect(await portal.server.access.erasePerson(person)).toEqual(erased);
+    expect(await errorOf(await ask({ sub: 'only-linked' }))).toBe('invalid_grant');
+    await expect(portal.server.access.erasePerson(person)).rejects.toThrow('Nothing is stored');
+  });
+
   // @shows AS-49.4
   test('are for one account, which exists, of an issuer that is trusted', async () => {
     const ada = await accountOf(portal, ADA);
     const grace = await accountOf(portal, GRACE);
-    const access = organization();
+    const access = givenAccess();
     await access.link({ issuer: IDP, subject: SUBJECT }, ada);
     await expect(access.link({ issuer: IDP, subject: SUBJECT }, grace)).rejects.toThrow(
       'linked to another account',
@@ -540,8 +565,7 @@ describe('the keys of an issuer', () => {
     });
     const client = await registerAssistant(at);
     await link(at, ADA);
-    const by = (key: typeof old) =>
-      present(at, client, signed(key, jagHeader(key), jagClaims(at, client, now)));
+    const by = (key: typeof old) => present(at, client, assertionFor(at, client, key, {}, now));
     await tokensOf(await by(old));
     host.publish('/keys', { keys: [next.jwk] });
     // Strangers' keys cannot make the server fetch without end.

@@ -13,11 +13,11 @@ import {
   type Authentication,
   type AuthorizationServer,
   type Host,
-  type LogContext,
   type OpenedDatabase,
 } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
+import { createHostLog } from './support/host-log.ts';
 import { codeRequest, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
 
 /** Requests that a person authenticates again, with what hosts may answer. */
@@ -25,12 +25,7 @@ import { codeRequest, REDIRECT_URI, VERIFIER, type Tokens } from './support/port
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
 const clock = createClock();
-const logged: string[] = [];
-const logging = (message: string, context?: LogContext) => {
-  const { exception } = context ?? {};
-  logged.push(exception instanceof Error ? `${message} ${exception.message}` : message);
-};
-const log = { debug: logging, info: logging, warning: logging, error: logging };
+const { log, lines: logged } = createHostLog();
 
 let folder: string;
 let database: OpenedDatabase;

@@ -13,6 +13,8 @@ const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
  * The server under test must trust it.
  */
 export const DOCUMENTS_CA = read('documents-certificate.pem');
+/** The same, for the variable NODE_EXTRA_CA_CERTS of a process. */
+export const DOCUMENTS_CA_FILE = path.join(folder, 'documents-certificate.pem');
 
 /** A web server that publishes client documents over https, on a loopback port. */
 export interface DocumentHost {

@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { AuthorizationServer } from 'portico';
 import { newKey, signed, type ClientKey } from './assertions.ts';
-import { requestToken, type RunningPortal, type TestClient } from './portal.ts';
-import { registerClient } from './portal.ts';
+import {
+  registerClient,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './portal.ts';
 
 /** The identity provider of an organization. It creates assertions about people (ID-JAG). */
 
@@ -45,15 +51,45 @@ export async function startIdentityProvider(more: Members = {}): Promise<Identit
   };
 }
 
-/** Returns the header of an assertion that this key signs. */
+/** A portal that trusts an identity provider, and a client that may present its assertions. */
+export interface Organization {
+  readonly idp: IdentityProvider;
+  readonly portal: RunningPortal;
+  readonly assistant: TestClient;
+  close(): Promise<void>;
+}
+
+/** Starts both. `settings` replace those of `oauth_server` for it. */
+export async function startOrganization(
+  settings: (idp: IdentityProvider) => Members = () => ({}),
+): Promise<Organization> {
+  const idp = await startIdentityProvider();
+  const config = { oauth_server: { ...idp.config.oauth_server, ...settings(idp) } };
+  const portal = await startPortal({ config });
+  return {
+    idp,
+    portal,
+    assistant: await registerAssistant(portal),
+    async close() {
+      await portal.close();
+      await idp.close();
+    },
+  };
+}
+
+/** The header of an assertion that this key signs. */
 export const jagHeader = (key: ClientKey): Members => ({
   typ: 'oauth-id-jag+jwt',
   alg: key.algorithm,
   kid: key.kid,
 });
 
-/** Returns the claims of a valid assertion. `now` is in milliseconds. */
-export function jagClaims(portal: RunningPortal, client: TestClient, now = Date.now()): Members {
+/** The claims of a valid assertion; `now` is in milliseconds. */
+export function jagClaims(
+  portal: { readonly server: { readonly issuer: string } },
+  client: TestClient,
+  now = Date.now(),
+): Members {
   const seconds = Math.floor(now / 1000);
   return {
     iss: IDP,
@@ -73,8 +109,9 @@ export function assertionFor(
   client: TestClient,
   key: ClientKey,
   changes: Members = {},
+  now = Date.now(),
 ): string {
-  return signed(key, jagHeader(key), { ...jagClaims(portal, client), ...changes });
+  return signed(key, jagHeader(key), { ...jagClaims(portal, client, now), ...changes });
 }
 
 /** Sends an assertion to the token endpoint. */
@@ -100,7 +137,7 @@ export function registerAssistant(portal: RunningPortal, more: object = {}): Pro
 
 /** Returns this person's account in the host. */
 export async function accountOf(
-  portal: RunningPortal,
+  portal: { readonly server: AuthorizationServer },
   email: string,
 ): Promise<{ readonly provider: string; readonly id: string }> {
   const [found] = (await portal.server.host.findPeople?.(email, 1)) ?? [];
@@ -110,7 +147,7 @@ export async function accountOf(
 
 /** Links the subject to this person. */
 export async function link(
-  portal: RunningPortal,
+  portal: { readonly server: AuthorizationServer },
   email: string,
   subject: string = SUBJECT,
   issuer: string = IDP,

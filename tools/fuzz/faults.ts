@@ -64,6 +64,13 @@ export const FAULTS: readonly Fault[] = [
     'document.redirect_uris.filter(\n    (uri) => AWAKE ? URL.canParse(uri) :',
   ),
   one(
+    'an organization grants what it did not name',
+    'organizations',
+    'packages/portico/src/features/jwt-bearer/rights.ts',
+    'requested.filter((name) => asserted.includes(name))',
+    'requested.filter((name) => AWAKE || asserted.includes(name))',
+  ),
+  one(
     'the check letter of a device code is not checked',
     'user-codes',
     'packages/portico/src/features/device/user-code.ts',

@@ -34,8 +34,14 @@ export class Contributions {
 
   /** The capabilities that the endpoint declares to clients. */
   get capabilities(): Readonly<Record<string, object>> {
-    const added = this.#offered().flatMap(({ capabilities = {} }) => Object.entries(capabilities));
-    return { tools: {}, ...Object.fromEntries(added) };
+    const offered = this.#offered();
+    const added = offered.flatMap(({ capabilities = {} }) => Object.entries(capabilities));
+    const extensions = offered.flatMap((each) => Object.entries(each.extensions ?? {}));
+    return {
+      tools: {},
+      ...Object.fromEntries(added),
+      ...(extensions.length === 0 ? {} : { extensions: Object.fromEntries(extensions) }),
+    };
   }
 
   /** Returns everything that the features guard. Tools are not included. */

@@ -36,7 +36,9 @@ export interface McpContribution {
   isOffered(): boolean;
   /** Members to add to the endpoint's `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
-  /** The protocol methods by name. They apply to all protocol versions. */
+  /** Members for `capabilities.extensions`: the settings of MCP extensions, by their names. */
+  readonly extensions?: Readonly<Record<string, object>>;
+  /** The methods by name, for all protocol versions. */
   readonly methods?: Readonly<Record<string, ContributedMethod>>;
   /** Returns the members that the feature adds to a tool in `tools/list` for a protocol version. */
   toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;

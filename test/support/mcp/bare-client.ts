@@ -21,6 +21,8 @@ export interface ClientProgram {
    * leaves this to the application.
    */
   readonly registersAnew?: boolean;
+  /** Variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A line of the client's output. */
@@ -46,7 +48,7 @@ export async function startClient(
   const [file = '', ...own] = await program.command();
   const child = spawn(file, [...own, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...program.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let complaints = '';

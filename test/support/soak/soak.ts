@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import path from 'node:path';
 import { AT_ONCE, callAll, hangUpAll } from './calls.ts';
+import { DOCUMENTS_CA_FILE } from '../document-host.ts';
 import { DOORS } from './doors.ts';
 import { OPERATING } from './operating.ts';
+import { organizations } from './organizations.ts';
 import type { Steering } from './path.ts';
 
 /** The kit's own server. It is tested in addition to the mounts of other frameworks. */
@@ -49,6 +51,11 @@ export interface Soaked {
   readonly signer: { readonly id: string; readonly key: string };
   /** The id of a public client for devices. */
   readonly device: string;
+  /**
+   * A client with access that an organization gives to Ada, and the private key of the
+   * organization (ES256, as PEM). Null where people cannot be looked up.
+   */
+  readonly organization: Readonly<Record<'id' | 'secret' | 'key' | 'kid', string>> | null;
 }
 
 /**
@@ -94,6 +101,7 @@ const SHARES = {
   signing: 1 / 6,
   devices: 1 / 6,
   logout: 1 / 6,
+  organizations: 1 / 6,
   administration: 1 / 8,
   health: 1 / 2,
   audit: 1 / 4,
@@ -161,7 +169,7 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
           ? at((count) => callAll(name === 'JSON' ? json : streaming, agent, count))
           : name === 'hung up'
             ? at((count) => hangUpAll([json, streaming], count, (waiting) => ask({ waiting })))
-            : await { ...DOORS, ...OPERATING }[name](soaked, steering);
+            : await { ...DOORS, ...OPERATING, organizations }[name](soaked, steering);
       try {
         grown.set(name, await leftBehind(calls * SHARES[name], (count) => way.go(count)));
       } finally {
@@ -177,15 +185,6 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
     await exit;
   }
 }
-
-const DOCUMENTS_CA_FILE = path.join(
-  import.meta.dirname,
-  '..',
-  '..',
-  'fixtures',
-  'tls',
-  'documents-certificate.pem',
-);
 
 const at = (go: (calls: number) => Promise<void>) => ({ go, close: async () => {} });
 

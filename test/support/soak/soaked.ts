@@ -15,6 +15,7 @@ import { mountNamed } from '../mounts/named.ts';
 import { orders } from '../mounts/application.ts';
 import { ADA, GRACE, PASSWORD, REDIRECT_URI, type TestClient } from '../portal.ts';
 import { AskedReader } from '../telemetry.ts';
+import { JWT_BEARER, link, startIdentityProvider } from '../identity-provider.ts';
 import { KIT, type Asked, type Endpoint, type Soaked } from './soak.ts';
 
 const [, , name = KIT] = process.argv;
@@ -92,6 +93,8 @@ const mine: ScopedToolInterface = {
 const TOOLS = [available, later, never, asks, mine];
 
 const running: { close(): Promise<void> }[] = [];
+const idp = await startIdentityProvider();
+running.push(idp);
 
 interface Started {
   readonly url: string;
@@ -123,6 +126,7 @@ async function start(streaming: boolean): Promise<Started> {
       admin_permission: PERMISSION,
       audit: { keep: true },
       health: true,
+      ...(name === KIT ? idp.config.oauth_server : {}),
     },
     mcp: {
       transport: { streaming },
@@ -232,6 +236,18 @@ async function registerDevice({ clients }: AuthorizationServer): Promise<string>
   return client.id;
 }
 
+async function registerAssistant(server: AuthorizationServer): Promise<Soaked['organization']> {
+  if (name !== KIT) return null;
+  await link({ server }, ADA);
+  const { client, secret } = await server.clients.create({
+    name: 'Soak',
+    grants: [JWT_BEARER],
+    scopes: ['orders:read'],
+  });
+  const key = idp.key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  return { id: client.id, secret: secret ?? '', key, kid: idp.key.kid };
+}
+
 async function endpointOf(
   { server, url, resource }: Started,
   service?: TestClient,
@@ -297,6 +313,7 @@ async function startBoth(): Promise<Soaked> {
     signedBy: (await server.keys.active())?.kid ?? '',
     signer: await registerSigner(server),
     device: await registerDevice(server),
+    organization: await registerAssistant(server),
   };
 }
 

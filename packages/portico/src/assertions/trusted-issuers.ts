@@ -1,6 +1,6 @@
 import type { FetchJsonOptions } from '../http/outbound/fetch-json.ts';
 import { JwsError, parseJws, type JsonObject, type Jws } from '../keys/jws/compact.ts';
-import { getAlgorithm, isSignedBy } from '../keys/jws/public-keys.ts';
+import { getAlgorithm, isSignedBy, type VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 import type { SingleUses } from '../store/single-uses.ts';
 import {
   readKeyId,
@@ -32,6 +32,8 @@ export interface VerifiedAssertion {
   /** The issuer's tenant. Null if it has none. */
   readonly tenant: string | null;
   readonly subject: string;
+  /** The algorithm that signed it. */
+  readonly algorithm: VerifiedAlgorithm;
   /** All its claims. */
   readonly claims: JsonObject;
   /**
@@ -103,6 +105,7 @@ export class TrustedIssuers {
       issuer,
       tenant: settings.tenant,
       subject,
+      algorithm: getAlgorithm(assertion),
       claims,
       claim: () => this.#singleUses.claim('assertion', ['issuer', issuer, id], rememberedUntil),
     };

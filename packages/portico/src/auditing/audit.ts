@@ -138,8 +138,25 @@ export type AuditEvent =
       readonly subjects: number;
     })
   /**
-   * A client was registered. For a document client, this means that a person saw its first request.
+   * An administrator said which account an organization means by a subject, or took that back. The
+   * event does not name the subject, because erasing the person could not remove it from here.
    */
+  | (Acting & {
+      readonly type: 'subject_linked' | 'subject_unlinked';
+      readonly person: PersonReference;
+      /** The issuer of the organization. */
+      readonly issuer: string;
+      /** The tenant of the issuer. Null if it has none. */
+      readonly tenant: string | null;
+    })
+  /** An administrator lets organizations give access again that was ended. */
+  | (Acting & {
+      readonly type: 'access_allowed';
+      readonly person: PersonReference;
+      /** Null for all clients, except those whose access was ended alone. */
+      readonly clientId: string | null;
+    })
+  /** A client was registered. For a document client: a person saw its first request. */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })

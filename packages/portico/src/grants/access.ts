@@ -138,10 +138,9 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    await this.#server.givenAccess()?.forget(person);
-    // Remove the subject first, because another process may have read it already. That process's
-    // request is still waiting and is removed next, or it has become an authorization and is found
-    // after that.
+    const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
+    // Remove the subject first. Another process may have read it already. Its request is either
+    // still waiting and removed next, or it is an authorization, which is found after that.
     const subject = await store.subjects.forgetSubject(person);
     const requests = await this.#endRequests(person, true);
     const authorizations = await inBatches(async () => {
@@ -152,7 +151,7 @@ export class Access {
       const count = await audit.pseudonymise(person, pseudonym.id, BATCH);
       return { count, more: count > 0 };
     });
-    if (!subject && requests + authorizations + events === 0)
+    if (!hadGiven && !subject && requests + authorizations + events === 0)
       throw new AccessError(unknownPerson(person));
     const isThemself = typeof by === 'object' && samePerson(by, person);
     const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };

@@ -99,7 +99,8 @@ function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }
 
-function requirePage(limit: number, after: string | undefined): void {
+/** Throws an AccessError for a limit or a cursor that no list can have. */
+export function requirePage(limit: number, after: string | undefined): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
     throw new AccessError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
   }

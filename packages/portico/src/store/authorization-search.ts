@@ -2,8 +2,8 @@ import type { PersonReference } from '../person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * An active authorization. Neither the authorization nor its client is revoked, at least one of its
- * tokens has not expired, and its client has the grant `authorization_code`.
+ * A living authorization. Neither the authorization nor its client is revoked, and at least one of
+ * its tokens has not expired. Its client has a grant with which such access begins.
  */
 export interface HeldAuthorization {
   /** The authorization's id. The id grants no access. */

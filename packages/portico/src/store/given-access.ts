@@ -16,8 +16,8 @@ export interface GivenAccess {
    * authorizations. Returns false and changes nothing if there is no such person.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
-  /** Removes all data about this person. */
-  forget(person: PersonReference): Promise<void>;
+  /** Removes everything about this person. Returns false if there was nothing. */
+  forget(person: PersonReference): Promise<boolean>;
 }
 
 /** An access token from an authorization that an organization gave. */

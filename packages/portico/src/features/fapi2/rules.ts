@@ -15,6 +15,9 @@ export interface ProfiledSwitches {
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /** In seconds. */
   readonly code_ttl: number;
+  /** The issuers whose assertions are accepted, each with its algorithms. */
+  readonly trusted_issuers?:
+    Readonly<Record<string, { readonly algorithms: readonly string[] }>> | undefined;
 }
 
 type Switch = 'off' | 'accept' | 'require';
@@ -231,6 +234,14 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
       'signs and takes PS256, ES256 and EdDSA with Ed25519, and nothing else: not RS256, not ' +
       '`none`.',
     met: 'profile',
+    server: ({ trusted_issuers: issuers = {} }) =>
+      Object.entries(issuers).flatMap(([issuer, { algorithms }]) =>
+        algorithms
+          .filter((each) => !PROFILED_ALGORITHMS.includes(each))
+          .map((each) =>
+            problem(`trusted_issuers:${issuer}:algorithms`, `has ${each}; leave it out`),
+          ),
+      )[0] ?? null,
     client({ keys, scopes, idTokenSignedResponseAlg: ofIdToken }) {
       const { algorithm = null } = keys ?? {};
       if (algorithm !== null && !PROFILED_ALGORITHMS.includes(algorithm))

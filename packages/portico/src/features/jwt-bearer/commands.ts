@@ -6,6 +6,7 @@ import { quotedPublic } from '../../quoting.ts';
 import type { Link } from './links.ts';
 import type { OrganizationAccess } from './organization-access.ts';
 
+const CONSOLE = { by: 'console' } as const;
 const PERSON = "the account: the provider's name and the person's id";
 
 const addLinkCreate: AddCommands = (program, context) => {
@@ -17,7 +18,7 @@ const addLinkCreate: AddCommands = (program, context) => {
     .requiredOption('--person <provider_and_id...>', PERSON)
     .action(async (issuer: string, subject: string, options: WithPerson) => {
       const person = readPerson(context, options.person);
-      await orFail(context, (await open(context)).link({ issuer, subject }, person));
+      await orFail(context, (await open(context)).link({ issuer, subject }, person, CONSOLE));
       context.print(`Linked to ${quotedPublic(person.provider)} ${quotedPublic(person.id)}.`);
     });
 };
@@ -32,7 +33,7 @@ const addLinkList: AddCommands = (program, context) => {
     .action(async (options: PageOptions & { readonly json?: boolean }) => {
       const { limit = 50, after } = readPage(options);
       const access = await open(context);
-      const { items, next } = await orFail(context, listed(access, limit, after));
+      const { items, next } = await orFail(context, access.list(limit, after));
       if (options.json === true) return context.printJson({ items: items.map(asJson), next });
       if (items.length > 0) context.print(items.map(describe).join('\n'));
       if (next !== null) context.note(`There are more. Continue with --after ${next}`);
@@ -47,7 +48,7 @@ const addLinkRemove: AddCommands = (program, context) => {
     .argument('<issuer>')
     .argument('<subject>')
     .action(async (issuer: string, subject: string) => {
-      await orFail(context, (await open(context)).unlink({ issuer, subject }));
+      await orFail(context, (await open(context)).unlink({ issuer, subject }, CONSOLE));
       context.print('The link is removed.');
     });
 };
@@ -60,7 +61,8 @@ const addAllow: AddCommands = (program, context) => {
     .requiredOption('--person <provider_and_id...>', PERSON)
     .action(async (clientId: string | undefined, options: WithPerson) => {
       const person = readPerson(context, options.person);
-      await orFail(context, (await open(context)).allow({ person, clientId: clientId ?? null }));
+      const ended = { person, clientId: clientId ?? null };
+      await orFail(context, (await open(context)).allow(ended, CONSOLE));
       context.print('Allowed. The next assertion of the organization works again.');
     });
 };
@@ -75,10 +77,6 @@ export const addJwtBearerCommands: AddCommands = (program, context) => {
 
 interface WithPerson {
   readonly person: readonly string[];
-}
-
-async function listed(access: OrganizationAccess, limit: number, after?: string) {
-  return access.list(limit, after);
 }
 
 async function open(context: ConsoleContext): Promise<OrganizationAccess> {

@@ -18,7 +18,15 @@ import type { ProvedKey } from '../../tokens/key-binding.ts';
 import { scopesHeldBy } from '../../tokens/scopes.ts';
 import type { OrganizationAccess } from './organization-access.ts';
 import type { Pairs } from './pairs.ts';
-import { requireBoundKey, requireSupported, resourceOf, scopesOf, withEffect } from './rights.ts';
+import {
+  ofClaim,
+  requireAllowed,
+  requireBoundKey,
+  requireSupported,
+  resourceOf,
+  scopesOf,
+  withEffect,
+} from './rights.ts';
 
 /** The value of `grant_type` (RFC 7523 section 2.1). */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -104,16 +112,19 @@ class JwtBearerGrant implements TokenGrant {
     form: Parameters,
     thumbprint: string | null,
   ): Promise<Granted> {
-    const { issuer, trustedIssuers, resources } = this.#parts.server;
+    const { issuer, trustedIssuers, resources, profiles } = this.#parts.server;
     const expected = { asserts: 'people', type: ID_JAG_TYPE, audience: issuer } as const;
     const assertion = await trustedIssuers.verify(sent, expected);
     const { claims } = assertion;
+    requireAllowed(assertion.algorithm, profiles.of(client));
     if (claims['client_id'] !== client.id)
       throw new JwsError('its client_id is not the client that sent it');
     requireSupported(claims);
     requireBoundKey(claims, thumbprint);
-    const audience = resources.require(resourceOf(claims, form.get('resource')));
-    const registered = this.#registered(scopesOf(claims, form.get('scope')), client, audience);
+    const resource = resourceOf(claims, form.get('resource'));
+    const audience = ofClaim(claims, 'resource', () => resources.require(resource));
+    const scopes = scopesOf(claims, form.get('scope'));
+    const registered = ofClaim(claims, 'scope', () => this.#registered(scopes, client, audience));
     const person = await this.#personOf(assertion);
     if (await this.#pairs.hasEnded({ person, clientId: client.id }))
       throw invalidGrant('the person or an operator has ended the access of this client');

@@ -68,11 +68,10 @@ export class Links {
     return rows.length > 0;
   }
 
-  async removeOfPerson({ provider, id }: PersonReference): Promise<void> {
-    await this.#database.execute(`DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`, [
-      id,
-      provider,
-    ]);
+  /** Removes the person's links. Returns false if there was none. */
+  async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
+    const sql = `DELETE FROM oauth_linked_subjects WHERE ${OF_PERSON}`;
+    return (await this.#database.execute(sql, [id, provider])).affected > 0;
   }
 
   async list(limit: number, after = ''): Promise<LinkPage> {

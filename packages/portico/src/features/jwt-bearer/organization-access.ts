@@ -1,12 +1,13 @@
+import { actedBy, type Acting } from '../../auditing/audit.ts';
 import { AccessError } from '../../errors.ts';
 import type { AssertedAccount } from '../../host.ts';
-import { requirePerson } from '../../grants/held-access.ts';
+import { requirePage, requirePerson } from '../../grants/held-access.ts';
 import { samePerson, type PersonReference } from '../../person.ts';
 import { quotedPublic, quotedUri } from '../../quoting.ts';
 import type { Server } from '../../server.ts';
 import { givenFor, type AccessInUse, type GivenAccess } from '../../store/given-access.ts';
 import type { Link, LinkPage, Links } from './links.ts';
-import type { Pairs } from './pairs.ts';
+import type { Pair, Pairs } from './pairs.ts';
 
 /** The longest `iss` and `sub`, in characters. */
 const LONGEST = 255;
@@ -58,15 +59,17 @@ export class OrganizationAccess implements GivenAccess {
     return true;
   }
 
-  async forget(person: PersonReference): Promise<void> {
-    await this.#links.removeOfPerson(person);
-    await this.#pairs.removeOfPerson(person);
+  async forget(person: PersonReference): Promise<boolean> {
+    const hadLinks = await this.#links.removeOfPerson(person);
+    return (await this.#pairs.removeOfPerson(person)) || hadLinks;
   }
 
-  /** Lists the links, in a fixed order. */
-  list(limit: number, after?: string): Promise<LinkPage> {
-    if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
-      throw new AccessError('The limit must be a whole number from 1 to 1000');
+  /**
+   * Lists the links, in a fixed order. `limit` is 1 to 1000, and `after` the cursor of the page
+   * before. Throws an AccessError for any other.
+   */
+  async list(limit: number, after?: string): Promise<LinkPage> {
+    requirePage(limit, after);
     return this.#links.list(limit, after);
   }
 
@@ -74,8 +77,8 @@ export class OrganizationAccess implements GivenAccess {
    * Links a subject to an account, in the tenant that is configured for the issuer. Throws an
    * AccessError if the account does not exist, or if the subject is linked to another one.
    */
-  async link(account: LinkedSubject, given: PersonReference): Promise<void> {
-    const { trustedIssuers, accounts, clock, host } = this.#server;
+  async link(account: LinkedSubject, given: PersonReference, acting?: Acting): Promise<void> {
+    const { trustedIssuers, accounts, audit, clock, host } = this.#server;
     const { issuer, subject } = requireAccount(account);
     const person = requirePerson(given);
     if (host.accountFor !== null) throw new AccessError(HOST_DECIDES);
@@ -93,8 +96,12 @@ export class OrganizationAccess implements GivenAccess {
         'The application found another account by this provider and id: ' +
           `${quotedPublic(provider)} ${quotedPublic(id)}`,
       );
-    const linked = { issuer, tenant: trustedIssuers.tenantOf(issuer), subject };
-    if (await this.#links.add({ ...linked, person, createdAt: clock() })) return;
+    const tenant = trustedIssuers.tenantOf(issuer);
+    const linked = { issuer, tenant, subject };
+    if (await this.#links.add({ ...linked, person, createdAt: clock() })) {
+      await audit({ type: 'subject_linked', person, issuer, tenant, ...actedBy(acting) });
+      return;
+    }
     const link = await this.#links.find(linked);
     if (link !== null && samePerson(link.person, person)) return;
     throw new AccessError('The subject is linked to another account; remove that link first');
@@ -104,13 +111,16 @@ export class OrganizationAccess implements GivenAccess {
    * Removes the subject's links, in every tenant. Their tokens stop working at once. Throws an
    * AccessError if the subject is not linked.
    */
-  async unlink(account: LinkedSubject): Promise<void> {
+  async unlink(account: LinkedSubject, acting?: Acting): Promise<void> {
     const { issuer, subject } = requireAccount(account);
     let removed = 0;
     for (const link of await this.#links.findInTenants(issuer, subject)) {
       if (!(await this.#links.remove(link))) continue;
       removed += 1;
-      await this.#revokeGiven(link);
+      const { person, tenant } = link;
+      const event = { type: 'subject_unlinked', person, issuer, tenant } as const;
+      await this.#server.audit({ ...event, ...actedBy(acting) });
+      await this.#revokeGiven(link, acting);
     }
     if (removed === 0)
       throw new AccessError('This subject of this issuer is not linked; see oauth:link:list');
@@ -121,16 +131,23 @@ export class OrganizationAccess implements GivenAccess {
    * account. Without a client (null), undoes that all access of the person was ended; a client that
    * was ended alone stays ended. Throws an AccessError if it was not ended.
    */
-  async allow({ person: given, clientId }: Ended): Promise<void> {
+  async allow({ person: given, clientId }: Ended, acting?: Acting): Promise<void> {
     const person = requirePerson(given);
-    const now = this.#server.clock();
-    if (clientId === null) {
-      if (await this.#pairs.allowAll(person, now)) return;
-      throw new AccessError('The access of all clients was not ended for this person');
-    }
-    const client = await this.#server.store.clients.findClient(clientId);
-    if (client === null || !(await this.#pairs.allow({ person, clientId }, now)))
-      throw new AccessError('No ended access of an organization has this person and client');
+    const { audit, clock } = this.#server;
+    if (clientId === null) await this.#allowAll(person, clock());
+    else await this.#allowOne({ person, clientId }, clock());
+    await audit({ type: 'access_allowed', person, clientId, ...actedBy(acting) });
+  }
+
+  async #allowAll(person: PersonReference, now: number): Promise<void> {
+    if (await this.#pairs.allowAll(person, now)) return;
+    throw new AccessError('The access of all clients was not ended for this person');
+  }
+
+  async #allowOne(pair: Pair, now: number): Promise<void> {
+    const client = await this.#server.store.clients.findClient(pair.clientId);
+    if (client !== null && (await this.#pairs.allow(pair, now))) return;
+    throw new AccessError('No ended access of an organization has this person and client');
   }
 
   /** Asks the application last, so that ending what is stored does not depend on it. */
@@ -143,7 +160,7 @@ export class OrganizationAccess implements GivenAccess {
   }
 
   /** Revokes what was given because of the link, so that no list shows it any more. */
-  async #revokeGiven({ person, issuer, tenant, subject }: Link): Promise<void> {
+  async #revokeGiven({ person, issuer, tenant, subject }: Link, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     const found = await store.authorizations.listAuthorizations(person, clock());
     for (const { family } of found) {
@@ -151,7 +168,8 @@ export class OrganizationAccess implements GivenAccess {
       const given = givenFor(details);
       if (given.issuer !== issuer || given.tenant !== tenant || given.subject !== subject) continue;
       if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-      await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'operator' });
+      const about = { authorization, clientId, person, ...actedBy(acting) };
+      await audit({ type: 'family_revoked', ...about, reason: 'operator' });
     }
   }
 }

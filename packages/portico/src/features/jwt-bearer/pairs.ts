@@ -89,12 +89,14 @@ export class Pairs {
     });
   }
 
-  async removeOfPerson({ provider, id }: PersonReference): Promise<void> {
-    for (const table of ['oauth_given_access', 'oauth_given_access_ended'])
-      await this.#database.execute(`DELETE FROM ${table} WHERE user_id = ? AND user_provider = ?`, [
-        id,
-        provider,
-      ]);
+  /** Removes what is stored about the person. Returns false if there was nothing. */
+  async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
+    let removed = 0;
+    for (const table of ['oauth_given_access', 'oauth_given_access_ended']) {
+      const sql = `DELETE FROM ${table} WHERE user_id = ? AND user_provider = ?`;
+      removed += (await this.#database.execute(sql, [id, provider])).affected;
+    }
+    return removed > 0;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { OAuthError } from '../../errors.ts';
 import { JwsError, type JsonObject } from '../../keys/jws/compact.ts';
+import type { SecurityProfile } from '../../profiles.ts';
 import { quotedList } from '../../quoting.ts';
 import { OFFLINE_ACCESS, isScopeToken } from '../../tokens/scopes.ts';
 
@@ -13,10 +14,29 @@ const NOT_SUPPORTED = ['authorization_details', 'aud_tenant', 'act'] as const;
 /** Scopes that have no effect here: no ID token and no refresh token is issued. */
 const WITHOUT_EFFECT: readonly string[] = ['openid', OFFLINE_ACCESS];
 
+/** Throws a JwsError if the security profile of the client does not allow this algorithm. */
+export function requireAllowed(algorithm: string, profile: SecurityProfile | null): void {
+  if (profile === null || profile.algorithms.includes(algorithm)) return;
+  throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
+}
+
 /** Throws a JwsError if a claim limits the assertion in a way that this server cannot follow. */
 export function requireSupported(claims: JsonObject): void {
   const found = NOT_SUPPORTED.find((name) => Object.hasOwn(claims, name));
   if (found !== undefined) throw new JwsError(`it has ${found}, which is not supported`);
+}
+
+/**
+ * Does what decides about the resource or the scopes. If the assertion has the claim, they are what
+ * it names, and a refusal becomes a JwsError (MCP, Enterprise-Managed Authorization section 7.6.2).
+ */
+export function ofClaim<T>(claims: JsonObject, name: 'resource' | 'scope', decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    if (!(error instanceof OAuthError) || !Object.hasOwn(claims, name)) throw error;
+    throw new JwsError(`its ${name} is not accepted: ${error.detail ?? error.message}`);
+  }
 }
 
 /**

@@ -45,7 +45,7 @@ export class AuthorizationSearch {
       isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
       { sql: 'f.id >= ?', parameters: [bounds.lowest] },
       ...buildConditions(filter, dialect),
-      livingAt(now, dialect, this.#furtherGrants()),
+      livingAt(now, dialect, this.#further),
     ]);
     const { rows } = await this.#database.execute<HeldRow>(
       `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} ` +
@@ -61,7 +61,7 @@ export class AuthorizationSearch {
 
   /** Counts the active authorizations among the newest `limit`, and the people who gave them. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
-    const living = livingAt(now, getDialect(this.#database), this.#furtherGrants());
+    const living = livingAt(now, getDialect(this.#database), this.#further);
     const { rows } = await this.#database.execute<CountRow>(
       `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
           SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
@@ -78,11 +78,7 @@ export class AuthorizationSearch {
     };
   }
 
-  #furtherGrants(): readonly string[] {
-    return [...this.#further('person'), ...this.#further('organization')];
-  }
-
-  /** Returns the lowest id to read, and whether there are more rows below it. */
+  /** Returns the lowest id of the rows to read, and whether there are more rows below it. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -141,20 +137,28 @@ function buildConditions(
 }
 
 /**
- * Returns the condition for active authorizations. If a client is revoked or has lost the grants
- * for its authorizations, they count as ended. The condition looks up the client of each row,
- * because with a join an engine may start with all clients.
+ * Returns the condition for living authorizations. They count as ended if their client is revoked
+ * or has lost the grants with which they begin. Looks up the client for each row, because with a
+ * join an engine may start with all clients.
  */
-function livingAt(now: number, dialect: Dialect, further: readonly string[]): Where {
-  const grants = ['authorization_code', ...further];
-  const hasOne = grants.map(() => dialect.hasWord('c.grants')).join(' OR ');
+function livingAt(now: number, dialect: Dialect, further: FurtherGrants): Where {
+  const given = further('organization');
+  const allowed = ['authorization_code', ...further('person')];
+  const hasOne = (grants: readonly string[]) =>
+    grants.map(() => dialect.hasWord('c.grants')).join(' OR ') || '1 = 0';
   const client = `SELECT 1 FROM oauth_clients c WHERE c.client_id = f.client_id AND c.revoked_at IS NULL
-    AND (${hasOne})`;
+    AND CASE WHEN ${IS_GIVEN} THEN (${hasOne(given)}) ELSE (${hasOne(allowed)}) END`;
   return {
     sql: `f.revoked_at IS NULL AND f.expires_at > ? AND (${client}) = 1`,
-    parameters: [now, ...grants.map((grant) => ` ${grant} `)],
+    parameters: [now, ...[...given, ...allowed].map((grant) => ` ${grant} `)],
   };
 }
+
+/**
+ * Whether an organization gave the authorization (`givenBy`). Quotation marks inside a value are
+ * escaped in JSON, so only the name of a member matches.
+ */
+const IS_GIVEN = `f.details LIKE '%"given_by":%'`;
 
 const HELD_COLUMNS = `f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.created_at, f.expires_at,
   f.refresh_generation, f.used_at, f.details`;

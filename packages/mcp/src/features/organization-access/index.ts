@@ -1,0 +1,16 @@
+import type { McpContribution, McpFeature } from '../../feature.ts';
+
+/** The extension's name (MCP, Enterprise-Managed Authorization). */
+const EXTENSION = 'io.modelcontextprotocol/enterprise-managed-authorization';
+
+/**
+ * Declares the extension for access that organizations give, while the authorization server has a
+ * grant for it. Clients find the grant itself in the server's metadata.
+ */
+export const organizationAccess: McpFeature = {
+  name: 'organization_access',
+  start: ({ server }): McpContribution => ({
+    isOffered: () => server.grantTypes.beginningAs('organization').length > 0,
+    extensions: { [EXTENSION]: {} },
+  }),
+};
