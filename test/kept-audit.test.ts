@@ -274,10 +274,10 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
     signing_key_created: 'administrator',
     signing_key_staged: 'administrator',
     signing_key_removed: 'administrator',
-    admin_refused: 'nobody',
-    signed_out: 'nobody',
-    tool_called: 'nobody',
-    resource_read: 'nobody',
+    admin_refused: 'unknown',
+    signed_out: 'unknown',
+    tool_called: 'unknown',
+    resource_read: 'unknown',
   };
 
 /** Over HTTP an event has an address and a request, from the console it has neither. */
