@@ -149,6 +149,7 @@ export function layFoundation(options: ServerParts): Foundation {
     keys,
     arrivals,
     takesKeys: () => contributions.clientAssertions !== null,
+    workloadTypes: () => contributions.workloads.map(({ type }) => type),
     grantTypes: () => contributions.grantTypes,
     admitsUnverified,
     demands: demandsOfFeatures(features, config),

@@ -6,6 +6,7 @@ import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { Beginning } from '../store/grant.ts';
 import { GrantTypes } from '../store/grant-types.ts';
 import type { ClientDemand } from '../store/client-demands.ts';
+import type { ClientAssertions } from '../clients/client-assertions.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -47,6 +48,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
+  /** Empty if this server does not accept workloads' tokens. */
+  readonly workloads: readonly ClientAssertions[];
   /** Null for the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
   /** Null if challenges link to no resource metadata. */
@@ -127,6 +130,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     },
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
+    workloads: only(started, 'workloads') ?? [],
     binding: only(started, 'binding'),
     givenAccess: only(started, 'givenAccess'),
     directRequests: only(started, 'directRequests'),

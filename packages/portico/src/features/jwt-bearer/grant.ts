@@ -105,7 +105,7 @@ class JwtBearerGrant implements TokenGrant {
     thumbprint: string | null,
   ): Promise<Granted> {
     const { issuer, trustedIssuers, resources } = this.#parts.server;
-    const expected = { asserts: 'people', type: ID_JAG_TYPE, audience: issuer } as const;
+    const expected = { type: ID_JAG_TYPE, audience: issuer };
     const assertion = await trustedIssuers.verify(sent, expected);
     const { claims } = assertion;
     if (claims['client_id'] !== client.id)
