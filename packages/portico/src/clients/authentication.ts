@@ -139,9 +139,10 @@ export class ClientProofs {
       if (!(error instanceof JwsError)) throw error;
       if (keyed !== null) return error.message;
     }
-    return active === null
-      ? whyNotActive()
-      : `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`;
+    if (active === null) return whyNotActive();
+    return keys?.workload === undefined
+      ? `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`
+      : 'the client is a workload, and the iss or the client_assertion_type is not of its issuer';
   }
 
   async #judge(
