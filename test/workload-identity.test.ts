@@ -521,7 +521,7 @@ describe('operators', () => {
 });
 
 describe('the metadata', () => {
-  // @shows AS-54.4
+  // @shows AS-2.54, AS-54.4, AS-54.7
   test('name the types of tokens that a trusted issuer signs, only with the switch', async () => {
     const bare = (await metadataOf(await started({})))['token_endpoint_auth_methods_supported'];
     expect(bare).toEqual(['client_secret_basic', 'client_secret_post', 'none']);
