@@ -243,8 +243,8 @@ function notActive(sent: string, found: Client | null): string {
 function nothingCame({ keys }: Client): string {
   return keys === null
     ? 'no secret came with the id of a confidential client'
-    : 'no assertion that is taken came with the id of a client that authenticates by ' +
-        proofOf(keys);
+    : 'no assertion that is taken came with the id of a client that authenticates ' +
+        `by ${proofOf(keys)}`;
 }
 
 function proofOf({ workload }: ClientKeys): string {
