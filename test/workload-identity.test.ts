@@ -1,5 +1,6 @@
 // @engines all: the store keeps which workload a client is
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as oauth from 'oauth4webapi';
@@ -91,10 +92,10 @@ describe('a workload', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-projected-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = path.join(folder, 'token');
-    const authenticate: openid.ClientAuth = async (_, { client_id: id }, body) => {
+    const authenticate: openid.ClientAuth = (_, { client_id: id }, body) => {
       body.set('client_id', id);
       body.set('client_assertion_type', ASSERTION_TYPE);
-      body.set('client_assertion', await readFile(file, 'utf8'));
+      body.set('client_assertion', readFileSync(file, 'utf8'));
     };
     await writeFile(file, token());
     const config = await openid.discovery(

@@ -65,8 +65,8 @@ export interface Server {
   /** Whether clients can have their own keys. Call it after every feature has started. */
   readonly takesKeys: () => boolean;
   /**
-   * Returns the `client_assertion_type` of each kind of workload token that the server accepts. Call
-   * it after every feature has started.
+   * Returns the `client_assertion_type` of each kind of workload token that the server accepts.
+   * Call it after every feature has started.
    */
   readonly workloadTypes: () => readonly string[];
   /** Returns the grant types that the server offers. Call it after every feature has started. */

@@ -14,7 +14,8 @@ const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
 /**
  * The `typ` values of a workload's token, in small letters. Tokens of Kubernetes have none, and a
- * JWT-SVID may have the next two (JWT-SVID section 2.3). The last is from draft-ietf-oauth-rfc7523bis.
+ * JWT-SVID may have the next two (JWT-SVID section 2.3). The last is from draft-ietf-oauth-
+ * rfc7523bis.
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 

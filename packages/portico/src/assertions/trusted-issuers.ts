@@ -92,8 +92,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Returns the assertion about a person in this text. Throws a JwsError with the reason if it is not valid here
-   * and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes nothing.
+   * Returns the assertion about a person in this text. Throws a JwsError with the reason if it is
+   * not valid here and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes
+   * nothing.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
@@ -118,9 +119,9 @@ export class TrustedIssuers {
   }
 
   /**
-   * Returns the `sub` of a workload's token, which this issuer signed for this audience. Throws like
-   * `verify`. A platform gives a program one token, which it presents until it expires, so the token
-   * is not used up (RFC 7523 section 3).
+   * Returns the `sub` of a workload's token, which this issuer signed for this audience. Throws
+   * like `verify`. A platform gives a program one token, which it presents until it expires, so the
+   * token is not used up (RFC 7523 section 3).
    */
   async identify(token: Jws, issuer: string, audience: string): Promise<string> {
     const { header, payload: claims } = token;
@@ -143,8 +144,8 @@ export class TrustedIssuers {
 }
 
 /**
- * Returns the keys for JWT-SVIDs in a trust bundle as an ordinary key set. The other keys of a trust
- * domain sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ * Returns the keys for JWT-SVIDs in a trust bundle as an ordinary key set. The other keys of a
+ * trust domain sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
  */
 function forJwts(bundle: unknown): unknown {
   const { keys } = (bundle ?? {}) as { readonly keys?: unknown };

@@ -47,11 +47,17 @@ describe('the subject of a workload', () => {
 
   // @shows AS-54.3
   test.each([
-    [CLUSTER, 'system:serviceaccount:prod:reports', null],
-    [CLUSTER, 'system:serviceaccount:prod:*', null],
-    [CLUSTER, 'spiffe://example.org/ns/prod/sa/*', null],
-    [DOMAIN, 'spiffe://example.org/ns/prod/sa/*', null],
-    [DOMAIN, 'spiffe://example.org/*', null],
+    [CLUSTER, 'system:serviceaccount:prod:reports'],
+    [CLUSTER, 'system:serviceaccount:prod:*'],
+    [CLUSTER, 'spiffe://example.org/ns/prod/sa/*'],
+    [DOMAIN, 'spiffe://example.org/ns/prod/sa/*'],
+    [DOMAIN, 'spiffe://example.org/*'],
+  ])('of %s can be %j', (issuer, pattern) => {
+    expect(subjectProblem(issuer, pattern)).toBeNull();
+  });
+
+  // @shows AS-54.3
+  test.each([
     [CLUSTER, '', /1 to 255 visible/],
     [CLUSTER, 'a b', /1 to 255 visible/],
     [CLUSTER, 'é', /1 to 255 visible/],
@@ -74,16 +80,14 @@ describe('the subject of a workload', () => {
     [DOMAIN, 'spiffe://example.org/a/../b', /a SPIFFE ID below/],
     [DOMAIN, 'spiffe://example.org/a:*', /a SPIFFE ID below/],
     [DOMAIN, 'SPIFFE://example.org/a', /a SPIFFE ID below/],
-  ])('of %s: whether a client can have %j', (issuer, pattern, problem) => {
-    const found = subjectProblem(issuer, pattern);
-    if (problem === null) expect(found).toBeNull();
-    else expect(found).toMatch(problem);
+  ])('of %s cannot be %j', (issuer, pattern, problem) => {
+    expect(subjectProblem(issuer, pattern)).toMatch(problem);
   });
 
   // @shows AS-54.2
   test.each([
     ['spiffe://example.org/reports', 'spiffe://example.org'],
-    ['spiffe://a_b.c-1/x/Y/z.~'.replace('~', ''), 'spiffe://a_b.c-1'],
+    ['spiffe://a_b.c-1/x/Y/z.', 'spiffe://a_b.c-1'],
     ['spiffe://example.org', null],
     ['spiffe://example.org/', null],
     ['spiffe://example.org/a/', null],

@@ -58,7 +58,9 @@ export class ClientProofs {
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
-  /** `assertions` are the ways to authenticate by assertions, in the order in which they are asked. */
+  /**
+   * `assertions` are the ways to authenticate by assertions, in the order in which they are asked.
+   */
   constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
     this.#secrets = secrets;

@@ -68,10 +68,10 @@ export interface ClientRegistration {
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * Instead of a secret or keys: the workload that the client is. Its platform signs a token for it,
-   * such as a Kubernetes service account token or a SPIFFE JWT-SVID. Requires that
-   * `oauth_server:workload_identity` is on, and that the issuer is in `oauth_server:trusted_issuers`
-   * with `asserts: ['clients']`.
+   * Instead of a secret or keys: the workload that the client is. Its platform signs a token for
+   * it, such as a Kubernetes service account token or a SPIFFE JWT-SVID. Requires that
+   * `oauth_server:workload_identity` is on, and that the issuer is in
+   * `oauth_server:trusted_issuers` with `asserts: ['clients']`.
    */
   readonly workload?: Workload;
   /**

@@ -121,8 +121,9 @@ export interface TrustedIssuersConfigInput {
   /**
    * The issuers whose signed assertions the server accepts, such as the identity provider of an
    * organization or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
-   * domain, such as `spiffe://example.org`, and its bundle as the key set. An issuer that is removed here is no longer
-   * trusted, and tokens that were issued for its assertions no longer work; none.
+   * domain, such as `spiffe://example.org`, and its bundle as the key set. An issuer that is
+   * removed here is no longer trusted, and tokens that were issued for its assertions no longer
+   * work; none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

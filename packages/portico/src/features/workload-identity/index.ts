@@ -1,3 +1,4 @@
+import { pendingSteps } from '@portico/sql';
 import { defineFeature } from '../../feature.ts';
 import { workloadIdentityShape } from './config.ts';
 import { examineWorkloads } from './examination.ts';
@@ -12,7 +13,11 @@ export const workloadIdentity = defineFeature({
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
-      findings: () => examineWorkloads(clients, server.trustedIssuers, isOn),
+      // Without the schema there are no clients, and another part reports that.
+      findings: async (application) =>
+        pendingSteps(await application.migrations()).length > 0
+          ? []
+          : examineWorkloads(clients, server.trustedIssuers, isOn),
     }),
   }),
 });

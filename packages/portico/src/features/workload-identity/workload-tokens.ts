@@ -37,7 +37,7 @@ const KINDS: readonly TokenKind[] = [
 /** Returns how clients authenticate, for each kind of token that a trusted issuer signs. */
 export function workloadTokens(server: Server): readonly ClientAssertions[] {
   const issuers = server.trustedIssuers.trustedWith('clients');
-  return KINDS.filter(({ isIssuer }) => issuers.some(isIssuer)).map(
+  return KINDS.filter((kind) => issuers.some((issuer) => kind.isIssuer(issuer))).map(
     (kind) => new WorkloadTokens(server, kind),
   );
 }
