@@ -8,6 +8,7 @@ import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { examine, type Check } from 'portico';
 import { ASSERTION_TYPE, newKey, signed } from './support/assertions.ts';
+import { PAGES, startAdministered } from './support/administration.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import { INSECURE } from './support/installation.ts';
@@ -494,6 +495,16 @@ describe('operators', () => {
     const { code, stdout, stderr } = await run(config, ...create, ...args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(problem);
+  });
+
+  // @shows AS-54.6
+  test('see it on the page of the client', async () => {
+    const { portal: at } = await startAdministered({ config: trusting() });
+    onTestFinished(() => at.close());
+    const id = await registerWorkload(at, { issuer: CLUSTER, subject: NAMESPACE });
+    const page = await (await at.signedIn(ADA)).get(`${PAGES}/client?id=${id}`);
+    const text = await page.text();
+    for (const shown of [CLUSTER, NAMESPACE, ASSERTION_TYPE]) expect(text).toContain(shown);
   });
 
   // @shows AS-54.6

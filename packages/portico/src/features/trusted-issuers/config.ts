@@ -108,7 +108,10 @@ export interface TrustedIssuerInput {
   readonly tenant?: string | undefined;
   /** How far its clock may differ, in seconds, at most 300; 30. */
   readonly clock_tolerance?: number | undefined;
-  /** How long ago an assertion may have been issued, in seconds, at most a day; 300. */
+  /**
+   * How long ago an assertion may have been issued, in seconds, at most a day. Tokens of Kubernetes
+   * need 3600; 300.
+   */
   readonly maximum_age?: number | undefined;
 }
 
