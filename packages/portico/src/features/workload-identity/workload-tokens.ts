@@ -15,7 +15,7 @@ interface TokenKind {
   readonly type: string;
   /** Whether this issuer's tokens are of this kind. */
   isIssuer(issuer: string): boolean;
-  /** Returns the issuer that the token names. Undefined if it names none. */
+  /** Returns the issuer that the token names. It is not a text if it names none. */
   issuerOf(claims: JsonObject): unknown;
 }
 
@@ -24,13 +24,13 @@ const KINDS: readonly TokenKind[] = [
   {
     type: JWT_ASSERTION,
     isIssuer: (issuer) => !isTrustDomain(issuer),
-    issuerOf: (claims) => (Object.hasOwn(claims, 'iss') ? claims['iss'] : undefined),
+    issuerOf: ({ iss }) => iss,
   },
   // A JWT-SVID needs no iss, and the keys belong to the trust domain of sub, whatever iss says.
   {
     type: JWT_SVID_ASSERTION,
     isIssuer: isTrustDomain,
-    issuerOf: (claims) => trustDomainOf(claims['sub']) ?? undefined,
+    issuerOf: ({ sub }) => trustDomainOf(sub),
   },
 ];
 
