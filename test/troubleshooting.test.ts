@@ -155,14 +155,14 @@ describe('the reason in brackets in the line of a refusal', () => {
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:access|claims|feature-profiles|held-access|redirect-uris|round-trip|secrets|updating|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata|resources))\.ts$/;
+    /\/(?:access|claims|feature-profiles|held-access|redirect-uris|round-trip|secrets|workloads|updating|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata|resources))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.
    */
   const others = new Set(
     [
-      'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection|as bound',
+      'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection|as bound|workload tokens',
       'claimed proof|client revoked|authorization revoked|grant removed|too large|broke off|of …|the … …|for … of …',
       'is also done by the feature … (…); remove one of the two features|… (oauth_server:profile is fapi2)|needs oauth_server:dpop; set that to accept or require',
     ].flatMap((texts) => texts.split('|')),

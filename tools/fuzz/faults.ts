@@ -113,6 +113,13 @@ export const FAULTS: readonly Fault[] = [
     "!named[AWAKE ? 'some' : 'every']((each)",
   ),
   one(
+    'a pattern matches every subject that begins like it',
+    'workloads',
+    'packages/portico/src/assertions/workloads.ts',
+    'SEGMENT.test(last)',
+    '(AWAKE || SEGMENT.test(last))',
+  ),
+  one(
     'a message that is null throws',
     'mcp',
     'packages/mcp/src/protocol/messages.ts',

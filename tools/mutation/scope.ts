@@ -112,7 +112,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/authentication.ts',
       'packages/portico/src/clients/credentials.ts',
       'packages/portico/src/features/private-key-jwt/assertions.ts',
-      'packages/portico/src/features/private-key-jwt/reading.ts',
+      'packages/portico/src/clients/reading-assertions.ts',
       'packages/portico/src/clients/secrets.ts',
       'packages/import/src/imported-secrets.ts',
       'packages/portico/src/clients/checking.ts',

@@ -66,6 +66,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/connecting-clients.md',
       'docs/signing-in-on-a-device.md',
       'docs/enterprise-managed-authorization.md',
+      'docs/workload-identity.md',
       'docs/client-libraries.md',
       'docs/authenticating-again.md',
       'docs/signing-out.md',

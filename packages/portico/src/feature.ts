@@ -9,7 +9,7 @@ import type { ScopeChoices } from './authorization/scope-choices.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
 import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
-import type { ClientAssertions } from './clients/client-assertions.ts';
+import type { ClientAssertions, OwnAssertions } from './clients/client-assertions.ts';
 import type { ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
 import type { ClientAuthentication } from './clients/authentication.ts';
@@ -184,7 +184,12 @@ export interface Contribution {
    * Authenticates clients by their keys, including clients from this source. At most one feature
    * can provide this.
    */
-  readonly clientAssertions?: (source: ClientSource | null) => ClientAssertions;
+  readonly clientAssertions?: (source: ClientSource | null) => OwnAssertions;
+  /**
+   * Authenticates clients that are workloads, for each type of their tokens. At most one feature
+   * can provide this.
+   */
+  readonly workloads?: readonly ClientAssertions[];
   /** Binds tokens to a client's key. At most one feature can provide this. */
   readonly binding?: KeyBinding;
   /**

@@ -27,6 +27,7 @@ import { stepUp } from './features/step-up/index.ts';
 import { telemetry } from './features/telemetry/index.ts';
 import { trustedIssuers } from './features/trusted-issuers/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
+import { workloadIdentity } from './features/workload-identity/index.ts';
 
 /** Portico's own features, in the order in which they start. */
 export const FEATURES: readonly Feature[] = [
@@ -46,6 +47,7 @@ export const FEATURES: readonly Feature[] = [
   device,
   trustedIssuers,
   jwtBearer,
+  workloadIdentity,
   dpop,
   reauthentication,
   logout,

@@ -51,13 +51,18 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
  * also returns their algorithms (RFC 8414 section 2).
  */
 function authenticationMethods(
-  takesKeys: boolean,
+  server: Server,
   profile: SecurityProfile | null,
 ): Readonly<Record<string, unknown>> {
+  const takesKeys = server.takesKeys();
   const algorithms = verifiedAlgorithms(profile);
-  const methods = takesKeys
-    ? [...CLIENT_AUTHENTICATION_METHODS.slice(0, -1), PRIVATE_KEY_JWT, 'none']
-    : CLIENT_AUTHENTICATION_METHODS;
+  const methods = [
+    ...CLIENT_AUTHENTICATION_METHODS.slice(0, -1),
+    ...(takesKeys ? [PRIVATE_KEY_JWT] : []),
+    // No method is registered for a workload's token, so its type is the name (RFC 7591 section 2).
+    ...server.workloadTypes(),
+    'none',
+  ];
   const withAlgorithms = (endpoint: string, names: readonly string[]) => ({
     [`${endpoint}_endpoint_auth_methods_supported`]: names,
     ...(takesKeys
@@ -95,7 +100,7 @@ export function authorizationServerMetadata(
     response_types_supported: ['code'],
     response_modes_supported: responseModes,
     grant_types_supported: server.grantTypes().names,
-    ...authenticationMethods(server.takesKeys(), profiles.servers),
+    ...authenticationMethods(server, profiles.servers),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     ...members,

@@ -66,6 +66,11 @@ export interface Server {
   readonly admitsUnverified: boolean;
   /** Returns whether clients can have their own keys. Call it after every feature has started. */
   readonly takesKeys: () => boolean;
+  /**
+   * Returns the `client_assertion_type` of each kind of workload token that the server accepts.
+   * Call it after every feature has started.
+   */
+  readonly workloadTypes: () => readonly string[];
   /** Returns the grant types that the server offers. Call it after every feature has started. */
   readonly grantTypes: () => GrantTypes;
   /** The demands that clients can be registered with. */

@@ -5,7 +5,10 @@ import type {
   ClientKeySource,
   Fits,
 } from '../../../packages/portico/src/features/private-key-jwt/client-keys.ts';
-import { JWT_READER } from '../../../packages/portico/src/features/private-key-jwt/reading.ts';
+import {
+  assertionReader,
+  JWT_ASSERTION,
+} from '../../../packages/portico/src/clients/reading-assertions.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import { readCredentials } from '../../../packages/portico/src/clients/credentials.ts';
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
@@ -111,14 +114,14 @@ export const target: Target = {
       const request = new Request(TOKENS, { method: 'POST' });
       const credentials = unless(
         (error) => error instanceof OAuthError,
-        () => readCredentials(request, form, JWT_READER),
+        () => readCredentials(request, form, assertionReader([JWT_ASSERTION])),
       );
       const jws = unless(
         (error) => error instanceof JwsError,
         () => parseJws(text),
       );
       if (credentials === null) return hold(text === '', 'an assertion was refused in another way');
-      hold(credentials.method === 'private_key_jwt', 'an assertion was taken for something else');
+      hold(credentials.method === 'assertion', 'an assertion was taken for something else');
       hold((jws === null) === credentials.assertion instanceof JwsError, 'it was read in two ways');
       if (jws === null) return;
       hold(

@@ -6,7 +6,10 @@ import {
   parseScheme,
 } from '../../../packages/portico/src/http/bearer.ts';
 import { readCredentials } from '../../../packages/portico/src/clients/credentials.ts';
-import { JWT_READER } from '../../../packages/portico/src/features/private-key-jwt/reading.ts';
+import {
+  assertionReader,
+  JWT_ASSERTION,
+} from '../../../packages/portico/src/clients/reading-assertions.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { verifiesChallenge } from '../../../packages/portico/src/grants/pkce.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
@@ -110,7 +113,7 @@ export const target: Target = {
     const form = createParameters(sentForm);
     for (const takesAssertions of [false, true]) {
       const credentials = unless(refuses, () =>
-        readCredentials(request, form, takesAssertions ? JWT_READER : null),
+        readCredentials(request, form, takesAssertions ? assertionReader([JWT_ASSERTION]) : null),
       );
       if (credentials?.method !== 'client_secret_basic') continue;
       const { clientId, secret } = credentials;

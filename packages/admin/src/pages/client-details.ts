@@ -9,6 +9,7 @@ import { code, facts, list, moment, words } from '../formatting.ts';
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
+  const { workload } = client.keys ?? {};
   const until = secret?.previousAcceptedUntil ?? null;
   return facts([
     [isDocument ? 'URL (its id)' : 'Id', code(client.id)],
@@ -36,6 +37,8 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
     ['Redirect URIs', list(client.redirectUris)],
     ['Authenticates by', code(getAuthentication(client))],
     ['Secret expires', client.secretExpiresAt === null ? null : moment(client.secretExpiresAt)],
+    ['Workload', workload === undefined ? null : code(workload.subject)],
+    ['Issuer of its tokens', workload === undefined ? null : code(workload.issuer)],
     ['Keys', getKeys(client.keys?.jwksUri ?? null, keys)],
     [
       'ID tokens signed with',

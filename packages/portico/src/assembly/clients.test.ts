@@ -119,8 +119,9 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
     logos: config.client_logos === true ? LOGOS : null,
     clientSource: clientDocuments.start?.(server, documents)?.clientSource ?? null,
     clientAssertions: privateKeyJwt.start?.(server, server.config)?.clientAssertions ?? null,
+    workloads: [],
     secretHasher: null,
-  } as Contributions);
+  } as Partial<Contributions> as Contributions);
 }
 
 /** Creates the feature with which clients register themselves, and its endpoint. */

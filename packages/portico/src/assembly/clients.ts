@@ -1,3 +1,4 @@
+import type { OwnAssertions } from '../clients/client-assertions.ts';
 import { ClientAuthentication, ClientProofs } from '../clients/authentication.ts';
 import { Clients, type FindClient } from '../clients/clients.ts';
 import { ClientSecrets } from '../clients/secrets.ts';
@@ -11,21 +12,27 @@ export class ClientParts {
   readonly secrets: ClientSecrets;
   readonly #server: Server;
   readonly #proofs: ClientProofs;
+  readonly #ofKeys: OwnAssertions | null;
 
   constructor(server: Server, contributions: Contributions) {
-    const { clientSource, clientAssertions, logos, secretHasher } = contributions;
+    const { clientSource, clientAssertions, workloads, logos, secretHasher } = contributions;
     this.#server = server;
     this.clients = new Clients(server, logos);
     this.secrets = new ClientSecrets(secretHasher ?? server.host.passwordHasher, server.clock);
-    this.#proofs = new ClientProofs(server, this.secrets, clientAssertions?.(clientSource) ?? null);
+    const ofKeys = clientAssertions?.(clientSource) ?? null;
+    this.#ofKeys = ofKeys;
+    this.#proofs = new ClientProofs(server, this.secrets, [
+      ...workloads,
+      ...(ofKeys === null ? [] : [ofKeys]),
+    ]);
   }
 
   /** Returns the current problems of the keys that the client authenticates with. */
   async keyProblems(client: Client): Promise<readonly string[]> {
     const { keys } = client;
-    return keys === null
+    return keys === null || keys.workload !== undefined
       ? []
-      : ((await this.#proofs.assertions?.problems({ ...client, keys })) ?? []);
+      : ((await this.#ofKeys?.problems({ ...client, keys })) ?? []);
   }
 
   /** Returns the authentication of these clients at the endpoints with these paths. */

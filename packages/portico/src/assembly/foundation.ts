@@ -117,6 +117,7 @@ export function layFoundation(options: ServerParts): Foundation {
       signsIdTokens(store, database),
     ),
     takesKeys: () => contributions.clientAssertions !== null,
+    workloadTypes: () => contributions.workloads.map(({ type }) => type),
     grantTypes: () => contributions.grantTypes,
     audit,
     pruning,

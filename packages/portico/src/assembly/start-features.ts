@@ -6,6 +6,7 @@ import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { Beginning } from '../store/grant.ts';
 import { GrantTypes } from '../store/grant-types.ts';
 import type { ClientDemand } from '../store/client-demands.ts';
+import type { ClientAssertions } from '../clients/client-assertions.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -47,7 +48,9 @@ export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /** Null if the server uses the host's hasher. */
+  /** Empty if this server does not accept workloads' tokens. */
+  readonly workloads: readonly ClientAssertions[];
+  /** Null for the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
   /** Null if challenges do not link to the resource's metadata. */
   readonly resource: PublishedResource | null;
@@ -126,6 +129,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     },
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
+    workloads: only(started, 'workloads') ?? [],
     binding: only(started, 'binding'),
     givenAccess: only(started, 'givenAccess'),
     directRequests: only(started, 'directRequests'),

@@ -12,9 +12,29 @@ const LONGEST_LIFE = 86_400;
 /** Header parameters that name a key. The keys come from the configured place alone. */
 const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
 
+/**
+ * The `typ` values of a workload's token, in small letters. Tokens of Kubernetes have none, and a
+ * JWT-SVID may have the next two (JWT-SVID section 2.3). The last is from draft-ietf-oauth-
+ * rfc7523bis.
+ */
+const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
+
 /** Requires this `typ` (RFC 8725 section 3.11), and no key in the header. */
 export function requireHeader(header: JsonObject, type: string): void {
   if (header['typ'] !== type) throw new JwsError(`its typ is not ${type}`);
+  requireNoKey(header);
+}
+
+/** Requires the `typ` of a workload's token, and no key in the header. */
+export function requireWorkloadHeader(header: JsonObject): void {
+  const { typ } = header;
+  const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
+  if (!WORKLOAD_TYPES.includes(type))
+    throw new JwsError('its typ belongs to another kind of token');
+  requireNoKey(header);
+}
+
+function requireNoKey(header: JsonObject): void {
   const found = KEYS_IN_HEADER.find((name) => Object.hasOwn(header, name));
   if (found !== undefined) throw new JwsError(`its header has ${found}, which is not accepted`);
 }
@@ -77,6 +97,18 @@ export function requireTimes(
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + tolerance))
     throw new JwsError('its nbf is in the future, or not a time');
   return Math.ceil(exp);
+}
+
+/**
+ * Checks the times of a workload's token. It may have no `iat` (JWT-SVID section 3). Then it must
+ * expire within the maximum age. `now` is in seconds.
+ */
+export function requireWorkloadTimes(claims: JsonObject, issuer: TrustedIssuer, now: number): void {
+  const hasAge = Object.hasOwn(claims, 'iat');
+  const expiry = requireTimes(hasAge ? claims : { ...claims, iat: now }, issuer, now);
+  const { maximumAge, clockTolerance } = issuer;
+  if (!hasAge && expiry > now + maximumAge + clockTolerance)
+    throw new JwsError(`its exp is more than ${maximumAge} seconds ahead, and it has no iat`);
 }
 
 /** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */

@@ -1,14 +1,17 @@
 import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 
-/** What an issuer may assert. `people`: who a person is. */
-export type AssertedSubject = 'people';
+/** What an issuer may assert. `people`: who a person is. `clients`: which workload a client is. */
+export type AssertedSubject = 'people' | 'clients';
 
 /** Where an issuer's keys are: at a URL, or in a file with an absolute path. */
 export type IssuerKeyLocation = { readonly url: string } | { readonly file: string };
 
 /** An issuer outside this server, whose signed assertions the server accepts (RFC 7521). */
 export interface TrustedIssuer {
-  /** The value of `iss`. Compared character by character. */
+  /**
+   * The value of `iss`, compared character by character. Or the id of a SPIFFE trust domain, whose
+   * tokens are identified by `sub`.
+   */
   readonly issuer: string;
   /** Where its public keys are (RFC 7517). */
   readonly keys: IssuerKeyLocation;

@@ -9,17 +9,18 @@ import {
   requireTenant,
   requireText,
   requireTimes,
+  requireWorkloadHeader,
+  requireWorkloadTimes,
 } from './checks.ts';
 import { issuerKeysAt, type IssuerKeys, type ReadKeySet } from './issuer-keys.ts';
 import type { AssertedSubject, TrustedIssuer } from './trusted-issuer.ts';
+import { isTrustDomain } from './workloads.ts';
 
 /** How many keys to try if an assertion names no key. Each one costs a verification. */
 const MOST_TRIED = 10;
 
-/** What an assertion must be. */
+/** What an assertion about a person must be. */
 export interface ExpectedAssertion {
-  /** What it asserts. */
-  readonly asserts: AssertedSubject;
   /** Its `typ`. */
   readonly type: string;
   /** Its `aud`. */
@@ -63,7 +64,14 @@ export class TrustedIssuers {
     this.#known = new Map(
       issuers.map((settings) => [
         settings.issuer,
-        { settings, keys: issuerKeysAt(settings.keys, fetching, readKeySet) },
+        {
+          settings,
+          keys: issuerKeysAt(
+            settings.keys,
+            fetching,
+            isTrustDomain(settings.issuer) ? (value) => readKeySet(forJwts(value)) : readKeySet,
+          ),
+        },
       ]),
     );
     this.#singleUses = singleUses;
@@ -75,24 +83,26 @@ export class TrustedIssuers {
     return this.#known.get(issuer)?.settings.asserts.includes(asserts) === true;
   }
 
+  /** Returns the issuers that the server trusts with this. */
+  trustedWith(asserts: AssertedSubject): readonly string[] {
+    return [...this.#known.keys()].filter((issuer) => this.trusts(issuer, asserts));
+  }
+
   /** Returns the tenant whose assertions are accepted. Null for none, or for an unknown issuer. */
   tenantOf(issuer: string): string | null {
     return this.#known.get(issuer)?.settings.tenant ?? null;
   }
 
   /**
-   * Returns the assertion in this text. Throws a JwsError with the reason if it is not valid here
-   * and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes nothing.
+   * Returns the assertion about a person in this text. Throws a JwsError with the reason if it is
+   * not valid here and now. Throws a NotNowError if the keys of its issuer cannot be read. Writes
+   * nothing.
    */
   async verify(text: string, expected: ExpectedAssertion): Promise<VerifiedAssertion> {
     const assertion = parseJws(text);
     const { header, payload: claims } = assertion;
     const issuer = requireText(claims, 'iss');
-    const known = this.#known.get(issuer);
-    if (known === undefined) throw new JwsError('its iss is not in oauth_server:trusted_issuers');
-    const { settings, keys } = known;
-    if (!settings.asserts.includes(expected.asserts))
-      throw new JwsError(`its issuer may not assert ${expected.asserts}`);
+    const { settings, keys } = this.#require(issuer, 'people');
     requireHeader(header, expected.type);
     requireAudience(claims, expected.audience);
     requireTenant(claims, settings.tenant);
@@ -110,6 +120,44 @@ export class TrustedIssuers {
       claim: () => this.#singleUses.claim('assertion', ['issuer', issuer, id], rememberedUntil),
     };
   }
+
+  /**
+   * Returns the `sub` of a workload's token, which this issuer signed for this audience. Throws
+   * like `verify`. A platform gives a program one token, which it presents until it expires, so the
+   * token is not used up (RFC 7523 section 3).
+   */
+  async identify(token: Jws, issuer: string, audience: string): Promise<string> {
+    const { header, payload: claims } = token;
+    const { settings, keys } = this.#require(issuer, 'clients');
+    requireWorkloadHeader(header);
+    requireAudience(claims, audience);
+    requireTenant(claims, settings.tenant);
+    const subject = requireText(claims, 'sub');
+    requireWorkloadTimes(claims, settings, this.#clock() / 1000);
+    await requireSignature(token, settings, keys);
+    return subject;
+  }
+
+  #require(issuer: string, asserts: AssertedSubject): KnownIssuer {
+    const known = this.#known.get(issuer);
+    if (known === undefined) throw new JwsError('its iss is not in oauth_server:trusted_issuers');
+    if (known.settings.asserts.includes(asserts)) return known;
+    throw new JwsError(`its issuer may not assert ${asserts}`);
+  }
+}
+
+/**
+ * Returns the keys for JWT-SVIDs in a trust bundle as an ordinary key set. The other keys of a
+ * trust domain sign certificates (SPIFFE Trust Domain and Bundle, section 4.2.2).
+ */
+function forJwts(bundle: unknown): unknown {
+  const { keys } = (bundle ?? {}) as { readonly keys?: unknown };
+  if (!Array.isArray(keys)) return null;
+  return {
+    keys: (keys as readonly (JsonObject | null)[])
+      .filter((key) => key?.['use'] === 'jwt-svid')
+      .map((key) => ({ ...key, use: 'sig' })),
+  };
 }
 
 async function requireSignature(

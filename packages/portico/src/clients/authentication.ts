@@ -9,7 +9,7 @@ import type { Parameters } from '../parameters.ts';
 import { quotedClientId } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';
 import type { Server } from '../server.ts';
-import type { Client } from '../store/client.ts';
+import type { Client, ClientKeys } from '../store/client.ts';
 import type { FindClient } from './clients.ts';
 import type { ClientAssertions, VerifyAssertion } from './client-assertions.ts';
 import {
@@ -17,8 +17,10 @@ import {
   PRIVATE_KEY_JWT,
   readCredentials,
   type AssertionCredentials,
+  type AssertionReader,
   type SecretCredentials,
 } from './credentials.ts';
+import { assertionReader } from './reading-assertions.ts';
 import { hasExpiredSecret, isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
@@ -39,9 +41,15 @@ interface Judged {
   readonly kind: keyof typeof FREE_FAILURES;
 }
 
+/** A way to authenticate by assertions, and its verifier at an endpoint. */
+interface Way {
+  readonly assertions: ClientAssertions;
+  readonly verify: VerifyAssertion;
+}
+
 /** Authenticates clients and counts failures, for all endpoints together. */
 export class ClientProofs {
-  readonly assertions: ClientAssertions | null;
+  readonly assertions: readonly ClientAssertions[];
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
@@ -50,8 +58,10 @@ export class ClientProofs {
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
-  /** `assertions` is null if this server does not support client keys. */
-  constructor(server: Server, secrets: ClientSecrets, assertions: ClientAssertions | null) {
+  /**
+   * `assertions` are the ways to authenticate by assertions, in the order in which they are asked.
+   */
+  constructor(server: Server, secrets: ClientSecrets, assertions: readonly ClientAssertions[]) {
     this.#server = server;
     this.#secrets = secrets;
     this.assertions = assertions;
@@ -90,13 +100,14 @@ export class ClientProofs {
    */
   async assertion(
     request: Request,
-    { clientId, assertion }: AssertionCredentials,
+    credentials: AssertionCredentials,
     found: Client | null,
     active: Client | null,
-    verify: VerifyAssertion | null,
+    ways: readonly Way[],
   ): Promise<Client> {
+    const { clientId } = credentials;
     const whyNotActive = () => notActive(clientId, found);
-    const problem = await this.#assertionProblem(assertion, clientId, active, verify, whyNotActive);
+    const problem = await this.#assertionProblem(credentials, active, ways, whyNotActive);
     if (active !== null && problem === null) return active;
     return this.#judge(
       request,
@@ -109,24 +120,31 @@ export class ClientProofs {
   }
 
   async #assertionProblem(
-    assertion: Jws | JwsError,
-    clientId: string,
+    { type, clientId, assertion }: AssertionCredentials,
     active: Client | null,
-    verify: VerifyAssertion | null,
+    ways: readonly Way[],
     whyNotActive: () => string,
   ): Promise<string | null> {
     if (assertion instanceof JwsError) return assertion.message;
-    const keyed = active === null || active.keys === null ? null : { ...active, keys: active.keys };
+    const way = wayFor(type, assertion, ways);
+    const keys = active?.keys ?? null;
+    const keyed =
+      active === null || keys === null || way?.assertions.isFor(keys) !== true
+        ? null
+        : { ...active, keys };
     try {
       // Do the same work for an unknown client, so that the response time reveals nothing.
       const profile = active === null ? null : this.#server.profiles.of(active);
-      await verify?.(keyed, clientId, assertion, profile);
-      if (keyed !== null && verify !== null) return null;
+      await way?.verify(keyed, clientId, assertion, profile);
+      if (keyed !== null) return null;
     } catch (error) {
       if (!(error instanceof JwsError)) throw error;
       if (keyed !== null) return error.message;
     }
-    return active === null ? whyNotActive() : 'the client is not registered for private_key_jwt';
+    if (active === null) return whyNotActive();
+    return keys?.workload === undefined
+      ? `the client is not registered for ${way?.assertions.called ?? PRIVATE_KEY_JWT}`
+      : 'the client is a workload, and the iss or the client_assertion_type is not of its issuer';
   }
 
   async #judge(
@@ -165,7 +183,8 @@ export class ClientAuthentication {
   readonly #server: Server;
   readonly #proofs: ClientProofs;
   readonly #findClient: FindClient;
-  readonly #verifyAssertion: VerifyAssertion | null;
+  readonly #ways: readonly Way[];
+  readonly #reader: AssertionReader | null;
 
   /** An assertion may name the URL of any of these paths as its audience. */
   constructor(
@@ -177,8 +196,13 @@ export class ClientAuthentication {
     this.#server = server;
     this.#proofs = proofs;
     this.#findClient = findClient;
-    this.#verifyAssertion =
-      proofs.assertions?.verifierAt(paths.map((path) => `${server.issuer}${path}`)) ?? null;
+    const endpoints = paths.map((path) => `${server.issuer}${path}`);
+    this.#ways = proofs.assertions.map((assertions) => ({
+      assertions,
+      verify: assertions.verifierAt(endpoints),
+    }));
+    this.#reader =
+      this.#ways.length === 0 ? null : assertionReader(proofs.assertions.map(({ type }) => type));
   }
 
   /**
@@ -194,7 +218,7 @@ export class ClientAuthentication {
    */
   async authenticate(request: Request, form: Parameters): Promise<Client> {
     const proofs = this.#proofs;
-    const credentials = readCredentials(request, form, proofs.assertions);
+    const credentials = readCredentials(request, form, this.#reader);
     const { clientId } = credentials;
     const found = await this.#findClient(clientId, request, form);
     if (found !== null) noteClient(request, found.id);
@@ -206,10 +230,16 @@ export class ClientAuthentication {
       if (!active.public) throw invalidClient(nothingCame(active));
       return active;
     }
-    return credentials.method === PRIVATE_KEY_JWT
-      ? proofs.assertion(request, credentials, found, active, this.#verifyAssertion)
+    return credentials.method === 'assertion'
+      ? proofs.assertion(request, credentials, found, active, this.#ways)
       : proofs.secret(request, credentials, found, active);
   }
+}
+
+/** Returns the way to verify an assertion with this type. The first one that recognizes it wins. */
+function wayFor(type: string, assertion: Jws, ways: readonly Way[]): Way | undefined {
+  const ofType = ways.filter(({ assertions }) => assertions.type === type);
+  return ofType.find(({ assertions }) => assertions.recognizes(assertion)) ?? ofType.at(-1);
 }
 
 function notActive(sent: string, found: Client | null): string {
@@ -219,14 +249,18 @@ function notActive(sent: string, found: Client | null): string {
 function nothingCame({ keys }: Client): string {
   return keys === null
     ? 'no secret came with the id of a confidential client'
-    : 'no assertion that is taken came with the id of a client that authenticates by ' +
-        'private_key_jwt';
+    : 'no assertion that is taken came with the id of a client that authenticates ' +
+        `by ${proofOf(keys)}`;
+}
+
+function proofOf({ workload }: ClientKeys): string {
+  return workload === undefined ? PRIVATE_KEY_JWT : 'workload tokens';
 }
 
 function wrongSecret(client: Client, secret: string, now: number): string {
   const { public: isPublic, keys, previousSecretExpiresAt } = client;
   if (keys !== null)
-    return 'a secret came with the id of a client that authenticates by private_key_jwt';
+    return `a secret came with the id of a client that authenticates by ${proofOf(keys)}`;
   if (isPublic) return 'a secret came with the id of a public client, which has none';
   if (isBlank(secret)) return 'the secret is blank, which is never one';
   if (hasExpiredSecret(client, now)) return 'the secret is wrong, or it has expired';

@@ -7,6 +7,8 @@ import { checkRegistration, type ClientRegistration } from './registration.ts';
 /** The message for a registration with client keys on a server that does not accept them. */
 export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 
+const NO_WORKLOADS = 'oauth_server:workload_identity is off; set it to true first';
+
 /**
  * Checks a registration by an operator and completes it. Also accepts features that are turned off.
  * Throws a RegistrationError that explains the problem.
@@ -16,7 +18,9 @@ export async function checkNewClient(
   server: Server,
 ): Promise<ClientMetadata> {
   const checked = await checkRegistration(registration, server);
-  if (checked.keys !== null && !server.takesKeys()) throw new RegistrationError(NO_KEYS);
+  if (checked.keys?.workload !== undefined) {
+    if (server.workloadTypes().length === 0) throw new RegistrationError(NO_WORKLOADS);
+  } else if (checked.keys !== null && !server.takesKeys()) throw new RegistrationError(NO_KEYS);
   const unmet = unmetProblem(server.demands, checked);
   if (unmet !== null) throw new RegistrationError(unmet);
   return checked;

@@ -1,33 +1,42 @@
 import type { Jws } from '../keys/jws/compact.ts';
 import type { SecurityProfile } from '../profiles.ts';
 import type { ClientKeys, RegisteredBy } from '../store/client.ts';
-import type { AssertionReader } from './credentials.ts';
 
-/** A client that has keys. */
+/** A client that has keys, or a workload's token. */
 export interface KeyedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
   readonly keys: ClientKeys;
 }
 
-/**
- * Authenticates clients that have keys. They sign assertions with their keys (RFC 7521 section
- * 4.2).
- */
-export interface ClientAssertions extends AssertionReader {
+/** One way to authenticate clients by assertions (RFC 7521 section 4.2). */
+export interface ClientAssertions {
+  /** Its name in messages, such as `private_key_jwt`. */
+  readonly called: string;
+  /** The `client_assertion_type` of its assertions. */
+  readonly type: string;
+  /** Whether clients with these keys authenticate in this way. */
+  isFor(keys: ClientKeys): boolean;
+  /**
+   * Whether this assertion belongs to this way, before it is verified. It must not depend on the
+   * client, so that the work is the same for every client.
+   */
+  recognizes(assertion: Jws): boolean;
   /** Returns a function that verifies assertions at endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
-  /** Returns the current problems of the client's keys. The list is empty if there are none. */
+}
+
+/** Authenticates clients by assertions that they sign with their own keys. */
+export interface OwnAssertions extends ClientAssertions {
+  /** Returns the current problems of the client's keys; empty if there are none. */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
 /**
- * Resolves if this client signed the assertion for this server, the assertion is valid now, and no
- * process has accepted it before. Otherwise throws a JwsError with the reason, or a
- * ClientKeysError.
- *
- * If `client` is null, the client is unknown or has no keys. In that case, the function does the
- * same work and always throws. `profile` is the client's profile.
+ * Resolves if the assertion identifies this client to this server, and is valid now. Otherwise
+ * throws a JwsError with the reason, or another error if the keys cannot be read. A null client
+ * means that the client is unknown, or does not authenticate in this way. The function then does
+ * the same work and always throws. `profile` is the client's profile.
  */
 export type VerifyAssertion = (
   client: KeyedClient | null,

@@ -1,5 +1,7 @@
 import type { ClientKeys } from '../store/client.ts';
+import { isTrustDomain } from '../assertions/workloads.ts';
 import { PRIVATE_KEY_JWT } from './credentials.ts';
+import { JWT_ASSERTION, JWT_SVID_ASSERTION } from './reading-assertions.ts';
 import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';
 
 /** A client's authentication method and requirements. */
@@ -21,7 +23,11 @@ export function authenticationMetadata(
   if (keys === null) {
     return { token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic', ...demanded };
   }
-  const { jwks, jwksUri, algorithm } = keys;
+  const { jwks, jwksUri, algorithm, workload } = keys;
+  if (workload !== undefined) {
+    const type = isTrustDomain(workload.issuer) ? JWT_SVID_ASSERTION : JWT_ASSERTION;
+    return { token_endpoint_auth_method: type, workload, ...demanded };
+  }
   return {
     token_endpoint_auth_method: PRIVATE_KEY_JWT,
     ...(algorithm === null ? {} : { token_endpoint_auth_signing_alg: algorithm }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JWT_READER } from '../features/private-key-jwt/reading.ts';
+import { assertionReader } from './reading-assertions.ts';
 import { JwsError } from '../keys/jws/compact.ts';
 import { createParameters } from '../parameters.ts';
 import { readCredentials } from './credentials.ts';
@@ -20,7 +20,7 @@ function read(
   return readCredentials(
     request,
     createParameters(new URLSearchParams(form)),
-    takesAssertions ? JWT_READER : null,
+    takesAssertions ? assertionReader([TYPE]) : null,
   );
 }
 const assertionOf = (payload: object) =>
@@ -116,7 +116,7 @@ describe('an assertion', () => {
   test('names the client by its sub, unless the request has a client id', () => {
     const credentials = sent({ sub: 'a' });
     expect(credentials).toMatchObject({
-      method: 'private_key_jwt',
+      method: 'assertion',
       clientId: 'a',
       assertion: { payload: { sub: 'a' } },
     });
@@ -133,7 +133,7 @@ describe('an assertion', () => {
     for (const form of [{ client_assertion: 'a' }, { client_assertion_type: 'urn:x' }]) {
       for (const client_id of ['a', '']) {
         const credentials = sent({ sub: 'b' }, { ...form, client_id });
-        expect(credentials).toMatchObject({ method: 'private_key_jwt', clientId: client_id });
+        expect(credentials).toMatchObject({ method: 'assertion', clientId: client_id });
         expect(credentials).toHaveProperty('assertion', expect.any(JwsError));
       }
     }

@@ -20,8 +20,10 @@ export type Credentials =
   SecretCredentials | AssertionCredentials | { readonly method: 'none'; readonly clientId: string };
 
 export interface AssertionCredentials {
-  readonly method: typeof PRIVATE_KEY_JWT;
-  /** Empty if neither the form nor the assertion contains a client id. */
+  readonly method: 'assertion';
+  /** The `client_assertion_type`. */
+  readonly type: string;
+  /** Empty if neither the request nor the assertion contains a client id. */
   readonly clientId: string;
   /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;

@@ -8,10 +8,12 @@ import type {
   Grant,
   RegisteredBy,
   SigningAlgorithm,
+  Workload,
 } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { quoted } from '../quoting.ts';
+import { subjectProblem } from '../assertions/workloads.ts';
+import { quoted, quotedPublic } from '../quoting.ts';
 import { getDemands } from '../store/client-demands.ts';
 import { checkClientKeys } from './key-sets.ts';
 import type { FurtherValues } from '../further-metadata/further-metadata.ts';
@@ -65,6 +67,13 @@ export interface ClientRegistration {
    * or `Ed25519`. By default, it may use any of these.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
+  /**
+   * Instead of a secret or keys: the workload that the client is. Its platform signs a token for
+   * it, such as a Kubernetes service account token or a SPIFFE JWT-SVID. Requires that
+   * `oauth_server:workload_identity` is on, and that the issuer is in
+   * `oauth_server:trusted_issuers` with `asserts: ['clients']`.
+   */
+  readonly workload?: Workload;
   /**
    * Whether the client must push its authorization requests (RFC 9126 section 6). Requires that
    * `oauth_server:pushed_authorization_requests` is not off.
@@ -157,7 +166,9 @@ export async function checkRegistration(
   const redirectUris = checkRedirectUris(registration, applicationType, before?.redirectUris);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;
-  const clientKeys = checkKeys(registration, isPublic, fetching.anyPort ?? false, before);
+  const clientKeys =
+    checkWorkload(registration, isPublic, server, before) ??
+    checkKeys(registration, isPublic, fetching.anyPort ?? false, before);
   const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic, grantTypes);
   requireScopes(scopes, grants, grantTypes);
   const isForPeople = grantTypes.begin(grants, 'person');
@@ -235,6 +246,36 @@ function checkKeys(
     );
   const isKept = jwksUri !== undefined && jwksUri === before?.keys?.jwksUri;
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
+}
+
+/** Returns the workload in the form of keys. Null if the registration names none. */
+function checkWorkload(
+  { workload, jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: ClientRegistration,
+  isPublic: boolean,
+  { trustedIssuers }: Server,
+  before: Client | null,
+): ClientKeys | null {
+  if (workload === undefined) return null;
+  const { issuer, subject } = workload;
+  if (isPublic)
+    throw new RegistrationError('A workload authenticates with its token, so it cannot be public');
+  if (jwks !== undefined || jwksUri !== undefined || algorithm !== undefined)
+    throw new RegistrationError(
+      'The client has both a workload and keys; leave one out, because it authenticates in one way',
+    );
+  const keys = { jwks: null, jwksUri: null, algorithm: null, workload: { issuer, subject } };
+  // The issuer may have been removed since. That does not block other changes.
+  const known = before?.keys?.workload;
+  if (known?.issuer === issuer && known.subject === subject) return keys;
+  if (!trustedIssuers.trusts(issuer, 'clients'))
+    throw new RegistrationError(
+      `The issuer ${quotedPublic(issuer)} is not in oauth_server:trusted_issuers with asserts: ` +
+        "['clients']; add it first",
+    );
+  const problem = subjectProblem(issuer, subject);
+  if (problem !== null)
+    throw new RegistrationError(`The subject ${quotedPublic(subject)} ${problem}`);
+  return keys;
 }
 
 export function checkName(name: string): string {

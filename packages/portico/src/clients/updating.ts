@@ -1,7 +1,7 @@
 import { actedBy, type Acting } from '../auditing/audit.ts';
 import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
-import type { Client, ClientKeys, ClientLogo, ClientLook } from '../store/client.ts';
+import type { Client, ClientKeys, ClientLogo, ClientLook, Workload } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
 import type { FurtherValues } from '../further-metadata/further-metadata.ts';
@@ -339,13 +339,15 @@ interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string;
   readonly tokenEndpointAuthSigningAlg?: string;
+  readonly workload?: Workload;
 }
 
 /** Returns the keys as registration fields. Returns null for a client without keys. */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
-  if (keys === null) {
-    if (!bringsKeys(changes)) return null;
+  if (keys === null || keys.workload !== undefined) {
+    const { workload } = keys ?? {};
+    if (!bringsKeys(changes)) return workload === undefined ? null : { workload };
     throw new RegistrationError(
       'This client does not authenticate with keys, so you cannot change them; register ' +
         'another client',

@@ -54,7 +54,8 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(
     server,
-    ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document',
+    ({ keys, registeredBy }) =>
+      keys !== null && keys.workload === undefined && registeredBy !== 'document',
   );
 }
 

@@ -26,6 +26,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   'other clients': 'docs/configuration.md',
   'client keys': 'docs/troubleshooting.md#a-clients-keys-cannot-be-had',
   'published client keys': 'docs/troubleshooting.md#a-clients-keys-cannot-be-had',
+  workloads: 'docs/workload-identity.md',
   'client demands': 'docs/connecting-clients.md',
   'imported secrets': 'docs/moving/README.md',
   registration: 'docs/connecting-assistants.md',

@@ -59,8 +59,8 @@ export interface ClientMetadata {
   /** The kind of application. A native application's loopback redirect URIs may have any port. */
   readonly applicationType: ApplicationType;
   /**
-   * The keys for `private_key_jwt`, which is then the client's only authentication method. Null for
-   * a client with a secret and for a public client.
+   * The client's own keys or its workload, which are then its only way to authenticate. Null for a
+   * client with a secret, and for a public client.
    */
   readonly keys: ClientKeys | null;
   /** Whether the client must push its authorization requests (RFC 9126 section 6). */
@@ -136,11 +136,11 @@ export interface ClientLogo {
 }
 
 /**
- * A client's public keys. The server uses them to verify the client's assertions (OpenID Connect
- * Core section 9).
+ * How a client authenticates with assertions: by its own public keys (OpenID Connect Core section
+ * 9), or as a workload that a trusted issuer identifies.
  */
 export interface ClientKeys {
-  /** The key set (RFC 7517) as JSON. Null if the client publishes it at a URL. */
+  /** The key set (RFC 7517) as JSON. Null if the client publishes it, and for a workload. */
   readonly jwks: string | null;
   /** The URL where the client publishes its keys. Null if this server stores the keys. */
   readonly jwksUri: string | null;
@@ -149,6 +149,16 @@ export interface ClientKeys {
    * may use any algorithm.
    */
   readonly algorithm: string | null;
+  /** The workload. Absent for a client with its own keys. */
+  readonly workload?: Workload;
+}
+
+/** A program that its platform identifies with a signed token, such as a Kubernetes pod. */
+export interface Workload {
+  /** The trusted issuer of its tokens, as in `oauth_server:trusted_issuers`. */
+  readonly issuer: string;
+  /** The `sub` of its tokens, or a pattern that ends with `*` as a whole segment. */
+  readonly subject: string;
 }
 
 /** A document client, with the document's contents from when the client was last stored. */

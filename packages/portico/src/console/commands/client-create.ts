@@ -10,6 +10,7 @@ import {
   namedFields,
   namedKeys,
   namedLogo,
+  namedWorkload,
   joinAlternatives,
   optionName,
   warnOfSchemes,
@@ -26,6 +27,8 @@ interface Options {
   readonly idTokenAlg?: string;
   readonly jwks?: string;
   readonly jwksAlg?: string;
+  readonly workload?: string;
+  readonly subject?: string;
   readonly profile?: string;
   readonly site?: string;
   readonly logo?: string;
@@ -97,6 +100,16 @@ export function addClientCreate({
         '--jwks-alg <algorithm>',
         'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: ' +
           'all that its keys support)',
+      )
+      .option(
+        '--workload <issuer>',
+        'a program that its platform identifies with a token, such as a Kubernetes pod: the ' +
+          'issuer of the token, as in oauth_server:trusted_issuers; it has no secret',
+      )
+      .option(
+        '--subject <pattern>',
+        'with --workload: the sub of its token; * as the last segment, after / or :, stands for ' +
+          'any one segment, such as system:serviceaccount:prod:*',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
     for (const { option } of fields) command.option(option.flag, option.says, collect);
@@ -135,6 +148,7 @@ export function addClientCreate({
         const withKeys = {
           ...registration,
           ...(await orFail(context, namedKeys(options))),
+          ...(await orFail(context, namedWorkload(options))),
           ...(await orFail(context, namedLogo(options.logo))),
         };
         const { client, secret } = await orFail(
@@ -153,6 +167,10 @@ export function addClientCreate({
           });
         }
         context.print(`client id:     ${client.id}`);
+        if (client.keys?.workload !== undefined)
+          return context.note(
+            "This client has no secret. It authenticates with its workload's token.",
+          );
         if (client.keys !== null) {
           context.note(
             'This client has no secret. It authenticates with its keys (private_key_jwt).',

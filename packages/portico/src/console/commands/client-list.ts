@@ -103,6 +103,8 @@ export function listKinds({
 
 function describeKeys({ keys }: Client): readonly string[] {
   if (keys === null) return [];
+  const { workload } = keys;
+  if (workload !== undefined) return [`  workload   ${workload.subject} of ${workload.issuer}`];
   const algorithm = keys.algorithm === null ? '' : `, ${keys.algorithm}`;
   return [`  keys       ${keys.jwksUri ?? 'stored by the server'} (private_key_jwt${algorithm})`];
 }

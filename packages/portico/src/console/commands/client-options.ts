@@ -74,7 +74,21 @@ export async function namedKeys({
   }
 }
 
-/** Joins names with commas and with "or" before the last: `RS256, ES256 or EdDSA`. */
+/** Reads `--workload` and `--subject`. Throws a RegistrationError if one of them is missing. */
+export async function namedWorkload({
+  workload: issuer,
+  subject,
+}: {
+  readonly workload?: string;
+  readonly subject?: string;
+}): Promise<Pick<ClientRegistration, 'workload'>> {
+  if (issuer === undefined && subject === undefined) return {};
+  if (issuer === undefined || subject === undefined)
+    throw new RegistrationError('Use --workload and --subject together');
+  return { workload: { issuer, subject } };
+}
+
+/** Joins names with commas and "or": `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }

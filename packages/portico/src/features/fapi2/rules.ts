@@ -125,7 +125,9 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     needs: ({ private_key_jwt: takesKeys = false }) =>
       takesKeys ? null : 'oauth_server:private_key_jwt',
     client: ({ keys }) =>
-      keys === null ? 'it has no keys to authenticate by (private_key_jwt)' : null,
+      keys === null || keys.workload !== undefined
+        ? 'it has no keys to authenticate by (private_key_jwt)'
+        : null,
   },
   {
     id: '5.3.2.1.7',

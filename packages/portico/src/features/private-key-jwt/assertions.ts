@@ -1,15 +1,17 @@
 import type {
-  ClientAssertions,
   KeyedClient,
+  OwnAssertions,
   VerifyAssertion,
 } from '../../clients/client-assertions.ts';
 import { JwsError, type JsonObject, type Jws } from '../../keys/jws/compact.ts';
 import { getAlgorithm, isSignedBy } from '../../keys/jws/public-keys.ts';
+import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
+import { JWT_ASSERTION } from '../../clients/reading-assertions.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
+import type { ClientKeys } from '../../store/client.ts';
 import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts';
 import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.ts';
-import { JWT_READER } from './reading.ts';
 
 /**
  * In seconds:
@@ -34,15 +36,23 @@ const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
  * Authenticates clients with assertions that they signed (RFC 7523 section 3, OpenID Connect Core
  * section 9: `private_key_jwt`).
  */
-export class Assertions implements ClientAssertions {
-  readonly isSent = JWT_READER.isSent;
-  readonly read = JWT_READER.read;
+export class Assertions implements OwnAssertions {
+  readonly called = PRIVATE_KEY_JWT;
+  readonly type = JWT_ASSERTION;
   readonly #server: Server;
   readonly #keys: ClientKeySource;
 
   constructor(server: Server, keys: ClientKeySource) {
     this.#server = server;
     this.#keys = keys;
+  }
+
+  isFor({ workload }: ClientKeys): boolean {
+    return workload === undefined;
+  }
+
+  recognizes(): boolean {
+    return true;
   }
 
   problems(client: KeyedClient): Promise<readonly string[]> {

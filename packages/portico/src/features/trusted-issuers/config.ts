@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { fetchableUrlProblem } from '../../http/outbound/fetchable-urls.ts';
+import { isTrustDomain } from '../../assertions/workloads.ts';
 import { VERIFIED_ALGORITHMS } from '../../keys/jws/public-keys.ts';
 
 const LONGEST_AGE = 86_400;
@@ -8,8 +9,12 @@ const LONGEST_TOLERANCE = 300;
 const LONGEST_ISSUER = 255;
 const LONGEST_TENANT = 255;
 
-/** Whether the text is an https URL without a query, a fragment and credentials. */
+/**
+ * Whether the text is an https URL without a query, a fragment and credentials, or a SPIFFE trust
+ * domain.
+ */
 function isIssuer(text: string): boolean {
+  if (isTrustDomain(text)) return true;
   if (text.length > LONGEST_ISSUER || !/^https:\/\/[^?#\s]+$/.test(text)) return false;
   if (!URL.canParse(text)) return false;
   const { username, password } = new URL(text);
@@ -47,10 +52,10 @@ const issuer = z
       jwks_file: jwksFile.optional(),
       algorithms,
       asserts: z
-        .array(z.enum(['people'], { error: 'must be people' }), {
-          error: 'must be a list of what the issuer may assert: people',
+        .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
+          error: 'must be a list of what the issuer may assert: people, clients',
         })
-        .min(1, 'must name what the issuer may assert: people'),
+        .min(1, 'must name what the issuer may assert: people, clients'),
       tenant: z
         .string({ error: 'must be a text' })
         .min(1, 'is empty; leave it out')
@@ -72,7 +77,11 @@ export const trustedIssuersShape = {
     .record(
       z
         .string()
-        .refine(isIssuer, 'is not an issuer: write its https URL without a query or fragment'),
+        .refine(
+          isIssuer,
+          'is not an issuer: write its https URL without a query or fragment, or a SPIFFE trust ' +
+            'domain such as spiffe://example.org',
+        ),
       issuer,
       { error: 'must be a map of issuers to their settings' },
     )
@@ -87,7 +96,10 @@ export interface TrustedIssuerInput {
   readonly jwks_file?: string | undefined;
   /** The algorithms that it signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`. Needed. */
   readonly algorithms?: readonly string[] | undefined;
-  /** What it may assert: `people`, which is who a person is. Needed. */
+  /**
+   * What it may assert: `people`, which is who a person is, and `clients`, which is which workload
+   * a client is. A SPIFFE trust domain asserts `clients` only. Needed.
+   */
   readonly asserts?: readonly string[] | undefined;
   /**
    * The only `tenant` that is accepted, at most 255 characters. Without it, assertions must have
@@ -96,7 +108,10 @@ export interface TrustedIssuerInput {
   readonly tenant?: string | undefined;
   /** How far its clock may differ, in seconds, at most 300; 30. */
   readonly clock_tolerance?: number | undefined;
-  /** How long ago an assertion may have been issued, in seconds, at most a day; 300. */
+  /**
+   * How long ago an assertion may have been issued, in seconds, at most a day. Tokens of Kubernetes
+   * need 3600; 300.
+   */
   readonly maximum_age?: number | undefined;
 }
 
@@ -108,8 +123,10 @@ export interface TrustedIssuersConfig {
 export interface TrustedIssuersConfigInput {
   /**
    * The issuers whose signed assertions the server accepts, such as the identity provider of an
-   * organization: each `iss` with its settings. An issuer that is removed here is no longer
-   * trusted, and tokens that were issued for its assertions no longer work; none.
+   * organization or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
+   * domain, such as `spiffe://example.org`, and its bundle as the key set. An issuer that is
+   * removed here is no longer trusted, and tokens that were issued for its assertions no longer
+   * work; none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

@@ -1,4 +1,5 @@
 import type { TrustedIssuer } from '../../assertions/trusted-issuer.ts';
+import { isTrustDomain } from '../../assertions/workloads.ts';
 import { defineFeature } from '../../feature.ts';
 import { trustedIssuersShape, type TrustedIssuersConfig } from './config.ts';
 
@@ -9,17 +10,27 @@ export const trustedIssuers = defineFeature({
   name: 'trusted_issuers',
   config: trustedIssuersShape,
   trustedIssuers: ({ trusted_issuers: configured = {} }) => describeIssuers(configured),
-  problems: ({ trusted_issuers: configured = {} }, publicUrl) =>
+  problems: ({ trusted_issuers: configured = {} }, publicUrl) => [
     // A server that accepts its own assertions could widen what it has granted.
-    Object.keys(configured)
+    ...Object.keys(configured)
       .filter((issuer) => new URL(issuer).origin === new URL(publicUrl).origin)
       .map((issuer) => ({
-        key: `oauth_server:trusted_issuers:${issuer}`,
+        key: keyOf(issuer),
         message: 'is on the origin of this server; name an issuer outside of it',
       })),
+    // A trust domain names programs. Its keys must not decide who a person is.
+    ...Object.entries(configured)
+      .filter(([issuer, { asserts }]) => isTrustDomain(issuer) && asserts.includes('people'))
+      .map(([issuer]) => ({
+        key: `${keyOf(issuer)}:asserts`,
+        message: 'may only be clients, because the issuer is a SPIFFE trust domain',
+      })),
+  ],
   start: (_, { trusted_issuers: configured = {} }) =>
     Object.keys(configured).length === 0 ? {} : { usesOnce: true },
 });
+
+const keyOf = (issuer: string) => `oauth_server:trusted_issuers:${issuer}`;
 
 function describeIssuers(configured: Configured): readonly TrustedIssuer[] {
   return Object.entries(configured).map(([issuer, settings]) => {

@@ -55,11 +55,16 @@ export function keyValues({
   pushesRequests,
   dpopBoundAccessTokens: isBound,
 }: Client): readonly SqlParameter[] {
-  const ofKeys =
-    keys === null
-      ? [null, null, null, null]
-      : ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri];
-  return [...ofKeys, pushesRequests ? 1 : null, isBound ? 1 : null];
+  return [...columnsOf(keys), pushesRequests ? 1 : null, isBound ? 1 : null];
+}
+
+/** A release that does not know the method `workload` finds no keys in the row. */
+function columnsOf(keys: ClientKeys | null): readonly (string | null)[] {
+  if (keys === null) return [null, null, null, null];
+  const { workload } = keys;
+  return workload === undefined
+    ? ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri]
+    : ['workload', null, workload.subject, workload.issuer];
 }
 
 export interface ClientRow {
@@ -83,10 +88,12 @@ export interface ClientRow {
   readonly registered_by: RegisteredBy | null;
   readonly used_at: number | null;
   readonly profile: string | null;
-  /** `private_key_jwt`, or null for a client with another method. */
+  /** `private_key_jwt` or `workload`. Null for a client without keys. */
   readonly token_endpoint_auth_method: string | null;
   readonly token_endpoint_auth_signing_alg: string | null;
+  /** For a workload: its subject. */
   readonly jwks: string | null;
+  /** For a workload: its issuer. */
   readonly jwks_uri: string | null;
   readonly pushes_requests: number | null;
   readonly dpop_bound_access_tokens: number | null;
@@ -130,7 +137,11 @@ export function getLook({
 
 /** If this release does not know the method, none of the client's keys can authenticate it. */
 function getKeys(row: ClientRow): ClientKeys {
-  return row.token_endpoint_auth_method === 'private_key_jwt'
-    ? { jwks: row.jwks, jwksUri: row.jwks_uri, algorithm: row.token_endpoint_auth_signing_alg }
-    : { jwks: null, jwksUri: null, algorithm: null };
+  const { token_endpoint_auth_method: method, jwks, jwks_uri: jwksUri } = row;
+  if (method === 'private_key_jwt')
+    return { jwks, jwksUri, algorithm: row.token_endpoint_auth_signing_alg };
+  const none = { jwks: null, jwksUri: null, algorithm: null };
+  return method === 'workload' && jwks !== null && jwksUri !== null
+    ? { ...none, workload: { issuer: jwksUri, subject: jwks } }
+    : none;
 }

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** The setting that this feature adds to `oauth_server`. */
+export const workloadIdentityShape = {
+  workload_identity: z.boolean({ error: 'must be true or false' }).optional(),
+};
+
+export interface WorkloadIdentityConfig {
+  /**
+   * Whether clients can authenticate with the token that their platform gives them, such as a
+   * Kubernetes service account token or a SPIFFE JWT-SVID, instead of a secret. Needs
+   * `trusted_issuers` with `asserts: ['clients']`; false.
+   */
+  readonly workload_identity?: boolean | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends WorkloadIdentityConfig {}
+  interface OAuthServerConfigInput extends WorkloadIdentityConfig {}
+}

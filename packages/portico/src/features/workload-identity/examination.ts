@@ -1,0 +1,38 @@
+import { failing, ok, type Finding } from '@portico/sql';
+import type { Clients } from '../../clients/clients.ts';
+import { clientPages } from '../../clients/listing.ts';
+import type { TrustedIssuers } from '../../assertions/trusted-issuers.ts';
+
+/**
+ * Finds the workloads that cannot authenticate. Returns an empty list if there are no workloads.
+ */
+export async function examineWorkloads(
+  clients: Clients,
+  issuers: TrustedIssuers,
+  isOn: boolean,
+): Promise<readonly Finding[]> {
+  let count = 0;
+  const refused: string[] = [];
+  for await (const { items } of clientPages(clients)) {
+    for (const { id, keys, revokedAt } of items) {
+      if (revokedAt !== null || keys?.workload === undefined) continue;
+      count += 1;
+      if (!isOn || !issuers.trusts(keys.workload.issuer, 'clients')) refused.push(id);
+    }
+  }
+  if (count === 0) return [];
+  if (refused.length === 0) return [ok(`clients that authenticate as workloads: ${count}`)];
+  const clientsThen = `so these clients cannot authenticate: ${refused.join(', ')}`;
+  return [
+    isOn
+      ? failing(
+          `their issuer is not trusted with clients, ${clientsThen}`,
+          "add it to oauth_server:trusted_issuers with asserts: ['clients'], or revoke these " +
+            'clients (npx portico oauth:client:revoke)',
+        )
+      : failing(
+          `oauth_server:workload_identity is off, ${clientsThen}`,
+          'set it to true, or revoke these clients (npx portico oauth:client:revoke)',
+        ),
+  ];
+}

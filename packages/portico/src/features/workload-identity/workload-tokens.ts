@@ -1,0 +1,95 @@
+import { isTrustDomain, matchesSubject, trustDomainOf } from '../../assertions/workloads.ts';
+import type {
+  ClientAssertions,
+  KeyedClient,
+  VerifyAssertion,
+} from '../../clients/client-assertions.ts';
+import { JWT_ASSERTION, JWT_SVID_ASSERTION } from '../../clients/reading-assertions.ts';
+import { JwsError, type JsonObject, type Jws } from '../../keys/jws/compact.ts';
+import type { SecurityProfile } from '../../profiles.ts';
+import type { Server } from '../../server.ts';
+import type { ClientKeys } from '../../store/client.ts';
+
+/** A kind of token, and how to tell who issued it. */
+interface TokenKind {
+  readonly type: string;
+  /** Whether this issuer's tokens are of this kind. */
+  isIssuer(issuer: string): boolean;
+  /** Returns the issuer that the token names. It is not a text if it names none. */
+  issuerOf(claims: JsonObject): unknown;
+}
+
+const KINDS: readonly TokenKind[] = [
+  // RFC 7523 section 3 requires iss.
+  {
+    type: JWT_ASSERTION,
+    isIssuer: (issuer) => !isTrustDomain(issuer),
+    issuerOf: ({ iss }) => iss,
+  },
+  // A JWT-SVID needs no iss, and the keys belong to the trust domain of sub, whatever iss says.
+  {
+    type: JWT_SVID_ASSERTION,
+    isIssuer: isTrustDomain,
+    issuerOf: ({ sub }) => trustDomainOf(sub),
+  },
+];
+
+/** Returns how clients authenticate, for each kind of token that a trusted issuer signs. */
+export function workloadTokens(server: Server): readonly ClientAssertions[] {
+  const issuers = server.trustedIssuers.trustedWith('clients');
+  return KINDS.filter((kind) => issuers.some((issuer) => kind.isIssuer(issuer))).map(
+    (kind) => new WorkloadTokens(server, kind),
+  );
+}
+
+/** Authenticates clients by tokens that identify a workload (RFC 7523 section 2.2). */
+class WorkloadTokens implements ClientAssertions {
+  readonly called = 'workload tokens';
+  readonly type: string;
+  readonly #server: Server;
+  readonly #kind: TokenKind;
+
+  constructor(server: Server, kind: TokenKind) {
+    this.type = kind.type;
+    this.#server = server;
+    this.#kind = kind;
+  }
+
+  isFor({ workload }: ClientKeys): boolean {
+    return workload !== undefined && this.#kind.isIssuer(workload.issuer);
+  }
+
+  recognizes({ payload }: Jws): boolean {
+    const issuer = this.#kind.issuerOf(payload);
+    return typeof issuer === 'string' && this.#server.trustedIssuers.trusts(issuer, 'clients');
+  }
+
+  verifierAt(): VerifyAssertion {
+    return (client, _, token, profile) => this.#verify(client, token, profile);
+  }
+
+  /** Verifies the token before it looks at the client, so that the work is the same for each. */
+  async #verify(
+    client: KeyedClient | null,
+    token: Jws,
+    profile: SecurityProfile | null,
+  ): Promise<void> {
+    const { trustedIssuers, issuer: audience } = this.#server;
+    const { payload } = token;
+    const issuer = this.#kind.issuerOf(payload);
+    if (typeof issuer !== 'string')
+      throw new JwsError('its iss is missing, or its sub is not a SPIFFE ID');
+    if (Object.hasOwn(payload, 'cnf'))
+      throw new JwsError('it is bound to a key (cnf), which is not accepted');
+    const subject = await trustedIssuers.identify(token, issuer, audience);
+    const workload = client?.keys.workload;
+    if (workload === undefined) throw new JwsError('the client is not a workload');
+    if (workload.issuer !== issuer) throw new JwsError("its issuer is not the client's");
+    if (!matchesSubject(workload.subject, subject))
+      throw new JwsError("its sub is not the client's");
+    if (profile !== null && !profile.authenticationMethods.includes(this.type))
+      throw new JwsError(
+        `it is a workload token, which the profile ${profile.name} does not allow`,
+      );
+  }
+}
