@@ -112,7 +112,7 @@ class JwtBearerGrant implements TokenGrant {
     form: Parameters,
     thumbprint: string | null,
   ): Promise<Granted> {
-    const { issuer, trustedIssuers, resources } = this.#parts.server;
+    const { issuer, trustedIssuers, resources, profiles } = this.#parts.server;
     const expected = { type: ID_JAG_TYPE, audience: issuer };
     const assertion = await trustedIssuers.verify(sent, expected);
     const { claims } = assertion;
