@@ -172,6 +172,7 @@ export function layFoundation(options: ServerParts): Foundation {
       singleUses,
     ),
     givenAccess: () => contributions.givenAccess,
+    remembersConsent: () => contributions.consentMemory !== null,
     sealer,
     fetching,
     paths: browserPaths(mounting),

@@ -19,6 +19,8 @@ export interface Findings {
   readonly audience: string | null;
   readonly scopes: readonly string[];
   readonly responseMode?: string | undefined;
+  /** Whether the server may show no page (`prompt=none`). Missing for no. */
+  readonly silent?: true | undefined;
 }
 
 /** A check. Throws an OAuthError to refuse the request, or returns its results. */

@@ -12,11 +12,19 @@ export interface MetadataField {
   readonly called: string;
   /** The option of `oauth:client:create` and `:update`, which is repeatable. */
   readonly option: { readonly flag: string; readonly says: string };
+  /**
+   * Whether the field is a mark that only an operator sets. Its option has no value, and its one
+   * value in the store is `MARKED`. A registration (RFC 7591) cannot contain it.
+   */
+  readonly isMark?: true;
   /** How many values a client may have. */
   readonly most: number;
   /** Returns why a client of this type cannot have this value, or null. It continues a sentence. */
   problem(value: string, applicationType: ApplicationType): string | null;
 }
+
+/** The value of a mark that is set. */
+export const MARKED = 'true';
 
 /** The values of each field, by its name. */
 export type FurtherValues = Readonly<Record<string, readonly string[]>>;
@@ -36,13 +44,14 @@ export class FurtherMetadata {
   /** Returns a client's values. A field without values is missing. */
   async find(clientId: string): Promise<FurtherValues> {
     if (this.fields.length === 0) return {};
-    const stored = await this.#records.find(clientId);
-    return Object.fromEntries(
-      this.fields.flatMap(({ name }) => {
-        const values = Object.hasOwn(stored, name) ? stored[name] : undefined;
-        return values === undefined || values.length === 0 ? [] : [[name, values] as const];
-      }),
-    );
+    return this.#offered(await this.#records.find(clientId));
+  }
+
+  /** Returns the values of these clients, by their ids. A client without values is missing. */
+  async findAll(clientIds: readonly string[]): Promise<ReadonlyMap<string, FurtherValues>> {
+    if (this.fields.length === 0) return new Map();
+    const stored = await this.#records.findAll(clientIds);
+    return new Map(stored.map(([id, values]) => [id, this.#offered(values)]));
   }
 
   /**
@@ -68,8 +77,40 @@ export class FurtherMetadata {
     return this.#records.removeLeft(limit);
   }
 
+  #offered(stored: FurtherValues): FurtherValues {
+    return Object.fromEntries(
+      this.fields.flatMap(({ name }) => {
+        const values = Object.hasOwn(stored, name) ? stored[name] : undefined;
+        return values === undefined || values.length === 0 ? [] : [[name, values] as const];
+      }),
+    );
+  }
+
   /** Replaces the values of the named fields. Other fields stay. Call `check` first. */
   async write(clientId: string, values: FurtherValues): Promise<void> {
     if (Object.keys(values).length > 0) await this.#records.write(clientId, values);
   }
+}
+
+/** Returns the values as members of JSON. A mark is `true`, and other fields are lists. */
+export function furtherMembers(
+  fields: readonly MetadataField[],
+  values: FurtherValues,
+): Readonly<Record<string, readonly string[] | true>> {
+  const marks = new Set(fields.filter((each) => each.isMark === true).map(({ name }) => name));
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([name, given]) => !marks.has(name) || given.includes(MARKED))
+      .map(([name, given]) => [name, marks.has(name) ? true : given]),
+  );
+}
+
+/** Returns what the client's marks are called. */
+export function marksOf(
+  fields: readonly MetadataField[],
+  values: FurtherValues,
+): readonly string[] {
+  return fields.flatMap(({ name, called, isMark }) =>
+    isMark === true && values[name]?.includes(MARKED) === true ? [called] : [],
+  );
 }
