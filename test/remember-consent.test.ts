@@ -113,7 +113,7 @@ async function outcomeOf(response: Response): Promise<string> {
 const codeOf = (response: Response) => locationOf(response).searchParams.get('code') ?? '';
 
 describe('a first-party client', () => {
-  // @shows AS-52.1
+  // @shows AS-2.52, AS-52.1
   test('gets a code without the page if the person has allowed the same before', async () => {
     await allow();
     const response = await open();
@@ -370,6 +370,17 @@ describe('prompt=none', () => {
   });
 
   // @shows AS-52.5
+  test('with an id_token_hint gets a code only for the person of that token', async () => {
+    const { id_token: own } = await allow();
+    const { id_token: others } = await allow(READ, await portal.signedIn(GRACE));
+    expect(await outcomeOf(await open({ ...SILENT, id_token_hint: own }))).toBe('code');
+    for (const hint of [others, 'nonsense'])
+      expect(await outcomeOf(await open({ ...SILENT, id_token_hint: hint }))).toBe(
+        'interaction_required',
+      );
+  });
+
+  // @shows AS-52.5
   test('gets interaction_required for anything else, and no page', async () => {
     expect(await outcomeOf(await open(SILENT))).toBe('interaction_required');
     await allow();
@@ -592,7 +603,7 @@ describe('the console', () => {
 });
 
 describe('without the switch', () => {
-  // @shows AS-52.8
+  // @shows AS-2.52, AS-52.8
   test('the person is asked, also by a client that is marked', async () => {
     await allow();
     const off = await startPortal({

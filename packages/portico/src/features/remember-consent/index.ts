@@ -40,7 +40,7 @@ export const rememberConsent = defineFeature({
     };
     return {
       consentMemory,
-      requestParameters: ['prompt'],
+      requestParameters: ['prompt', 'id_token_hint'],
       requestChecks: { prompt_none: checkSilent },
     };
   },

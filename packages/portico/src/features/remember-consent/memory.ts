@@ -1,6 +1,7 @@
 import type { AskedConsent, ConsentMemory } from '../../authorization/consent-memory.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { isLoopback } from '../../http/loopback.ts';
+import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import { samePerson } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
@@ -34,6 +35,7 @@ export class FirstPartyMemory implements ConsentMemory {
     if (promptValues(asked.further?.['prompt']).has('consent')) return null;
     if (!client.redirectUris.includes(asked.redirectUri)) return null;
     if (!(await this.remembers(client))) return null;
+    const hint = asked.further?.['id_token_hint'];
     const living = await store.authorizations.listAuthorizations(person, clock());
     const found = living.findLast(({ family, redeemed }) => {
       const consent = consentOf(family.details);
@@ -43,6 +45,7 @@ export class FirstPartyMemory implements ConsentMemory {
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
+        (hint === undefined || subjectOf(hint) === family.subject) &&
         family.audience === asked.audience &&
         scopes.every((name) => family.scopes.includes(name)) &&
         // The page would say that the access continues.
@@ -50,6 +53,19 @@ export class FirstPartyMemory implements ConsentMemory {
       );
     });
     return found?.family.id ?? null;
+  }
+}
+
+/**
+ * Returns the `sub` of an ID token, or null. Does not verify the token: a hint can only lead to the
+ * question (OpenID Connect Core section 3.1.2.1).
+ */
+function subjectOf(idToken: string): unknown {
+  try {
+    return parseJws(idToken).payload['sub'];
+  } catch (error) {
+    if (error instanceof JwsError) return null;
+    throw error;
   }
 }
 
