@@ -1,6 +1,6 @@
 // @engines all: the store keeps what is remembered
 import path from 'node:path';
-import { AUDIT, mergeConfig, type AuditEvent, type ConfigMap } from 'portico';
+import { AUDIT, mergeConfig, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   begin,
@@ -389,9 +389,9 @@ describe('prompt=none', () => {
     expect(await outcomeOf(await open(SILENT, { 'Sec-Purpose': 'prefetch' }))).toBe(
       'interaction_required',
     );
-    const posted = await ada.post(`${portal.url}/oauth/authorize`, {
-      ...Object.fromEntries(new URL(authorizationUrl(portal, client, SILENT)).searchParams),
-    });
+    const { searchParams } = new URL(authorizationUrl(portal, client, SILENT));
+    const form = Object.fromEntries(searchParams);
+    const posted = await ada.post(`${portal.url}/oauth/authorize`, form);
     expect(await outcomeOf(posted)).toBe('interaction_required');
   });
 
@@ -500,7 +500,7 @@ describe('with other clients and grants', () => {
     [idp, documents] = [await startIdentityProvider(), await startDocumentHost()];
     other = await startPortal({
       outbound: documents.outbound,
-      config: mergeConfig(idp.config as ConfigMap, {
+      config: mergeConfig(idp.config, {
         oauth_server: { remember_consent: true, client_id_metadata_documents: true },
       }),
     });
