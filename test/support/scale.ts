@@ -36,8 +36,13 @@ const COUNTS = {
    */
   accessRounds: { short: 4, long: 10, longest: 400 },
   /**
-   * Random runs of clients, people and operators, for each choice of lifetimes. docs/assurance.md
-   * says how many runs find a fault.
+   * Rounds in which access ends while two processes begin more of it without a question. If the
+   * remembered authorization is not locked, or is not looked for again, the first twenty find it.
+   */
+  rememberedRounds: { short: 20, long: 100, longest: 600 },
+  /**
+   * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md
+   * says how many find a fault).
    */
   statefulRuns: { short: 4, long: 20, longest: 1500 },
   /**

@@ -70,6 +70,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/client-libraries.md',
       'docs/authenticating-again.md',
       'docs/signing-out.md',
+      'docs/first-party-clients.md',
       'docs/own-claims.md',
       'docs/requests.md',
       'docs/security-profile.md',

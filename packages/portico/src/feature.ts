@@ -1,4 +1,5 @@
 import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
+import type { ConsentMemory } from './authorization/consent-memory.ts';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { TrustedIssuer } from './assertions/trusted-issuer.ts';
 import type { RequestCheck } from './authorization/request-check.ts';
@@ -236,9 +237,11 @@ export interface Contribution {
    */
   readonly earlierScopes?: EarlierScopes;
   /**
-   * Whether to drop a requested scope that cannot be granted. If no feature drops it, the server
-   * refuses the request.
+   * Remembers what people allowed on the consent page, so that it is left out for some clients. At
+   * most one feature can provide this.
    */
+  readonly consentMemory?: ConsentMemory;
+  /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
   /**
    * What a person can choose on the consent page. At most one feature can provide this.

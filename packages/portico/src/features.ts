@@ -20,6 +20,7 @@ import { pushedRequests } from './features/pushed-requests/index.ts';
 import { reauthentication } from './features/reauthentication/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
+import { rememberConsent } from './features/remember-consent/index.ts';
 import { resources } from './features/resources/index.ts';
 import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
@@ -51,6 +52,7 @@ export const FEATURES: readonly Feature[] = [
   dpop,
   reauthentication,
   logout,
+  rememberConsent,
   refreshRetry,
   nativeLoopback,
   scopeGroups,

@@ -94,7 +94,12 @@ export interface Server {
    * does this. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
-  /** Encrypts values that browsers and clients store for the server. */
+  /**
+   * Whether a living authorization can begin another one without a question. What ends access then
+   * looks again until none is left. Call it after every feature has started.
+   */
+  readonly remembersConsent: () => boolean;
+  /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** Settings for fetching client documents. */
   readonly fetching: FetchJsonOptions;

@@ -136,6 +136,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     accessPath: only(started, 'accessPath'),
     scopeChoices: only(started, 'scopeChoices'),
     earlierScopes: only(started, 'earlierScopes'),
+    consentMemory: only(started, 'consentMemory'),
     resource: only(started, 'resource'),
     logos: only(started, 'logos'),
     secretHasher: only(started, 'secretHasher'),

@@ -38,6 +38,11 @@ export type AuditEvent =
       readonly type: 'consent_granted';
       readonly scopes: readonly string[];
       readonly audience: string | null;
+      /**
+       * The id of the authorization in which the person allowed this before. Missing if the person
+       * was asked.
+       */
+      readonly remembered?: string;
     })
   | { readonly type: 'consent_denied'; readonly clientId: string; readonly person: PersonReference }
   | {

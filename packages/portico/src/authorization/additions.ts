@@ -5,6 +5,7 @@ import type { ClientSource } from '../clients/client-source.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
+import type { ConsentMemory } from './consent-memory.ts';
 import type { DirectRequests, IndirectRefusal } from './direct-requests.ts';
 import type { Interaction } from './interaction.ts';
 import type { RequestReading } from './request-check.ts';
@@ -37,9 +38,9 @@ export interface AuthorizationAdditions {
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */
   readonly scopeChoices: ScopeChoices | null;
-  /**
-   * Finds earlier scopes to keep. Null if a new authorization contains only the requested scopes.
-   */
+  /** Remembers what people allowed. Null if the consent page is always shown. */
+  readonly consentMemory: ConsentMemory | null;
+  /** Null if a new authorization contains only the requested scopes. */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;

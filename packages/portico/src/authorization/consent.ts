@@ -16,7 +16,9 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import type { AuthorizationAdditions } from './additions.ts';
+import { isOpened, notSilent } from './consent-memory.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
+import { consentDetails } from '../store/remembered-consent.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
 import type { ConfirmedStep, HostPage } from './interaction.ts';
@@ -112,20 +114,63 @@ export class Consent {
     const scopes = await this.#held(shown, request, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
     if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
+    const offered = scopes.filter((name) => choices?.added.includes(name) !== true);
+    const remembered = await this.#findRemembered(request, client, visitor, offered);
+    if (request.silent === true && remembered === null)
+      return { response: notSilent(request, client) };
     const asked = { ...request, choices, details };
-    if (await this.#saveRequest(asked, client, requestId, visitor, scopes)) {
+    const saved = await this.#saveRequest(asked, client, requestId, visitor, scopes);
+    if (saved !== null && remembered === null) {
       return {
         question: question(this.#server, asked, requestId, client, visitor, scopes, before),
       };
     }
-    // The same page was opened twice at once, and the other request was saved first.
+    if (saved !== null && remembered !== null) {
+      const response = await this.#answerRemembered(saved, visitor, offered, remembered);
+      if (response !== null) return { response };
+    }
+    // The same page was opened twice at once, and the other request was saved first. Or the
+    // remembered authorization has ended at the same moment.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
-    return presented;
+    if (request.silent !== true || 'response' in presented) return presented;
+    if (saved !== null) await this.end(saved);
+    return { response: notSilent(request, client) };
   }
 
   /**
-   * Saves a request when it is first shown. The time to answer begins now. Returns false if the id
+   * Returns the id of the authorization in which the person allowed these scopes on the consent
+   * page. Null if the page must be shown.
+   */
+  async #findRemembered(
+    asked: AuthorizationRequest,
+    client: Client,
+    { request, user }: Visitor,
+    scopes: readonly string[],
+  ): Promise<string | null> {
+    const { consentMemory } = this.#additions;
+    if (consentMemory === null || !isOpened(request, asked.silent === true)) return null;
+    return consentMemory.find({ asked, client, person: user.reference, scopes });
+  }
+
+  /**
+   * Allows these scopes without a question. Returns null if the remembered authorization has ended,
+   * or if the person must go to a page of the host first.
+   */
+  async #answerRemembered(
+    pending: ConsentRequest,
+    visitor: Visitor,
+    scopes: readonly string[],
+    remembered: string,
+  ): Promise<AuthorizationResponse | null> {
+    const step = await this.#confirm(pending, visitor);
+    if ('page' in step) return null;
+    const isChecked = (name: string) => scopes.includes(name);
+    return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, remembered);
+  }
+
+  /**
+   * Saves a request when it is first shown, and starts the time to answer. Returns null if the id
    * already exists.
    */
   async #saveRequest(
@@ -134,9 +179,9 @@ export class Consent {
     requestId: string,
     visitor: Visitor,
     shown: readonly string[],
-  ): Promise<boolean> {
+  ): Promise<ConsentRequest | null> {
     const { store, pruning, clock, config } = this.#server;
-    const isSaved = await store.consentRequests.insertConsentRequest({
+    const consent: ConsentRequest = {
       ...request,
       ...(registeredBy === 'document' ? { shownName: name } : {}),
       idHash: tokenHash(requestId),
@@ -144,9 +189,10 @@ export class Consent {
       asked: { person: visitor.user.reference, scopes: shown },
       outcome: null,
       expiresAt: clock() + config.consent_ttl * 1000,
-    });
+    };
+    const isSaved = await store.consentRequests.insertConsentRequest(consent);
     await pruning.tick();
-    return isSaved;
+    return isSaved ? consent : null;
   }
 
   /**
@@ -210,14 +256,16 @@ export class Consent {
   }
 
   /**
-   * Records the first decision. Returns null if the request was answered, ended or expired after it
-   * was read.
+   * Records the first decision. Returns null if the request was answered, ended or expired since it
+   * was read. With `remembered`, the person was not asked: also returns null if that authorization
+   * has ended.
    */
   async #answerFirst(
     pending: ConsentRequest,
     visitor: Visitor,
     allow: boolean,
     isChecked: IsChecked,
+    remembered: string | null = null,
   ): Promise<AuthorizationResponse | null> {
     const { store, audit, clock } = this.#server;
     const client = await this.#requireClient(pending);
@@ -227,8 +275,17 @@ export class Consent {
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
+    const details = await this.#detailsFor(pending, client, remembered !== null);
     const allowed = isPartAllowed(pending, scopes)
-      ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
+      ? await this.#authorization(
+          { ...pending, details },
+          client,
+          person,
+          scopes,
+          familyId,
+          code,
+          now,
+        )
       : null;
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
@@ -237,7 +294,8 @@ export class Consent {
       // still has the redirect URI that the person saw.
       await this.#requireClient(pending);
     }
-    if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now })))
+    const answer = { allow, at: now };
+    if (!(await store.consentRequests.answerConsent(pending, allowed, answer, remembered)))
       return null;
     const { clientId } = pending;
     if (allowed === null) {
@@ -252,8 +310,21 @@ export class Consent {
       person,
       scopes,
       audience,
+      ...(remembered === null ? {} : { remembered }),
     });
     return responseTo(pending, client, { code });
+  }
+
+  /** Returns the details for the authorization. They say if its consent is remembered. */
+  async #detailsFor(
+    { details }: ConsentRequest,
+    client: Client,
+    remembered: boolean,
+  ): Promise<ConsentRequest['details']> {
+    const { consentMemory } = this.#additions;
+    if (consentMemory === null || !(await consentMemory.remembers(client))) return details;
+    const renews = client.grants.includes('refresh_token');
+    return { ...details, ...consentDetails({ remembered, renews }) };
   }
 
   /**

@@ -19,6 +19,8 @@ export interface Findings {
   readonly audience: string | null;
   readonly scopes: readonly string[];
   readonly responseMode?: string | undefined;
+  /** Whether the server may show no page (`prompt=none`). Missing for no. */
+  readonly silent?: true | undefined;
 }
 
 /** Checks a request. Throws an OAuthError to refuse it, or returns the check's results. */

@@ -60,19 +60,34 @@ export function requireResponseType(parameters: Parameters): void {
   }
 }
 
+/** Returns the values of `prompt`. */
+export function promptValues(prompt: string | undefined): ReadonlySet<string> {
+  return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
+}
+
+/** Whether the client asks for a response without any page: `prompt` is `none` alone. */
+export function isSilent(parameters: Parameters): boolean {
+  const values = promptValues(parameters.get('prompt'));
+  return values.size === 1 && values.has('none');
+}
+
+/** Refuses `prompt=none`: consent is always asked for. */
+export function refuseSilent(parameters: Parameters): void {
+  if (!isSilent(parameters)) return;
+  throw new OAuthError(
+    'interaction_required',
+    'Consent is always asked for, so prompt=none cannot succeed.',
+  );
+}
+
 /**
- * Checks `prompt` (OpenID Connect Core section 3.1.2.1). The server always asks for consent. So it
- * accepts `consent` and refuses `none`.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). It may be `consent`, or `none` alone,
+ * which `refuseSilent` decides about.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
-  const values = new Set(prompt.split(' ').filter((value) => value !== ''));
-  if (values.size === 1 && values.has('none')) {
-    throw new OAuthError(
-      'interaction_required',
-      'Consent is always asked for, so prompt=none cannot succeed.',
-    );
-  }
+  if (isSilent(parameters)) return;
+  const values = new Set(promptValues(prompt));
   values.delete('consent');
   if (values.has('login')) {
     throw new OAuthError(

@@ -89,6 +89,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     accessPath: null,
     scopeChoices: null,
     earlierScopes: null,
+    consentMemory: null,
   });
   const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);

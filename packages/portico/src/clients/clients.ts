@@ -4,6 +4,7 @@ import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { fetchableUrlProblem } from '../http/outbound/fetchable-urls.ts';
 import type { Parameters } from '../parameters.ts';
+import type { FurtherValues } from '../further-metadata/further-metadata.ts';
 import type { Server } from '../server.ts';
 import type { Client, ClientLogo, ClientMetadata } from '../store/client.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';
@@ -134,6 +135,14 @@ export class Clients {
     const client = await this.#requireKnown(clientId);
     const metadata = await this.#server.furtherMetadata.find(client.id);
     return { ...describeClient(client, this.#server), metadata };
+  }
+
+  /**
+   * Returns the metadata that features add to these clients, by client id. A client without such
+   * metadata is missing.
+   */
+  metadataOf(clients: readonly Client[]): Promise<ReadonlyMap<string, FurtherValues>> {
+    return this.#server.furtherMetadata.findAll(clients.map(({ id }) => id));
   }
 
   /** Returns all clients, oldest first. */

@@ -3,6 +3,7 @@ import { noteWish } from '../words/speaking.ts';
 import { page } from '../words/words.ts';
 import type { Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
+import { notSignedInSilently, notSilent } from '../authorization/consent-memory.ts';
 import { Consent } from '../authorization/consent.ts';
 import { notUsable } from '../authorization/direct-requests.ts';
 import type { HostPage, Received } from '../authorization/interaction.ts';
@@ -139,6 +140,10 @@ export class AuthorizeEndpoint {
     // If no operator registered the client, redirect to it only after a person has signed in (RFC
     // 9700 section 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
+    if (visitor === null && isSilent(checked)) {
+      const response = notSignedInSilently(checked.asked, checked.client);
+      return this.#spent(put, requestId, await this.#replies.response(request, response));
+    }
     if (visitor === null)
       return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
@@ -158,6 +163,11 @@ export class AuthorizeEndpoint {
         requestId,
         await this.#replies.response(request, checked.response, 303),
       );
+    }
+    // Without the session cookie, no one can be recognized silently.
+    if (isSilent(checked)) {
+      const response = notSilent(checked.asked, checked.client);
+      return this.#spent(put, requestId, await this.#replies.response(request, response, 303));
     }
     const begun = await this.#waiting.begin(request, this.#toWait(put, requestId));
     return { ...redirectReply(this.#returnPath(begun.requestId), 303), cookies: begun.cookies };
@@ -266,7 +276,11 @@ export class AuthorizeEndpoint {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     const { asked, client } = checked;
     const step = await this.#nextStep(asked, put, request);
-    // Do not spend the request, because the person comes back with it.
+    if ('page' in step && asked.silent === true) {
+      const response = notSignedInSilently(asked, client);
+      return this.#spent(put, requestId, await this.#replies.response(request, response));
+    }
+    // The request is not spent: the person comes back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
       return this.#sendTo(
@@ -412,6 +426,13 @@ function noteSent(request: Request, sent: SentParameters = []): void {
 
 function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
+}
+
+/** Whether the client asks for a response without any page. */
+function isSilent(
+  checked: CheckedRequest,
+): checked is Extract<CheckedRequest, { readonly asked: unknown }> {
+  return 'asked' in checked && checked.asked.silent === true;
 }
 
 function findClient(checked: CheckedRequest): Client | null {

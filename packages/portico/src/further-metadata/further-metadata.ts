@@ -15,7 +15,12 @@ export interface MetadataField {
   readonly called: string;
   /** The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. */
   readonly option: { readonly flag: string; readonly says: string };
-  /** The maximum number of values that a client may have. */
+  /**
+   * Whether the field is a mark that only an operator sets. Its option has no value, and its one
+   * value in the store is `MARKED`. A registration (RFC 7591) cannot contain it.
+   */
+  readonly isMark?: true;
+  /** How many values a client may have. */
   readonly most: number;
   /**
    * Returns why a client of this type cannot have this value. Returns null if it can. The text
@@ -23,6 +28,9 @@ export interface MetadataField {
    */
   problem(value: string, applicationType: ApplicationType): string | null;
 }
+
+/** The value of a mark that is set. */
+export const MARKED = 'true';
 
 /** The values of each field, by its name. */
 export type FurtherValues = Readonly<Record<string, readonly string[]>>;
@@ -42,13 +50,14 @@ export class FurtherMetadata {
   /** Returns the values of a client. A field without values is missing in the result. */
   async find(clientId: string): Promise<FurtherValues> {
     if (this.fields.length === 0) return {};
-    const stored = await this.#records.find(clientId);
-    return Object.fromEntries(
-      this.fields.flatMap(({ name }) => {
-        const values = Object.hasOwn(stored, name) ? stored[name] : undefined;
-        return values === undefined || values.length === 0 ? [] : [[name, values] as const];
-      }),
-    );
+    return this.#offered(await this.#records.find(clientId));
+  }
+
+  /** Returns the values of these clients, by their ids. A client without values is missing. */
+  async findAll(clientIds: readonly string[]): Promise<ReadonlyMap<string, FurtherValues>> {
+    if (this.fields.length === 0) return new Map();
+    const stored = await this.#records.findAll(clientIds);
+    return new Map(stored.map(([id, values]) => [id, this.#offered(values)]));
   }
 
   /**
@@ -77,6 +86,15 @@ export class FurtherMetadata {
     return this.#records.removeLeft(limit);
   }
 
+  #offered(stored: FurtherValues): FurtherValues {
+    return Object.fromEntries(
+      this.fields.flatMap(({ name }) => {
+        const values = Object.hasOwn(stored, name) ? stored[name] : undefined;
+        return values === undefined || values.length === 0 ? [] : [[name, values] as const];
+      }),
+    );
+  }
+
   /**
    * Returns what replaces the values of the named fields in the transaction that writes the client.
    * Other fields stay. Undefined if none is named. Call `check` first.
@@ -85,4 +103,27 @@ export class FurtherMetadata {
     if (Object.keys(values).length === 0) return undefined;
     return (connection) => this.#records.write(connection, clientId, values);
   }
+}
+
+/** Returns the values as members of JSON. A mark is `true`, and other fields are lists. */
+export function furtherMembers(
+  fields: readonly MetadataField[],
+  values: FurtherValues,
+): Readonly<Record<string, readonly string[] | true>> {
+  const marks = new Set(fields.filter((each) => each.isMark === true).map(({ name }) => name));
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([name, given]) => !marks.has(name) || given.includes(MARKED))
+      .map(([name, given]) => [name, marks.has(name) ? true : given]),
+  );
+}
+
+/** Returns what the client's marks are called. */
+export function marksOf(
+  fields: readonly MetadataField[],
+  values: FurtherValues,
+): readonly string[] {
+  return fields.flatMap(({ name, called, isMark }) =>
+    isMark === true && values[name]?.includes(MARKED) === true ? [called] : [],
+  );
 }

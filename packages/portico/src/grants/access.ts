@@ -4,6 +4,8 @@ import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
+import type { Details } from '../store/grant.ts';
+import { consentOf } from '../store/remembered-consent.ts';
 import { givenBy } from '../store/given-access.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
@@ -49,7 +51,9 @@ export interface ErasedPerson {
 }
 
 /** An authorization with its client and person. */
-type Holder = Omit<RevokedAuthorization, 'revoked'>;
+interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
+  readonly details?: Details;
+}
 
 /** Sorts before the id of every request, so that the first batch begins with it. */
 const FIRST = '';
@@ -187,16 +191,23 @@ export class Access {
     });
   }
 
-  /** Returns how many authorizations were ended, and whether the person had any. */
+  /**
+   * Returns how many authorizations were ended, and whether the person had any. Reads them again
+   * until none is left: one that is still alive may have begun another (remembered consent).
+   */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { store, clock } = this.#server;
     let below: string | null = null;
     let isKnown = false;
+    let inThisRound = 0;
     const revoked = await inBatches(async () => {
+      if (below === null) inThisRound = 0;
       const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
       below = batch.last;
       isKnown ||= batch.found > 0;
-      return { count: batch.revoked, more: batch.last !== null };
+      inThisRound += batch.revoked;
+      const isAgain = inThisRound > 0 && this.#server.remembersConsent();
+      return { count: batch.revoked, more: batch.last !== null || isAgain };
     }, report);
     return { revoked, isKnown };
   }
@@ -218,7 +229,28 @@ export class Access {
     const about = { authorization, clientId, person, ...actedBy(acting) };
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });
     await this.#revokeGiven(person, clientId, acting);
-    return { ...holder, revoked };
+    if (consentOf(holder.details) !== null) await this.#revokeRemembered(holder, acting);
+    return { id: authorization, clientId, person, revoked };
+  }
+
+  /**
+   * Revokes the person's other authorizations for this client whose consent is remembered. One of
+   * them would be enough for the next without a question. Looks again until none is left.
+   */
+  async #revokeRemembered({ person, clientId }: Holder, acting?: Acting): Promise<void> {
+    const { store, audit, clock } = this.#server;
+    for (;;) {
+      let revoked = 0;
+      for (const { family } of await store.authorizations.listAuthorizations(person, clock())) {
+        const { id: authorization, details } = family;
+        if (family.clientId !== clientId || consentOf(details) === null) continue;
+        if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
+        revoked += 1;
+        const about = { authorization, clientId, person, ...actedBy(acting) };
+        await audit({ type: 'family_revoked', ...about, reason: 'operator' });
+      }
+      if (revoked === 0) return;
+    }
   }
 
   /**

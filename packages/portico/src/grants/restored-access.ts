@@ -36,20 +36,22 @@ type Step = (after: string) => Promise<{ readonly ended: number; readonly last: 
  * ended. It compares keys, so it does not depend on clocks.
  */
 export async function endAllAccess(
-  { store, audit, clock }: Server,
+  server: Server,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
-  // End waiting requests first. If a person allows one of them meanwhile, it becomes an
-  // authorization, and the next step ends it.
+  const { store, audit, clock } = server;
+  // End waiting requests first. If a person allows one meanwhile, it is already an authorization
+  // and is ended next.
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
-  const authorizations =
+  const ended =
     family === null
       ? 0
       : await inSteps(
           (after) => store.everythingIssued.revokeFamilies(after, family, clock(), BATCH),
           report,
         );
+  const authorizations = ended + (server.remembersConsent() ? await endRemembered(server) : 0);
   const clientTokens =
     accessToken === null
       ? 0
@@ -59,9 +61,25 @@ export async function endAllAccess(
   let initialAccessTokens = 0;
   for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
     if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;
-  const ended = { authorizations, clientTokens, requests, initialAccessTokens };
-  await audit({ type: 'access_ended', ...ended, ...actedBy(acting) });
-  return ended;
+  const all = { authorizations, clientTokens, requests, initialAccessTokens };
+  await audit({ type: 'access_ended', ...all, ...actedBy(acting) });
+  return all;
+}
+
+/**
+ * Ends the authorizations that others began without a question before they were ended. Looks again
+ * until there are none.
+ */
+async function endRemembered({ store, clock }: Server): Promise<number> {
+  const { everythingIssued } = store;
+  let total = 0;
+  for (;;) {
+    const ended = await inSteps((after) =>
+      everythingIssued.revokeRemembered(after, clock(), BATCH),
+    );
+    total += ended;
+    if (ended === 0) return total;
+  }
 }
 
 function inSteps(step: Step, report?: (count: number) => void): Promise<number> {

@@ -23,7 +23,9 @@ export interface AuthorizationRequest {
   readonly responseMode?: string | undefined;
   /** Whether the client sent the request directly to the server. */
   readonly direct?: true | undefined;
-  /** The parameters that only features read, as the client sent them. Missing if there are none. */
+  /** Whether the server may show no page (`prompt=none`). */
+  readonly silent?: true | undefined;
+  /** The parameters that only features read, as the client sent them. Missing for none. */
   readonly further?: Readonly<Record<string, string>> | undefined;
 }
 

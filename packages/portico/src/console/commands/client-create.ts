@@ -1,10 +1,11 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
-import type { MetadataField } from '../../further-metadata/further-metadata.ts';
+import { furtherMembers, type MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import {
+  addFieldOptions,
   collect,
   collectList,
   namedFields,
@@ -112,7 +113,7 @@ export function addClientCreate({
           'any one segment, such as system:serviceaccount:prod:*',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
-    for (const { option } of fields) command.option(option.flag, option.says, collect);
+    addFieldOptions(command, fields, (says) => says, false);
     if (profiles.length > 0)
       command.option(
         '--profile <profile>',
@@ -159,7 +160,7 @@ export function addClientCreate({
         if (options.json === true) {
           const credentials =
             secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
-          const further = registration.metadata ?? {};
+          const further = furtherMembers(fields, registration.metadata ?? {});
           return context.printJson({
             ...clientMetadata(client, server.demands),
             ...further,

@@ -7,61 +7,90 @@ import { openServer } from '../open-server.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 import type { HoldingClient } from '../../store/authorization-search.ts';
 import type { Client } from '../../store/client.ts';
+import {
+  furtherMembers,
+  marksOf,
+  type MetadataField,
+} from '../../further-metadata/further-metadata.ts';
+import type { AuthorizationServer } from '../../authorization-server.ts';
+import type { ClientChoices } from './client-create.ts';
 import { clientMetadata } from './client-metadata.ts';
 import { readPage, type PageOptions } from './list-options.ts';
 import { orFail } from './or-fail.ts';
 
-export const addClientList: AddCommands = (program, context) => {
-  program
-    .command('oauth:client:list')
-    .description('list the registered applications')
-    .option(
-      '--limit <number>',
-      'print a page of at most this many, 1 to 1000, sorted by id (without --limit and ' +
-        '--after: all, oldest first)',
-    )
-    .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
-    .option('--json', 'print only JSON to standard output: a list, or { items, next } for a page')
-    .action(async ({ json, ...page }: PageOptions & { readonly json?: boolean }) => {
-      const server = await openServer(context);
-      if (page.limit !== undefined || page.after !== undefined) {
-        return printPage(
-          context,
-          await orFail(context, server.clients.page(readPage(page))),
-          json === true,
-          server.demands,
-        );
-      }
-      const clients = await server.clients.list();
-      if (json === true)
-        return context.printJson(clients.map((client) => clientMetadata(client, server.demands)));
-      if (clients.length === 0)
-        return context.note(
-          'No application is registered. To register one, see oauth:client:create --help.',
-        );
-      context.print(clients.map((client) => describe(client, server.demands)).join('\n\n'));
-    });
-};
+export const addClientList =
+  ({ fields }: ClientChoices): AddCommands =>
+  (program, context) => {
+    program
+      .command('oauth:client:list')
+      .description('list the registered applications')
+      .option(
+        '--limit <number>',
+        'print a page of at most this many, 1 to 1000, sorted by id (without --limit and ' +
+          '--after: all, oldest first)',
+      )
+      .option('--after <cursor>', 'show the next page: the cursor that the previous page printed')
+      .option('--json', 'print only JSON to standard output: a list, or { items, next } for a page')
+      .action(async ({ json, ...page }: PageOptions & { readonly json?: boolean }) => {
+        const server = await openServer(context);
+        if (page.limit !== undefined || page.after !== undefined) {
+          const found = await orFail(context, server.clients.page(readPage(page)));
+          const listing = await listingOf(found.items, server, fields);
+          return printPage(context, found, json === true, listing);
+        }
+        const clients = await server.clients.list();
+        const listing = await listingOf(clients, server, fields);
+        if (json === true) return context.printJson(clients.map(listing.json));
+        if (clients.length === 0)
+          return context.note(
+            'No application is registered. To register one, see oauth:client:create --help.',
+          );
+        context.print(clients.map(listing.text).join('\n\n'));
+      });
+  };
+
+/** How a list shows one client. */
+interface Listing {
+  readonly json: (client: Client) => Readonly<Record<string, unknown>>;
+  readonly text: (client: Client) => string;
+}
+
+/** Reads what features add to these clients. */
+async function listingOf(
+  clients: readonly Client[],
+  server: AuthorizationServer,
+  fields: readonly MetadataField[],
+): Promise<Listing> {
+  const further = await server.clients.metadataOf(clients);
+  const valuesOf = ({ id }: Client) => further.get(id) ?? {};
+  return {
+    json: (client) => ({
+      ...clientMetadata(client, server.demands),
+      ...furtherMembers(fields, valuesOf(client)),
+    }),
+    text: (client) => describe(client, server.demands, marksOf(fields, valuesOf(client))),
+  };
+}
 
 function printPage(
   context: ConsoleContext,
   { items, next }: ClientList,
   json: boolean,
-  demands: readonly ClientDemand[],
+  listing: Listing,
 ): void {
-  if (json)
-    return context.printJson({
-      items: items.map((client) => clientMetadata(client, demands)),
-      next,
-    });
+  if (json) return context.printJson({ items: items.map(listing.json), next });
   if (items.length === 0) return context.note('There are no more applications.');
-  context.print(items.map((client) => describe(client, demands)).join('\n\n'));
+  context.print(items.map(listing.text).join('\n\n'));
   if (next !== null) context.note(`There are more. Continue with --after ${next}`);
 }
 
-function describe(client: Client, demands: readonly ClientDemand[]): string {
+function describe(
+  client: Client,
+  demands: readonly ClientDemand[],
+  marks: readonly string[],
+): string {
   return [
-    `${client.id}  ${getName(client)}  (${listKinds(client).join(', ')})`,
+    `${client.id}  ${getName(client)}  (${[...listKinds(client), ...marks].join(', ')})`,
     `  grants     ${client.grants.join(', ')}`,
     ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
     ...(client.idTokenSignedResponseAlg === 'RS256'

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
 import type { ConsoleContext } from '../../application/contracts.ts';
-import type { MetadataField } from '../../further-metadata/further-metadata.ts';
+import { MARKED, type MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
@@ -102,17 +103,31 @@ export function optionName(flag: string): string {
   return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/**
- * Reads the options for fields that features add. A single empty value means that the field has no
- * values.
- */
+/** Adds the options of fields that features add. `says` completes the texts of lists. */
+export function addFieldOptions(
+  command: Command,
+  fields: readonly MetadataField[],
+  says: (text: string) => string,
+  canUnmark: boolean,
+): void {
+  for (const { option, isMark } of fields) {
+    if (isMark !== true) command.option(option.flag, says(option.says), collect);
+    else command.option(option.flag, option.says);
+    if (isMark === true && canUnmark)
+      command.option(option.flag.replace('--', '--no-'), `remove the mark of ${option.flag}`);
+  }
+}
+
+/** Reads the options of fields that features add. One empty value means none. */
 export function namedFields(
   fields: readonly MetadataField[],
   options: object,
 ): Pick<ClientRegistration, 'metadata'> {
   const given = Object.entries(options);
-  const named = fields.flatMap(({ name, option }) => {
+  const named = fields.flatMap(({ name, option, isMark }) => {
     const [, values] = given.find(([key]) => key === optionName(option.flag)) ?? [];
+    if (isMark === true)
+      return typeof values === 'boolean' ? [[name, values ? [MARKED] : []] as const] : [];
     if (!Array.isArray(values)) return [];
     return [[name, values.filter((value): value is string => value !== '')] as const];
   });

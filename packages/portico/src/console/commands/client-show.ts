@@ -1,38 +1,47 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
+import {
+  furtherMembers,
+  marksOf,
+  type MetadataField,
+} from '../../further-metadata/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
+import type { ClientChoices } from './client-create.ts';
 import { listKinds, getName } from './client-list.ts';
 import { clientMetadata, toSeconds } from './client-metadata.ts';
 import { orFail } from './or-fail.ts';
 
-export const addClientShow: AddCommands = (program, context) => {
-  program
-    .command('oauth:client:show')
-    .description('show everything that is stored about an application, except its secrets')
-    .argument(
-      '<client_id>',
-      'the client id, or the URL of the client document; see oauth:client:list',
-    )
-    .option('--json', 'print only JSON to standard output; times are in seconds since 1970')
-    .action(async (clientId: string, options: { json?: boolean }) => {
-      const { clients, demands } = await openServer(context);
-      const shown = await orFail(context, clients.show(clientId));
-      if (options.json === true) return context.printJson(json(shown, demands));
-      context.print(describe(shown, demands).join('\n'));
-    });
-};
+export const addClientShow =
+  ({ fields }: ClientChoices): AddCommands =>
+  (program, context) => {
+    program
+      .command('oauth:client:show')
+      .description('show everything that is stored about an application, except its secrets')
+      .argument(
+        '<client_id>',
+        'the client id, or the URL of the client document; see oauth:client:list',
+      )
+      .option('--json', 'print only JSON to standard output; times are in seconds since 1970')
+      .action(async (clientId: string, options: { json?: boolean }) => {
+        const { clients, demands } = await openServer(context);
+        const shown = await orFail(context, clients.show(clientId));
+        if (options.json === true) return context.printJson(json(shown, demands, fields));
+        context.print(describe(shown, demands, fields).join('\n'));
+      });
+  };
 
 /** Returns the fields of RFC 7591 section 2, and the fields that only the server knows. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
+  fields: readonly MetadataField[],
 ): Readonly<Record<string, unknown>> {
   const { client, status, keys, secret, scopesNotOffered, refusal, metadata } = shown;
   return {
     ...clientMetadata(client, demands),
-    ...metadata,
+    ...furtherMembers(fields, metadata),
     status,
     keys,
     previous_secret_expires_at: toSeconds(secret?.previousAcceptedUntil ?? null),
@@ -48,8 +57,14 @@ const REGISTERED_BY = {
   document: 'the document at its id; its information is not verified',
 } as const;
 
-function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonly string[] {
-  const { client, status, scopesNotOffered, refusal } = shown;
+function describe(
+  shown: ShownClient,
+  demands: readonly ClientDemand[],
+  fields: readonly MetadataField[],
+): readonly string[] {
+  const { client, status, scopesNotOffered, refusal, metadata } = shown;
+  const kinds = [...listKinds(client), ...marksOf(fields, metadata)];
+  const lists = fields.filter(({ isMark }) => isMark !== true);
   const facts: readonly (readonly [string, string | readonly string[]])[] = [
     ['status', refusal === null ? status : `${status}, but gets no access now: ${refusal}`],
     ['registered', `${time(client.createdAt)} by ${REGISTERED_BY[client.registeredBy]}`],
@@ -70,12 +85,12 @@ function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonl
       ({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const,
     ),
     ['profile', client.profile ?? []],
-    ...Object.entries(shown.metadata),
+    ...lists.map(({ name }) => [name, metadata[name] ?? []] as const),
   ];
   const lines = facts.flatMap(([name, value]) =>
     [value].flat().map((each) => `  ${name.padEnd(14)} ${each}`),
   );
-  return [`${client.id}  ${getName(client)}  (${listKinds(client).join(', ')})`, ...lines];
+  return [`${client.id}  ${getName(client)}  (${kinds.join(', ')})`, ...lines];
 }
 
 function time(milliseconds: number): string {

@@ -1,10 +1,12 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
+import { furtherMembers } from '../../further-metadata/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import type { ClientChoices } from './client-create.ts';
 import {
+  addFieldOptions,
   collect,
   collectList,
   namedFields,
@@ -89,12 +91,8 @@ export const addClientUpdate =
       .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
       .option('--remove-logo', 'remove its logo')
       .option('--json', 'print only JSON to standard output');
-    for (const { option } of fields)
-      command.option(
-        option.flag,
-        `${option.says}; replaces all, and an empty value removes them`,
-        collect,
-      );
+    const replaces = (says: string) => `${says}; replaces all, and an empty value removes them`;
+    addFieldOptions(command, fields, replaces, true);
     command
       .addHelpText(
         'after',
@@ -120,7 +118,7 @@ export const addClientUpdate =
         if (options.json === true) {
           return context.printJson({
             ...clientMetadata(updated.client, demands),
-            ...changes.metadata,
+            ...furtherMembers(fields, changes.metadata ?? {}),
             changes: updated.changes,
           });
         }

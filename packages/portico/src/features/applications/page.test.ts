@@ -103,6 +103,7 @@ function start(logoPath: string | null = '/below/oauth/logo') {
     audit: async (event: AuditEvent) => void events.push(event),
     clock: () => NOW,
     givenAccess: () => null,
+    remembersConsent: () => false,
     issuer: ISSUER,
     paths: { home: '/below/' },
     config: { name: 'Portal' },

@@ -90,24 +90,34 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null). When this
-   * resolves, everything that the page reports as removed is durably revoked, even if an earlier
+   * Revokes the person's active authorizations for one client, or for all clients (null). Looks
+   * again until none is left: one that is still alive may have begun another (remembered consent).
+   * Afterwards, everything that the page reports as removed is durably revoked, even if an earlier
    * attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store, audit, clock } = this.#server;
     await this.#server.givenAccess()?.end(person, only);
-    const authorizations = await store.authorizations.listAuthorizations(person, clock());
-    const living = authorizations.filter(({ family }) => only === null || family.clientId === only);
-    if (living.length === 0) {
-      await (only === null
-        ? store.authorizations.confirmRevokedOfPerson(person)
-        : store.authorizations.confirmRevoked(person, only));
-    }
-    for (const { family } of living) {
-      if (!(await store.authorizations.revokeFamily(family.id, clock()))) continue;
-      const about = { authorization: family.id, clientId: family.clientId, person };
-      await audit({ type: 'family_revoked', ...about, reason: 'person' });
+    let isFirst = true;
+    for (;;) {
+      const authorizations = await store.authorizations.listAuthorizations(person, clock());
+      const living = authorizations.filter(
+        ({ family }) => only === null || family.clientId === only,
+      );
+      if (isFirst && living.length === 0) {
+        await (only === null
+          ? store.authorizations.confirmRevokedOfPerson(person)
+          : store.authorizations.confirmRevoked(person, only));
+      }
+      isFirst = false;
+      let revoked = 0;
+      for (const { family } of living) {
+        if (!(await store.authorizations.revokeFamily(family.id, clock()))) continue;
+        revoked += 1;
+        const about = { authorization: family.id, clientId: family.clientId, person };
+        await audit({ type: 'family_revoked', ...about, reason: 'person' });
+      }
+      if (revoked === 0 || !this.#server.remembersConsent()) return;
     }
   }
 

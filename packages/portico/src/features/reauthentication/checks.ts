@@ -1,15 +1,10 @@
 import type { RequestCheck } from '../../authorization/request-check.ts';
-import { requirePrompt } from '../../authorization/request-parameters.ts';
+import { isSilent, promptValues } from '../../authorization/request-parameters.ts';
 import { OAuthError } from '../../errors.ts';
 import { quoted } from '../../quoting.ts';
 
 /** Ten digits are three centuries. */
 const MAX_AGE = /^[0-9]{1,10}$/;
-
-/** Returns the values of `prompt`. */
-export function readPrompt(prompt: string | undefined): ReadonlySet<string> {
-  return new Set((prompt ?? '').split(' ').filter((value) => value !== ''));
-}
 
 /**
  * Checks `prompt` (OpenID Connect Core section 3.1.2.1). In addition to the core's values, it may
@@ -17,16 +12,14 @@ export function readPrompt(prompt: string | undefined): ReadonlySet<string> {
  */
 export const checkPrompt: RequestCheck = ({ parameters }) => {
   const prompt = parameters.get('prompt');
-  const values = readPrompt(prompt);
-  const isNone = values.size === 1 && values.has('none');
-  if (!isNone && [...values].some((value) => value !== 'login' && value !== 'consent')) {
+  if (isSilent(parameters)) return {};
+  if ([...promptValues(prompt)].some((value) => value !== 'login' && value !== 'consent')) {
     throw new OAuthError(
       'invalid_request',
       'The only values of prompt are login, consent and none, and none stands alone.',
       `the prompt is ${quoted(prompt ?? '')}`,
     );
   }
-  if (isNone) requirePrompt(parameters);
   return {};
 };
 

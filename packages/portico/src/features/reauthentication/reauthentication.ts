@@ -5,6 +5,7 @@ import type {
   InteractionStep,
   InteractionVisit,
 } from '../../authorization/interaction.ts';
+import { promptValues } from '../../authorization/request-parameters.ts';
 import { OAuthError } from '../../errors.ts';
 import type { CompleteHost } from '../../host.ts';
 import type { Server } from '../../server.ts';
@@ -15,7 +16,6 @@ import {
   type KnownAuthentication,
 } from '../../authorization/authentication.ts';
 import { toDetails } from './authentication.ts';
-import { readPrompt } from './checks.ts';
 
 /**
  * Sends a person to the host's page if they have to authenticate again for a request (OpenID
@@ -84,7 +84,7 @@ export class Reauthentication implements Interaction {
     known: KnownAuthentication | null,
     receivedAt: number,
   ): boolean {
-    const isLogin = readPrompt(prompt).has('login');
+    const isLogin = promptValues(prompt).has('login');
     if (!isLogin && maxAge === undefined) return true;
     if (known === null) return false;
     const longest = Number(maxAge ?? Number.POSITIVE_INFINITY) * 1000;

@@ -1,7 +1,12 @@
 import { type Database, getDialect } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
-import type { Authorization, StoredGrant } from '../grant.ts';
-import { AUTHORIZATION_COLUMNS, toAuthorization, type AuthorizationRow } from './family-rows.ts';
+import type { Authorization, Details, StoredGrant } from '../grant.ts';
+import {
+  AUTHORIZATION_COLUMNS,
+  readDetails,
+  toAuthorization,
+  type AuthorizationRow,
+} from './family-rows.ts';
 import { conditionOfPerson, familyIndex } from './family-index.ts';
 import {
   confirmRevocation,
@@ -60,21 +65,24 @@ export class AuthorizationRecords {
     return rows.length > 0;
   }
 
-  /**
-   * Returns an authorization's client and person, even if the authorization has ended. Returns null
-   * if it is unknown.
-   */
-  async findHolder(
-    familyId: string,
-  ): Promise<{ readonly clientId: string; readonly person: PersonReference } | null> {
+  /** Returns an authorization's client and person, even if it has ended. Null if it is unknown. */
+  async findHolder(familyId: string): Promise<{
+    readonly clientId: string;
+    readonly person: PersonReference;
+    readonly details?: Details;
+  } | null> {
     const { rows } = await this.#database.execute<HolderRow>(
-      'SELECT client_id, user_provider, user_id FROM oauth_families WHERE id = ?',
+      'SELECT client_id, user_provider, user_id, details FROM oauth_families WHERE id = ?',
       [familyId],
     );
     const [row] = rows;
     return row === undefined
       ? null
-      : { clientId: row.client_id, person: { provider: row.user_provider, id: row.user_id } };
+      : {
+          clientId: row.client_id,
+          person: { provider: row.user_provider, id: row.user_id },
+          ...readDetails(row.details),
+        };
   }
 
   /**
@@ -180,4 +188,5 @@ interface HolderRow {
   readonly client_id: string;
   readonly user_provider: string;
   readonly user_id: string;
+  readonly details: string | null;
 }

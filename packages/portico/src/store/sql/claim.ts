@@ -25,6 +25,8 @@ export function claimAndInsert(
 
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
+  /** An UPDATE that must find its row before the claim. */
+  readonly first?: readonly [statement: string, parameters: readonly SqlParameter[]];
   readonly insert: readonly SqlParameter[];
   /**
    * Returns whether the claim took effect. False means that it never will. Called if the connection
@@ -46,13 +48,14 @@ export async function claimThenInsert(
   { claim, insert, together }: ClaimAndInsert,
   parameters: ClaimParameters,
 ): Promise<boolean> {
-  const { tookEffect } = parameters;
-  if (together !== null) {
+  const { tookEffect, first } = parameters;
+  if (together !== null && first === undefined) {
     const all = [...parameters.claim, ...parameters.insert];
     return (await database.execute(together, all, tookEffect)).affected === 1;
   }
   return database.transaction(
     async (connection) => {
+      if (first !== undefined && (await connection.execute(...first)).affected !== 1) return false;
       const { affected } = await connection.execute(claim, parameters.claim);
       if (affected !== 1) return false;
       await connection.execute(insert, parameters.insert);

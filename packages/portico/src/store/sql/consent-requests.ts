@@ -73,14 +73,16 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the person's answer, once. If the person allows the request, starts the family and
-   * issues the code. Null means that the person denies it. Returns false if the request has been
-   * answered or voided, or has expired.
+   * Records the person's answer, once. Allowing starts the family and issues the code; null denies.
+   * Returns false if the request has been answered or voided, or has expired. If the person was not
+   * asked, `remembered` is the authorization that says so. It must be alive when the new one is
+   * written: otherwise this changes nothing, and returns false.
    */
   async answerConsent(
     read: ConsentRequest,
     allowed: NewAuthorization | null,
     { allow, at: now }: Omit<ConsentAnswer, 'familyId'>,
+    remembered: string | null = null,
   ): Promise<boolean> {
     const { idHash, asked } = read;
     const familyId = allowed?.family.id ?? null;
@@ -93,7 +95,7 @@ export class ConsentRequestRecords {
         (await this.#database.execute(statement, answered('denied'), again)).affected === 1;
       return deny(ANSWER, () => deny(DENY_AGAIN));
     }
-    return this.#allow.begin(answered('allowed'), allowed, now);
+    return this.#allow.begin(answered('allowed'), allowed, now, remembered);
   }
 
   /**

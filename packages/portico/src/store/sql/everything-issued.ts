@@ -1,4 +1,6 @@
 import type { Database } from '@portico/sql';
+import { consentOf } from '../remembered-consent.ts';
+import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
 /**
@@ -48,25 +50,45 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
-    const { affected: ended } =
-      living.length === 0
-        ? NONE
-        : await this.#database.execute(
-            `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) ` +
-              'AND revoked_at IS NULL',
-            [now, ...living],
-          );
-    // An earlier run may have revoked authorizations on a primary whose standbys do not have the
-    // change yet.
+    const ended = await this.#revoke(
+      rows.filter((row) => row.revoked_at === null),
+      now,
+    );
+    // An earlier run may have revoked some on a primary before its standbys had the change.
     if (last === null)
       await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
   /**
-   * Removes the access tokens that clients have for themselves. Otherwise like `revokeFamilies`.
+   * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones that
+   * began without a question.
    */
+  async revokeRemembered(after: string, now: number, limit: number): Promise<EndedBatch> {
+    const { rows } = await this.#database.execute<RememberedRow>(
+      `SELECT id, revoked_at, details FROM oauth_families WHERE id > ? ORDER BY id LIMIT ${limit}`,
+      [after],
+    );
+    const living = rows
+      .filter((row) => row.revoked_at === null)
+      .filter((row) => consentOf(readDetails(row.details).details)?.remembered === true);
+    return {
+      ended: await this.#revoke(living, now),
+      last: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
+    };
+  }
+
+  async #revoke(families: readonly { readonly id: string }[], now: number): Promise<number> {
+    if (families.length === 0) return 0;
+    const { affected } = await this.#database.execute(
+      `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(families)}) ` +
+        'AND revoked_at IS NULL',
+      [now, ...families.map(({ id }) => id)],
+    );
+    return affected;
+  }
+
+  /** Like `revokeFamilies`, but removes the access tokens that clients have for themselves. */
   async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{
       id: string;
@@ -96,4 +118,8 @@ export class EverythingIssued {
   }
 }
 
-const NONE = { affected: 0 };
+interface RememberedRow {
+  readonly id: string;
+  readonly revoked_at: number | null;
+  readonly details: string | null;
+}

@@ -16,6 +16,9 @@ const table: Migration = {
 /** The migrations of this table, in order. They apply if a feature adds client metadata. */
 export const furtherMetadataMigrations: readonly Migration[] = [table];
 
+/** How many clients one statement reads. */
+const BATCH = 500;
+
 type Stored = Readonly<Record<string, readonly string[]>>;
 
 /** The table `oauth_client_metadata`. */
@@ -34,7 +37,25 @@ export class FurtherMetadataRecords {
     return rows[0] === undefined ? {} : (JSON.parse(rows[0].metadata) as Stored);
   }
 
-  /** Removes at most `limit` rows whose client does not exist any more. */
+  /** Returns the fields of those clients that have some, by their ids. */
+  async findAll(
+    clientIds: readonly string[],
+  ): Promise<readonly (readonly [clientId: string, fields: Stored])[]> {
+    const found: (readonly [string, Stored])[] = [];
+    for (let from = 0; from < clientIds.length; from += BATCH) {
+      const ids = clientIds.slice(from, from + BATCH);
+      const { rows } = await this.#database.execute<{ client_id: string; metadata: string }>(
+        `SELECT client_id, metadata FROM oauth_client_metadata
+        WHERE client_id IN (${placeholders(ids)})`,
+        ids,
+      );
+      for (const { client_id: id, metadata } of rows)
+        found.push([id, JSON.parse(metadata) as Stored]);
+    }
+    return found;
+  }
+
+  /** Removes at most `limit` rows whose client no longer exists. */
   async removeLeft(limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ client_id: string }>(
       `SELECT m.client_id FROM oauth_client_metadata m

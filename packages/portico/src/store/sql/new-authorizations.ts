@@ -19,22 +19,29 @@ export class NewAuthorizations {
   }
 
   /**
-   * Claims the row with these values and begins the authorization. Does both or neither. Returns
-   * false if there was no row to claim.
+   * Claims the row with these values and begins the authorization, both or neither. Returns false
+   * if there was no row to claim. `remembered` is the id of an authorization that must be alive,
+   * and which a revocation can only end before or after all of this.
    */
   begin(
     claim: readonly SqlParameter[],
     { family, code }: NewAuthorization,
     now: number,
+    remembered: string | null = null,
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     return claimThenInsert(this.#database, this.#statements, {
       claim,
+      ...(remembered === null ? {} : { first: [LOCK_LIVING, [remembered, now]] }),
       insert: familyValues(family, code, now),
       tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
     });
   }
 }
+
+/** Writes, because a read takes no lock, or fixes a snapshot. Changes nothing. */
+const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after
+  WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;
 
 /** An authorization that does not exist yet, with the code that its first tokens are issued for. */
 export interface NewAuthorization {

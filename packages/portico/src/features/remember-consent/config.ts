@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** The setting that this feature adds to `oauth_server`. */
+export const rememberConsentShape = {
+  remember_consent: z.boolean({ error: 'must be true or false' }).optional(),
+};
+
+export interface RememberConsentConfig {
+  /**
+   * Whether the consent page is left out for first-party clients (`oauth:client:create
+   * --first-party`) if the person has allowed the same before; false.
+   */
+  readonly remember_consent?: boolean | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends RememberConsentConfig {}
+  interface OAuthServerConfigInput extends RememberConsentConfig {}
+}

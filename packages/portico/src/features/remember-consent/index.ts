@@ -1,0 +1,47 @@
+import type { RequestCheck } from '../../authorization/request-check.ts';
+import { isSilent, refuseSilent } from '../../authorization/request-parameters.ts';
+import { defineFeature } from '../../feature.ts';
+import { MARKED } from '../../further-metadata/further-metadata.ts';
+import { rememberConsentShape } from './config.ts';
+import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';
+
+/** Leaves out the consent page for first-party clients that the person has allowed before. */
+export const rememberConsent = defineFeature({
+  name: 'remember_consent',
+  config: rememberConsentShape,
+  clientMetadata: [
+    {
+      name: FIRST_PARTY,
+      called: 'first-party',
+      option: {
+        flag: '--first-party',
+        says:
+          "the organisation's own application: people who have allowed it the same before are " +
+          'not asked again; oauth_server:remember_consent must be true',
+      },
+      isMark: true,
+      most: 1,
+      problem: (value, applicationType) => {
+        if (value !== MARKED) return `is not ${MARKED}`;
+        return applicationType === 'web'
+          ? null
+          : 'is only for web applications: another program on the device can take the redirect URI of a native one';
+      },
+      isOffered: ({ remember_consent: isOn = false }) => isOn,
+    },
+  ],
+  start(server, { remember_consent: isOn = false }) {
+    if (!isOn) return {};
+    const consentMemory = new FirstPartyMemory(server);
+    const checkSilent: RequestCheck = async ({ parameters, client }) => {
+      if (!isSilent(parameters)) return {};
+      if (!(await consentMemory.remembers(client))) refuseSilent(parameters);
+      return { silent: true };
+    };
+    return {
+      consentMemory,
+      requestParameters: ['prompt', 'id_token_hint'],
+      requestChecks: { prompt_none: checkSilent },
+    };
+  },
+});

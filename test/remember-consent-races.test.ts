@@ -1,0 +1,101 @@
+// @engines all, long: it races processes
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBeside } from './support/beside.ts';
+import type { RunningProcess } from './support/console.ts';
+import {
+  ADA,
+  authorizationUrl,
+  exchangeCode,
+  obtainCode,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+} from './support/portal.ts';
+import { SCALE } from './support/scale.ts';
+import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
+
+/** Access that ends while two processes begin more of it without a question. */
+
+const CONFIG = { oauth_server: { remember_consent: true } } as const;
+const READ = { scope: 'notes:read' };
+
+let one: RunningPortal;
+let other: RunningPortal;
+let process2: RunningProcess;
+let client: TestClient;
+let ada: Visitor;
+
+beforeAll(async () => {
+  one = await startPortal({ config: CONFIG });
+  ({ other, process: process2 } = await startBeside(one, {}, CONFIG));
+  client = await registerClient(one, { metadata: { first_party: ['true'] } });
+  ada = await one.signedIn(ADA);
+});
+afterAll(async () => {
+  await process2.stop();
+  await one.close();
+});
+
+const open = (at: RunningPortal) => ada.get(authorizationUrl(at, client, READ));
+
+/**
+ * The code that was given without a question. Null if the person is asked, or if the request ended
+ * together with the access.
+ */
+function codeOf(response: Response): string | null {
+  if (isRedirect(response)) return locationOf(response).searchParams.get('code');
+  expect([200, 400]).toContain(response.status);
+  return null;
+}
+
+/** Ways to end the access. Each ends everything that is remembered for the client. */
+const ENDS: Readonly<Record<string, (ids: readonly string[]) => Promise<unknown>>> = {
+  'the applications page': async () => {
+    const page = await ada.get(`${one.url}/oauth/applications`);
+    expect((await ada.submit(page)).status).toBe(303);
+  },
+  'an administrator': async ([id = '']) => one.server.access.revokeAuthorization(id),
+  revokePerson: async () => one.server.access.revokePerson(await person()),
+  endAll: async () => one.server.access.endAll(),
+};
+
+async function person() {
+  const { items } = await one.server.access.list();
+  return items[0]?.person ?? { provider: '', id: '' };
+}
+
+// @shows AS-52.6
+test.each(Object.keys(ENDS))(
+  'no code works and nothing is remembered after the access was ended by %s',
+  async (name) => {
+    let [given, asked] = [0, 0];
+    for (let round = 0; round < SCALE.rememberedRounds / 4; round += 1) {
+      const first = await exchangeCode(one, client, await obtainCode(one, client, ada, READ));
+      expect(first.status).toBe(200);
+      const second = codeOf(await open(other)) ?? '';
+      expect((await exchangeCode(one, client, second)).status).toBe(200);
+      const ids = (await one.server.access.list()).items.map(({ id }) => id);
+      const end = () => ENDS[name]?.(ids);
+      // The end begins before, among and after the requests.
+      const before = round % 3 === 0 ? [end()] : [];
+      const responses = [one, other, one].map(open);
+      const among = round % 3 === 1 ? [end()] : [];
+      responses.push(...[other, one].map(open));
+      if (round % 3 === 2) await responses[0];
+      const after = round % 3 === 2 ? [end()] : [];
+      await Promise.all([...before, ...among, ...after]);
+
+      const left = (await one.server.access.list()).items;
+      expect(left.map(({ id }) => id)).toEqual([]);
+      const answers = (await Promise.all(responses)).map(codeOf);
+      const codes = answers.filter((code) => code !== null);
+      given += codes.length;
+      asked += answers.length - codes.length;
+      for (const code of codes) expect((await exchangeCode(other, client, code)).status).toBe(400);
+      expect(codeOf(await open(round % 2 === 0 ? one : other))).toBeNull();
+    }
+    process.stdout.write(`${name}: ${given} codes, ${asked} questions\n`);
+    expect(Math.min(given, asked)).toBeGreaterThan(0);
+  },
+);

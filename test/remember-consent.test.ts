@@ -1,0 +1,622 @@
+// @engines all: the store keeps what is remembered
+import path from 'node:path';
+import { AUDIT, mergeConfig, type AuditEvent } from 'portico';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  begin,
+  decide,
+  DEVICE_GRANT,
+  DEVICES,
+  enter,
+  poll,
+  registerDevice,
+  tokensOf,
+} from './support/device.ts';
+import { porticoHere, ROOT } from './support/console.ts';
+import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
+import {
+  assertionFor,
+  JWT_BEARER,
+  link,
+  present,
+  startIdentityProvider,
+  type IdentityProvider,
+} from './support/identity-provider.ts';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  errorOf,
+  exchangeCode,
+  GRACE,
+  obtainCode,
+  PASSWORD,
+  refresh,
+  registerClient,
+  REDIRECT_URI,
+  requestToken,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+  VERIFIER,
+} from './support/portal.ts';
+import { createVisitor, isRedirect, locationOf, type Visitor } from './support/visitor.ts';
+
+/** First-party clients whose consent page is left out (`oauth_server:remember_consent`). */
+
+const API = 'https://api.example/';
+const OTHER_API = 'https://other.example/';
+const FIRST_PARTY = { metadata: { first_party: ['true'] } } as const;
+const CONFIG = {
+  oauth_server: {
+    ...DEVICES.oauth_server,
+    remember_consent: true,
+    registration: 'open',
+    reauthentication: true,
+    audience: API,
+    resources: {
+      [API]: { scopes: ['notes:read', 'notes:write'] },
+      [OTHER_API]: { scopes: ['notes:read'] },
+    },
+    optional_scopes: { leave_out: ['notes:write'], add: ['profile'] },
+  },
+} as const;
+const READ = { scope: 'openid notes:read' };
+
+let portal: RunningPortal;
+let client: TestClient;
+let ada: Visitor;
+/** How far the server's clock is ahead, in milliseconds. */
+let ahead = 0;
+const events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  portal = await startPortal({
+    clock: () => Date.now() + ahead,
+    hostClock: () => Date.now() + ahead,
+    config: CONFIG,
+  });
+  portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  ahead = 0;
+  client = await registerClient(portal, FIRST_PARTY);
+  ada = await portal.signedIn(ADA);
+  events.length = 0;
+});
+
+type Changes = Readonly<Record<string, string | undefined>>;
+
+const open = (changes: Changes = READ, headers = {}, visitor = ada, of = client) =>
+  visitor.get(authorizationUrl(portal, of, changes), headers);
+
+/** Opens the request and answers the page; returns the tokens. */
+async function allow(changes: Changes = READ, visitor = ada, of = client): Promise<Tokens> {
+  const { redirect_uri: redirectUri = REDIRECT_URI } = changes;
+  const code = await obtainCode(portal, of, visitor, changes);
+  return (await (
+    await exchangeCode(portal, of, code, { redirect_uri: redirectUri })
+  ).json()) as Tokens;
+}
+
+/** What the response leads to: the consent page, a code, or an error for the client. */
+async function outcomeOf(response: Response): Promise<string> {
+  if (!isRedirect(response))
+    return (await response.text()).includes('value="allow"') ? 'page' : `${response.status}`;
+  const { origin, searchParams } = locationOf(response);
+  if (origin === new URL(portal.url).origin) return 'sign-in';
+  return searchParams.has('code') ? 'code' : (searchParams.get('error') ?? '');
+}
+
+const codeOf = (response: Response) => locationOf(response).searchParams.get('code') ?? '';
+
+describe('a first-party client', () => {
+  // @shows AS-2.52, AS-52.1
+  test('gets a code without the page if the person has allowed the same before', async () => {
+    await allow();
+    const response = await open();
+    expect(response.status).toBe(302);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(locationOf(response).searchParams.get('state')).toBe('the-state');
+    const tokens = await tokensOf(await exchangeCode(portal, client, codeOf(response)));
+    expect(tokens.scope).toBe('openid notes:read');
+    expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
+  });
+
+  // @shows AS-52.1
+  test('needs the code verifier of its own request', async () => {
+    await allow();
+    const code = codeOf(await open());
+    const wrong = { code_verifier: 'x'.repeat(43) };
+    expect((await exchangeCode(portal, client, code, wrong)).status).toBe(400);
+  });
+
+  // @shows AS-52.1
+  test('is remembered after the first authorization has ended, while another lives', async () => {
+    const first = await allow();
+    await tokensOf(await exchangeCode(portal, client, codeOf(await open())));
+    await requestRevocation(first.refresh_token);
+    expect(await outcomeOf(await open())).toBe('code');
+  });
+
+  // @shows AS-52.1
+  test('gets a code after sign-in, for a request that waited', async () => {
+    await allow();
+    const visitor = createVisitor(portal.url);
+    const page = await visitor.visit(authorizationUrl(portal, client, READ));
+    const back = await visitor.submit(page, { identifier: ADA, password: PASSWORD });
+    const next = await visitor.visit(locationOf(back).href);
+    expect(await outcomeOf(next)).toBe('code');
+  });
+
+  // @shows AS-52.1
+  test('gets only scopes whose permission the person still has', async () => {
+    await allow();
+    await portal.deny(ADA, 'notes:read');
+    try {
+      const tokens = await tokensOf(await exchangeCode(portal, client, codeOf(await open())));
+      expect(tokens.scope).toBe('openid');
+    } finally {
+      await portal.grant(ADA, 'notes:read');
+    }
+  });
+});
+
+async function requestRevocation(token: string): Promise<void> {
+  const response = await fetch(`${portal.url}/oauth/revoke`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+    },
+    body: new URLSearchParams({ token }),
+  });
+  expect(response.status).toBe(200);
+}
+
+describe('the person is asked', () => {
+  // @shows AS-52.2
+  test('by a client that is not marked', async () => {
+    client = await registerClient(portal);
+    await allow();
+    expect(await outcomeOf(await open())).toBe('page');
+  });
+
+  // @shows AS-52.2
+  test('by a client whose mark was removed, until it is marked again', async () => {
+    await allow();
+    await portal.server.clients.update(client.id, { metadata: { first_party: [] } });
+    expect(await outcomeOf(await open())).toBe('page');
+    await portal.server.clients.update(client.id, FIRST_PARTY);
+    expect(await outcomeOf(await open())).toBe('code');
+  });
+
+  // @shows AS-52.2
+  test('by a client that registered itself, whatever it sends', async () => {
+    const response = await fetch(`${portal.url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        redirect_uris: [REDIRECT_URI],
+        token_endpoint_auth_method: 'none',
+        scope: 'openid notes:read',
+        first_party: true,
+      }),
+    });
+    const registered = (await response.json()) as { readonly client_id: string };
+    expect(registered).not.toHaveProperty('first_party');
+    const own = { id: registered.client_id, secret: '' };
+    const code = await obtainCode(portal, own, ada, READ);
+    await tokensOf(await requestPublic(own, code));
+    await expect(portal.server.clients.update(own.id, FIRST_PARTY)).rejects.toThrow(
+      'registered itself',
+    );
+    expect(await outcomeOf(await open(READ, {}, ada, own))).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test.each<[string, Changes]>([
+    ['wider scopes', { scope: 'openid notes:read email' }],
+    ['another resource', { scope: 'notes:read', resource: OTHER_API }],
+    ['prompt=consent', { ...READ, prompt: 'consent' }],
+    ['prompt=login consent', { ...READ, prompt: 'consent login' }],
+  ])('for %s', async (_, changes) => {
+    await allow();
+    const before = await open(changes);
+    const outcome = await outcomeOf(before);
+    expect(['page', 'sign-in']).toContain(outcome);
+  });
+
+  // @shows AS-52.3
+  test('for another client, and another person', async () => {
+    await allow();
+    const other = await registerClient(portal, FIRST_PARTY);
+    expect(await outcomeOf(await open(READ, {}, ada, other))).toBe('page');
+    const grace = await portal.signedIn(GRACE);
+    expect(await outcomeOf(await open(READ, {}, grace))).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test('for what they left out before', async () => {
+    const both = { scope: 'notes:read notes:write' };
+    const page = await open(both);
+    const answer = await ada.submit(page, { decision: 'allow', 'scope.profile': 'on' });
+    const tokens = await tokensOf(await exchangeCode(portal, client, codeOf(answer)));
+    expect(tokens.scope).toBe('notes:read profile');
+    expect(await outcomeOf(await open(both))).toBe('page');
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
+  });
+
+  // @shows AS-52.3
+  test('while the code of the first answer was not used', async () => {
+    await obtainCode(portal, client, ada, READ);
+    expect(await outcomeOf(await open())).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test('after everything that they allowed has expired', async () => {
+    await allow();
+    ahead += 3600 * 24 * 365 * 1000;
+    expect(await outcomeOf(await open(READ, {}, await portal.signedIn(ADA)))).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test('if the access now continues, and did not before', async () => {
+    client = await registerClient(portal, { ...FIRST_PARTY, grants: ['authorization_code'] });
+    await allow({ ...READ, scope: 'notes:read offline_access' });
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
+    await portal.server.clients.update(client.id, { addGrants: ['refresh_token'] });
+    expect(await outcomeOf(await open({ scope: 'notes:read offline_access' }))).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test('if they allowed it for a device only', async () => {
+    client = await registerDevice(portal, {
+      ...FIRST_PARTY,
+      redirectUris: [REDIRECT_URI],
+      grants: ['authorization_code', 'refresh_token', DEVICE_GRANT],
+      public: false,
+    });
+    const begun = await begin(portal, client, { scope: 'notes:read' });
+    await decide(ada, begun);
+    await tokensOf(await poll(portal, client, begun));
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test('for a device, even if they allowed the same in a browser', async () => {
+    client = await registerDevice(portal, {
+      ...FIRST_PARTY,
+      redirectUris: [REDIRECT_URI],
+      grants: ['authorization_code', 'refresh_token', DEVICE_GRANT],
+      public: false,
+    });
+    await allow({ scope: 'notes:read' });
+    const begun = await begin(portal, client, { scope: 'notes:read' });
+    expect(await (await enter(ada, begun.user_code)).text()).toContain('value="allow"');
+    expect(await errorOf(await poll(portal, client, begun))).toBe('authorization_pending');
+  });
+
+  // @shows AS-52.3
+  test.each(['http://localhost:7777/cb', 'https://127.0.0.1/cb'])(
+    'by a client that can be answered at %s',
+    async (uri) => {
+      client = await registerClient(portal, { ...FIRST_PARTY, redirectUris: [REDIRECT_URI, uri] });
+      await allow();
+      await allow({ ...READ, redirect_uri: uri });
+      expect(await outcomeOf(await open())).toBe('page');
+      expect(await outcomeOf(await open({ ...READ, redirect_uri: uri }))).toBe('page');
+    },
+  );
+
+  // @shows AS-52.4
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ['loads the page in advance', { 'Sec-Purpose': 'prefetch' }],
+    ['renders the page in advance', { 'Sec-Purpose': 'prefetch;prerender' }],
+    ['loads it in advance, in an older way', { Purpose: 'prefetch' }],
+    ['loads it as a picture', { 'Sec-Fetch-Dest': 'image' }],
+    ['loads it in a frame', { 'Sec-Fetch-Dest': 'iframe' }],
+    ['fetches it by a script', { 'Sec-Fetch-Dest': 'empty' }],
+  ])('if the browser %s', async (_, headers) => {
+    await allow();
+    expect(await outcomeOf(await open(READ, headers))).toBe('page');
+    expect(await outcomeOf(await open(READ, { 'Sec-Fetch-Dest': 'document' }))).toBe('code');
+  });
+
+  // @shows AS-52.4
+  test('to authenticate first, if that is due, and is then not asked again', async () => {
+    await allow();
+    ahead += 3600 * 1000;
+    expect(await outcomeOf(await open({ ...READ, prompt: 'login' }))).toBe('sign-in');
+    const page = await ada.visit(authorizationUrl(portal, client, { ...READ, max_age: '60' }));
+    expect(await page.clone().text()).toContain('type="password"');
+    const back = await ada.submit(page, { identifier: ADA, password: PASSWORD });
+    expect(await outcomeOf(await ada.visit(locationOf(back).href))).toBe('code');
+  });
+
+  // @shows AS-52.4
+  test('to sign in, without a session or with a suspended account', async () => {
+    await allow();
+    expect(await outcomeOf(await open(READ, {}, createVisitor(portal.url)))).toBe('sign-in');
+    await portal.suspend(ADA);
+    try {
+      expect(await outcomeOf(await open())).toBe('sign-in');
+    } finally {
+      await portal.restore(ADA);
+    }
+  });
+});
+
+function requestPublic({ id }: TestClient, code: string, at = portal): Promise<Response> {
+  return requestToken(at, null, {
+    grant_type: 'authorization_code',
+    client_id: id,
+    code,
+    redirect_uri: REDIRECT_URI,
+    code_verifier: VERIFIER,
+  });
+}
+
+describe('prompt=none', () => {
+  const SILENT = { ...READ, prompt: 'none' };
+
+  // @shows AS-52.5
+  test('gets a code for what is remembered, also in a frame', async () => {
+    await allow();
+    expect(await outcomeOf(await open(SILENT))).toBe('code');
+    expect(await outcomeOf(await open(SILENT, { 'Sec-Fetch-Dest': 'iframe' }))).toBe('code');
+  });
+
+  // @shows AS-52.5
+  test('with an id_token_hint gets a code only for the person of that token', async () => {
+    const { id_token: own } = await allow();
+    const { id_token: others } = await allow(READ, await portal.signedIn(GRACE));
+    expect(await outcomeOf(await open({ ...SILENT, id_token_hint: own }))).toBe('code');
+    for (const hint of [others, 'nonsense'])
+      expect(await outcomeOf(await open({ ...SILENT, id_token_hint: hint }))).toBe(
+        'interaction_required',
+      );
+  });
+
+  // @shows AS-52.5
+  test('gets interaction_required for anything else, and no page', async () => {
+    expect(await outcomeOf(await open(SILENT))).toBe('interaction_required');
+    await allow();
+    const wider = { ...SILENT, scope: 'openid email' };
+    expect(await outcomeOf(await open(wider))).toBe('interaction_required');
+    expect(await outcomeOf(await open(SILENT, { 'Sec-Purpose': 'prefetch' }))).toBe(
+      'interaction_required',
+    );
+    const { searchParams } = new URL(authorizationUrl(portal, client, SILENT));
+    const form = Object.fromEntries(searchParams);
+    const posted = await ada.post(`${portal.url}/oauth/authorize`, form);
+    expect(await outcomeOf(posted)).toBe('interaction_required');
+  });
+
+  // @shows AS-52.5
+  test('gets login_required without a session, and if the person must authenticate', async () => {
+    await allow();
+    const stranger = createVisitor(portal.url);
+    expect(await outcomeOf(await open(SILENT, {}, stranger))).toBe('login_required');
+    ahead += 3600 * 1000;
+    expect(await outcomeOf(await open({ ...SILENT, max_age: '60' }))).toBe('login_required');
+  });
+
+  // @shows AS-52.5
+  test('of a client that is not marked is refused as before', async () => {
+    const other = await registerClient(portal);
+    const stranger = createVisitor(portal.url);
+    for (const visitor of [ada, stranger]) {
+      const response = locationOf(await open(SILENT, {}, visitor, other));
+      expect(response.searchParams.get('error_description')).toBe(
+        'Consent is always asked for, so prompt=none cannot succeed.',
+      );
+    }
+  });
+});
+
+describe('access that ends', () => {
+  const idOf = async () =>
+    (await portal.server.access.list({ clientId: client.id })).items.map(({ id }) => id);
+
+  // @shows AS-52.6
+  test('by the applications page is not remembered', async () => {
+    await allow();
+    const { refresh_token: second } = await tokensOf(
+      await exchangeCode(portal, client, codeOf(await open())),
+    );
+    const page = await ada
+      .visit('/account/applications')
+      .then(async (found) => (found.status === 200 ? found : ada.visit('/oauth/applications')));
+    await ada.submit(page);
+    expect(await outcomeOf(await open())).toBe('page');
+    expect((await refresh(portal, client, second)).status).toBe(400);
+  });
+
+  // @shows AS-52.6
+  test('by an administrator ends all that is remembered for the client', async () => {
+    await allow();
+    const { refresh_token: second } = await tokensOf(
+      await exchangeCode(portal, client, codeOf(await open())),
+    );
+    const [newest = ''] = await idOf();
+    expect(await portal.server.access.revokeAuthorization(newest)).toMatchObject({
+      id: newest,
+      revoked: true,
+    });
+    expect(await idOf()).toEqual([]);
+    expect((await refresh(portal, client, second)).status).toBe(400);
+    expect(await outcomeOf(await open())).toBe('page');
+    expect(events.filter(({ type }) => type === 'family_revoked')).toHaveLength(2);
+  });
+
+  // @shows AS-52.6
+  test.each(['revokePerson', 'endAll'] as const)('by %s is not remembered', async (end) => {
+    await allow();
+    const code = codeOf(await open());
+    const { items } = await portal.server.access.list({ clientId: client.id });
+    const person = items[0]?.person ?? { provider: '', id: '' };
+    await (end === 'endAll'
+      ? portal.server.access.endAll()
+      : portal.server.access.revokePerson(person));
+    expect((await exchangeCode(portal, client, code)).status).toBe(400);
+    expect(await outcomeOf(await open())).toBe('page');
+  });
+
+  // @shows AS-52.6
+  test('by a revoked client gives no code', async () => {
+    await allow();
+    const code = codeOf(await open());
+    await portal.server.clients.revoke(client.id);
+    expect((await exchangeCode(portal, client, code)).status).toBe(401);
+    expect((await open()).status).toBe(400);
+  });
+});
+
+describe('the audit', () => {
+  // @shows AS-52.7
+  test('says when the question was left out, and because of which authorization', async () => {
+    await allow();
+    await open();
+    const granted = events.filter((event) => event.type === 'consent_granted');
+    expect(granted).toHaveLength(2);
+    const [first, second] = granted;
+    expect(first).not.toHaveProperty('remembered');
+    expect(second).toMatchObject({
+      clientId: client.id,
+      scopes: ['openid', 'notes:read'],
+      remembered: first?.authorization,
+    });
+  });
+});
+
+describe('with other clients and grants', () => {
+  let idp: IdentityProvider;
+  let documents: DocumentHost;
+  let other: RunningPortal;
+  beforeAll(async () => {
+    [idp, documents] = [await startIdentityProvider(), await startDocumentHost()];
+    other = await startPortal({
+      outbound: documents.outbound,
+      config: mergeConfig(idp.config, {
+        oauth_server: { remember_consent: true, client_id_metadata_documents: true },
+      }),
+    });
+    await link(other, ADA);
+  });
+  afterAll(async () => {
+    await other.close();
+    await documents.close();
+    await idp.close();
+  });
+
+  // @shows AS-52.3
+  test('what an organization gave is not what the person has allowed', async () => {
+    const grants = ['authorization_code', 'refresh_token', JWT_BEARER];
+    const both = await registerClient(other, { ...FIRST_PARTY, grants });
+    await tokensOf(await present(other, both, assertionFor(other, both, idp.key)));
+    const visitor = await other.signedIn(ADA);
+    const url = authorizationUrl(other, both, { scope: 'notes:read' });
+    expect(await outcomeOf(await visitor.get(url))).toBe('page');
+  });
+
+  // @shows AS-52.2
+  test('a client document is never first-party, and its people are always asked', async () => {
+    const id = documents.publish('/client.json', {
+      client_name: 'Assistant',
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: 'none',
+      first_party: true,
+    });
+    const visitor = await other.signedIn(ADA);
+    const url = authorizationUrl(other, { id, secret: '' }, { scope: 'notes:read' });
+    const answer = await visitor.submit(await visitor.get(url), { decision: 'allow' });
+    await tokensOf(await requestPublic({ id, secret: '' }, codeOf(answer), other));
+    await expect(other.server.clients.update(id, FIRST_PARTY)).rejects.toThrow('document');
+    expect(await outcomeOf(await visitor.get(url))).toBe('page');
+  });
+});
+
+describe('the console', () => {
+  const console = (args: readonly string[], config: object = CONFIG) =>
+    porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(config) },
+    });
+  const CREATE = [
+    'oauth:client:create',
+    'Calendar',
+    '--redirect=https://calendar.example/callback',
+    '--scope=openid',
+    '--first-party',
+  ];
+
+  // @shows AS-52.2
+  test('marks a client, shows the mark, and removes it', async () => {
+    const created = await console([...CREATE, '--json']);
+    const { client_id: id, ...more } = JSON.parse(created.stdout) as { readonly client_id: string };
+    expect(more).toMatchObject({ first_party: true });
+    expect((await console(['oauth:client:show', id])).stdout).toContain(
+      '(confidential, first-party)',
+    );
+    expect(JSON.parse((await console(['oauth:client:show', id, '--json'])).stdout)).toMatchObject({
+      first_party: true,
+    });
+    expect((await console(['oauth:client:list'])).stdout).toContain(
+      `${id}  Calendar  (confidential, first-party)`,
+    );
+    const listed = JSON.parse((await console(['oauth:client:list', '--json'])).stdout) as Record<
+      string,
+      unknown
+    >[];
+    expect(listed.find((each) => each['client_id'] === id)).toMatchObject({ first_party: true });
+    const page = JSON.parse(
+      (await console(['oauth:client:list', '--limit=1000', '--json'])).stdout,
+    ) as { readonly items: readonly Record<string, unknown>[] };
+    expect(page.items.find((each) => each['client_id'] === id)).toMatchObject({
+      first_party: true,
+    });
+    const updated = await console(['oauth:client:update', id, '--no-first-party']);
+    expect(updated.stdout).toContain('first_party: "true" → none');
+    expect((await console(['oauth:client:show', id])).stdout).toContain('(confidential)');
+    const again = await console(['oauth:client:update', id, '--first-party', '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ first_party: true });
+  });
+
+  // @shows AS-52.2
+  test('refuses the mark for a native application, and without the switch', async () => {
+    const native = await console([...CREATE, '--native']);
+    expect([native.code, native.stderr]).toEqual([
+      1,
+      expect.stringContaining('is only for web applications') as string,
+    ]);
+    const off = await console(CREATE, {
+      oauth_server: { ...CONFIG.oauth_server, remember_consent: false },
+    });
+    expect([off.code, off.stderr]).toEqual([
+      1,
+      expect.stringContaining('This server does not offer first_party') as string,
+    ]);
+  });
+});
+
+describe('without the switch', () => {
+  // @shows AS-2.52, AS-52.8
+  test('the person is asked, also by a client that is marked', async () => {
+    await allow();
+    const off = await startPortal({
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: { oauth_server: { ...CONFIG.oauth_server, remember_consent: false } },
+    });
+    try {
+      const visitor = await off.signedIn(ADA);
+      expect(await outcomeOf(await visitor.get(authorizationUrl(off, client, READ)))).toBe('page');
+      const silent = authorizationUrl(off, client, { ...READ, prompt: 'none' });
+      expect(await outcomeOf(await visitor.get(silent))).toBe('interaction_required');
+    } finally {
+      await off.close();
+    }
+  });
+});
