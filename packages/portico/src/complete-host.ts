@@ -4,6 +4,7 @@ import { currentContext, withCurrentRequestId } from './http/context.ts';
 import type { AuditEvent } from './auditing/audit.ts';
 import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
+import type { SessionEnds } from './session-ends.ts';
 
 /**
  * Defaults for the methods and properties that a host leaves out. Each function is called when the
@@ -30,6 +31,7 @@ export function completeHost<Context>(
   host: Host<Context>,
   defaults: HostDefaults,
   browsers: Browsers,
+  sessions: SessionEnds,
 ): CompleteHost {
   // The value comes from the mount. The application chooses the type that fits its mount.
   const context = () => currentContext() as Context;
@@ -44,6 +46,7 @@ export function completeHost<Context>(
   const findPeople = host.findPeople?.bind(host);
   const accountFor = host.accountFor?.bind(host);
   const authenticatedAt = host.authenticatedAt?.bind(host);
+  const sessionId = host.sessionId?.bind(host);
 
   function loginUrl(returnTo: string): string {
     const { loginUrl: path } = host;
@@ -58,6 +61,11 @@ export function completeHost<Context>(
     authenticatedAt:
       authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
     reauthenticateUrl: completeReauthenticateUrl(host, context),
+    sessionId:
+      sessionId === undefined
+        ? null
+        : // JavaScript hosts return undefined for a session that they do not know.
+          async (request) => (await sessionId(request, context())) ?? null,
     tellsWhoWaits: host.tellsWhoWaits === true,
     passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
     signedIn: (request) => host.signedIn(request, context()),
@@ -83,7 +91,7 @@ export function completeHost<Context>(
             await defaults.audit(event);
           }
         : (event) => audit(event, context()),
-    ...getBrowser(host, context, loginUrl, browsers),
+    ...getBrowser(host, context, loginUrl, browsers, sessions),
   };
 }
 
@@ -117,6 +125,7 @@ function getBrowser<Context>(
   context: () => Context,
   loginUrl: (returnTo: string) => string,
   browsers: Browsers,
+  sessions: SessionEnds,
 ): BrowserMembers {
   const secret = host.browserSecret?.bind(host);
   const commit = host.commit?.bind(host);
@@ -124,6 +133,9 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
+    // First, so that a process that ends now cannot leave clients uninformed.
+    const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
+    if (typeof id === 'string') await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
   }

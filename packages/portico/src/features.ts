@@ -1,6 +1,7 @@
 import type { Feature } from './feature.ts';
 import { audit } from './features/audit/index.ts';
 import { applications } from './features/applications/index.ts';
+import { backChannelLogout } from './features/back-channel-logout/index.ts';
 import { branding } from './features/branding/index.ts';
 import { clientDocuments } from './features/client-documents/index.ts';
 import { challenges } from './features/challenges/index.ts';
@@ -49,6 +50,7 @@ export const FEATURES: readonly Feature[] = [
   dpop,
   reauthentication,
   logout,
+  backChannelLogout,
   refreshRetry,
   nativeLoopback,
   scopeGroups,

@@ -11,7 +11,7 @@ import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring.ts';
-import type { FetchJsonOptions } from './http/outbound/fetch-json.ts';
+import type { GuardedOptions } from './http/outbound/guarded-request.ts';
 import type { FurtherMetadata } from './further-metadata/further-metadata.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
@@ -90,7 +90,7 @@ export interface Server {
   /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */
-  readonly fetching: FetchJsonOptions;
+  readonly fetching: GuardedOptions;
   /** The paths of the pages for people. */
   readonly paths: BrowserPaths;
   /** How the pages look. Null for Portico's own design. */

@@ -211,6 +211,7 @@ export type FrameworkHost = Pick<
   | 'endSession'
   | 'loginUrl'
   | 'authenticatedAt'
+  | 'sessionId'
   | 'reauthenticateUrl'
 >;
 

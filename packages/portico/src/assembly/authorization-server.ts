@@ -48,14 +48,14 @@ export function createAuthorizationServer<Context = unknown>(
   const { host } = options;
   return assembleServer({
     ...options,
-    host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers),
+    host: (browsers, sessions) => completeHost(host, OWN_DEFAULTS, browsers, sessions),
   });
 }
 
 /** Assembles the server from its parts. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
-  const { server, features, contributions } = foundation;
+  const { server, features, contributions, sessions } = foundation;
   const { config, host, scopes } = server;
   const parts = buildParts(foundation);
   const { clients: clientParts, authorize, resources } = parts;
@@ -99,7 +99,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     demands: server.demands,
     profiles: server.profiles,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
-    access: new Access(server),
+    access: new Access(server, contributions.forgetting),
     keys: server.keys,
     audit: server.audit,
     binding: answering.binding,
@@ -108,6 +108,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     examinations: contributions.examinations(shared),
     sealing: new Sealing(server),
     clock: server.clock,
+    sessionEnded: (ended) => sessions.ended(ended),
+    sessionEndedIn: (connection, ended) => sessions.endedIn(connection, ended),
     waitingFor: (request, returnTo) => authorize.waitingFor(request, returnTo),
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),

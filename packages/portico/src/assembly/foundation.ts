@@ -37,6 +37,7 @@ import type { Server } from '../server.ts';
 import { fieldsOfFeatures, migrationsWith, sendsMessages } from './migrations.ts';
 import { FurtherMetadata } from '../further-metadata/further-metadata.ts';
 import { Outbox } from '../outbox/outbox.ts';
+import { SessionEnds } from '../session-ends.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
@@ -48,7 +49,7 @@ import type { ExaminedApplication } from '../examination.ts';
 
 /** The server's options, and the parts that complete its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
-  readonly host: (browsers: Browsers) => CompleteHost;
+  readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
   /** Returns every schema migration of the application. Defaults to the server's own migrations. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /** The languages of the host's pages. Defaults to those of the configuration and `messages`. */
@@ -66,6 +67,7 @@ export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
+  readonly sessions: SessionEnds;
 }
 
 /**
@@ -95,7 +97,9 @@ export function layFoundation(options: ServerParts): Foundation {
     options.branding === undefined
       ? brandingWithoutApplication(features, config, basePath)
       : options.branding;
-  const host = branded(options.host(new Browsers(sealer, issuer, basePath)), branding);
+  const sessions = new SessionEnds(database, () => contributions.sessionEnds);
+  const browsers = new Browsers(sealer, issuer, basePath);
+  const host = branded(options.host(browsers, sessions), branding);
   const { log } = host;
   let auditSink = NO_AUDIT_SINK;
   const audit = serverAudit(host, () => auditSink);
@@ -155,7 +159,7 @@ export function layFoundation(options: ServerParts): Foundation {
     profiles: collectProfiles(features, config),
     audit,
     pruning,
-    furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config)),
+    furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config), fetching),
     outbox: new Outbox({
       database,
       isOn: sendsMessages(features, config),
@@ -188,7 +192,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const contributions = startFeatures(features, server);
   auditSink = contributions.auditSink;
   requireNeeds(features, config, contributions);
-  return { server, features, contributions };
+  return { server, features, contributions, sessions };
 }
 
 /** Returns what measures the server. Null if the application has no telemetry. */

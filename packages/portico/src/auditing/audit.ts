@@ -66,9 +66,9 @@ export type AuditEvent =
         readonly type: 'family_revoked';
         /**
          * Who revoked it: a detected replay, the client (RFC 7009), the person, or an
-         * administrator.
+         * administrator; or that the person's session ended.
          */
-        readonly reason: 'replay' | 'client' | 'person' | 'operator';
+        readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
   /**
    * A client revoked one of its valid access tokens, and nothing else (RFC 7009). The event does

@@ -15,7 +15,7 @@ import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
-import type { AuthorizationAdditions } from './additions.ts';
+import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
@@ -227,7 +227,7 @@ export class Consent {
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
     const allowed = isPartAllowed(pending, scopes)
-      ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
+      ? await this.#authorization(pending, client, visitor, scopes, familyId, code, now)
       : null;
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
@@ -316,9 +316,9 @@ export class Consent {
   }
 
   async #authorization(
-    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, details }: ConsentRequest,
+    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, ...asked }: ConsentRequest,
     client: Client,
-    person: PersonReference,
+    { request, user: { reference: person } }: Visitor,
     scopes: readonly string[],
     id: string,
     code: string,
@@ -327,10 +327,26 @@ export class Consent {
     const { store } = this.#server;
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
+    const { further = {} } = asked;
+    const allowed = { request, id, clientId, person, subject, scopes, further };
+    const details = await this.#details(asked.details, allowed);
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint, details },
       code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
     };
+  }
+
+  /** Returns these details and those that features keep. Undefined for none. */
+  async #details(
+    before: ConsentRequest['details'],
+    allowed: AllowedAuthorization,
+  ): Promise<ConsentRequest['details']> {
+    let details = before;
+    for (const keep of this.#additions.keptDetails) {
+      const kept = await keep(allowed);
+      if (kept !== undefined) details = { ...details, ...kept };
+    }
+    return details;
   }
 
   /**

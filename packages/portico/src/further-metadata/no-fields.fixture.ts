@@ -2,4 +2,4 @@ import type { Database } from '@portico/sql';
 import { FurtherMetadata } from './further-metadata.ts';
 
 /** Of a server whose features add no fields. It never uses its database. */
-export const NO_FIELDS = new FurtherMetadata({} as Database, []);
+export const NO_FIELDS = new FurtherMetadata({} as Database, [], { anyPort: false });

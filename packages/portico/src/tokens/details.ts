@@ -1,10 +1,16 @@
 import type { Details } from '../store/grant.ts';
 
+/** Where an authorization is described. */
+export type DescribedIn = 'id_token' | 'introspection';
+
 /** Returns what the details of an authorization say about it. */
-export type DescribesDetails = (details: Details) => Readonly<Record<string, unknown>>;
+export type DescribesDetails = (
+  details: Details,
+  place: DescribedIn,
+) => Readonly<Record<string, unknown>>;
 
 /** Returns what all features say about an authorization. */
 export function collectDescriptions(features: readonly DescribesDetails[]): DescribesDetails {
-  return (details) =>
-    Object.assign({}, ...features.map((describe) => describe(details))) as Details;
+  return (details, place) =>
+    Object.assign({}, ...features.map((describe) => describe(details, place))) as Details;
 }

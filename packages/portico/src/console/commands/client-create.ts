@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
-import type { MetadataField } from '../../further-metadata/further-metadata.ts';
+import { furtherJson, type MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
@@ -99,7 +99,8 @@ export function addClientCreate({
           'all that its keys support)',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
-    for (const { option } of fields) command.option(option.flag, option.says, collect);
+    for (const { option } of fields)
+      if (option !== undefined) command.option(option.flag, option.says, collect);
     if (profiles.length > 0)
       command.option(
         '--profile <profile>',
@@ -145,7 +146,7 @@ export function addClientCreate({
         if (options.json === true) {
           const credentials =
             secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
-          const further = registration.metadata ?? {};
+          const further = furtherJson(fields, registration.metadata ?? {});
           return context.printJson({
             ...clientMetadata(client, server.demands),
             ...further,

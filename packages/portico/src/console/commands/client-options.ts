@@ -89,6 +89,7 @@ export function namedFields(
 ): Pick<ClientRegistration, 'metadata'> {
   const given = Object.entries(options);
   const named = fields.flatMap(({ name, option }) => {
+    if (option === undefined) return [];
     const [, values] = given.find(([key]) => key === optionName(option.flag)) ?? [];
     if (!Array.isArray(values)) return [];
     return [[name, values.filter((value): value is string => value !== '')] as const];

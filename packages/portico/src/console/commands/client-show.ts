@@ -1,38 +1,43 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
+import { furtherJson, type MetadataField } from '../../further-metadata/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
+import type { ClientChoices } from './client-create.ts';
 import { listKinds, getName } from './client-list.ts';
 import { clientMetadata, toSeconds } from './client-metadata.ts';
 import { orFail } from './or-fail.ts';
 
-export const addClientShow: AddCommands = (program, context) => {
-  program
-    .command('oauth:client:show')
-    .description('show everything that is stored about an application, except its secrets')
-    .argument(
-      '<client_id>',
-      'the client id, or the URL of the client document; see oauth:client:list',
-    )
-    .option('--json', 'print only JSON to standard output; times are in seconds since 1970')
-    .action(async (clientId: string, options: { json?: boolean }) => {
-      const { clients, demands } = await openServer(context);
-      const shown = await orFail(context, clients.show(clientId));
-      if (options.json === true) return context.printJson(json(shown, demands));
-      context.print(describe(shown, demands).join('\n'));
-    });
-};
+export const addClientShow =
+  ({ fields }: Pick<ClientChoices, 'fields'>): AddCommands =>
+  (program, context) => {
+    program
+      .command('oauth:client:show')
+      .description('show everything that is stored about an application, except its secrets')
+      .argument(
+        '<client_id>',
+        'the client id, or the URL of the client document; see oauth:client:list',
+      )
+      .option('--json', 'print only JSON to standard output; times are in seconds since 1970')
+      .action(async (clientId: string, options: { json?: boolean }) => {
+        const { clients, demands } = await openServer(context);
+        const shown = await orFail(context, clients.show(clientId));
+        if (options.json === true) return context.printJson(json(shown, demands, fields));
+        context.print(describe(shown, demands).join('\n'));
+      });
+  };
 
 /** Returns the fields of RFC 7591 section 2, and those that only the server knows. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],
+  fields: readonly MetadataField[],
 ): Readonly<Record<string, unknown>> {
   const { client, status, keys, secret, scopesNotOffered, refusal, metadata } = shown;
   return {
     ...clientMetadata(client, demands),
-    ...metadata,
+    ...furtherJson(fields, metadata),
     status,
     keys,
     previous_secret_expires_at: toSeconds(secret?.previousAcceptedUntil ?? null),

@@ -1,4 +1,5 @@
 import type { AddCommands } from '../../application/contracts.ts';
+import { furtherJson } from '../../further-metadata/further-metadata.ts';
 import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
@@ -89,12 +90,11 @@ export const addClientUpdate =
       .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
       .option('--remove-logo', 'remove its logo')
       .option('--json', 'print only JSON to standard output');
-    for (const { option } of fields)
-      command.option(
-        option.flag,
-        `${option.says}; replaces all, and an empty value removes them`,
-        collect,
-      );
+    for (const { option, shape = 'texts' } of fields) {
+      const replaces =
+        shape === 'texts' ? 'replaces all, and an empty value removes them' : 'empty: removes it';
+      if (option !== undefined) command.option(option.flag, `${option.says}; ${replaces}`, collect);
+    }
     command
       .addHelpText(
         'after',
@@ -120,7 +120,7 @@ export const addClientUpdate =
         if (options.json === true) {
           return context.printJson({
             ...clientMetadata(updated.client, demands),
-            ...changes.metadata,
+            ...furtherJson(fields, changes.metadata ?? {}),
             changes: updated.changes,
           });
         }

@@ -25,7 +25,7 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addServerDoctor,
   addClientCreate(choices),
   addClientList,
-  addClientShow,
+  addClientShow(choices),
   addClientUpdate(choices),
   addClientRotateSecret,
   addClientRevoke,

@@ -251,7 +251,7 @@ export class Registrations {
     try {
       const { algorithms } = keys;
       const told = { cameWithToken, mayHaveSecret, takesKeys };
-      const further = this.#server.furtherMetadata.fields.map(({ name }) => name);
+      const { fields: further } = this.#server.furtherMetadata;
       const rules = { catalog, grantTypes, algorithms, demands, further, ...told };
       const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);

@@ -1,4 +1,4 @@
-import { getDialect, type Database, type Migration } from '@portico/sql';
+import { getDialect, type Database, type Migration, type SqlConnection } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
 /** Client metadata that features add, as JSON: a list of texts for each field. */
@@ -26,8 +26,8 @@ export class FurtherMetadataRecords {
     this.#database = database;
   }
 
-  async find(clientId: string): Promise<Stored> {
-    const { rows } = await this.#database.execute<{ metadata: string }>(
+  async find(clientId: string, connection: SqlConnection = this.#database): Promise<Stored> {
+    const { rows } = await connection.execute<{ metadata: string }>(
       'SELECT metadata FROM oauth_client_metadata WHERE client_id = ?',
       [clientId],
     );
