@@ -11,7 +11,7 @@ import {
   type AuthorizationServer,
   type Host,
 } from 'portico';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startLogoutReceivers, type LogoutReceivers } from './support/logout-receiver.ts';
 import {
@@ -32,7 +32,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
-import { formOf, locationOf, type Visitor } from './support/visitor.ts';
+import { formOf, type Visitor } from './support/visitor.ts';
 
 /** OpenID Connect Back-Channel Logout 1.0. */
 
@@ -489,6 +489,7 @@ describe('a host of your own', () => {
   /** Who is signed in, and in which session. */
   let session: { readonly id: string; readonly person: UserReference } | null = null;
   let ada: UserReference;
+  const servers: AuthorizationServer[] = [];
   /** Called when the server asks for the session. */
   let whileAsked = async () => {};
 
@@ -505,10 +506,14 @@ describe('a host of your own', () => {
   beforeEach(() => {
     whileAsked = async () => {};
   });
+  afterEach(async () => {
+    for (const { outbox } of servers.splice(0)) await outbox.stop();
+  });
 
   function serverWith(host: Partial<Host>): AuthorizationServer {
-    return createAuthorizationServer({
+    const server = createAuthorizationServer({
       publicUrl: portal.url,
+      showsDetails: true,
       config: oauthServerConfiguration.parse({
         ...portal.server.config,
         audience: undefined,
@@ -534,6 +539,8 @@ describe('a host of your own', () => {
         ...host,
       },
     });
+    servers.push(server);
+    return server;
   }
 
   const ask = (server: AuthorizationServer, url: string, form?: Record<string, string>) => {
@@ -556,7 +563,8 @@ describe('a host of your own', () => {
   }
 
   async function signInTo(server: AuthorizationServer, client: TestClient): Promise<Tokens> {
-    const back = locationOf(await allow(server, client));
+    const { headers } = await allow(server, client);
+    const back = new URL(headers.get('location') ?? '', portal.url);
     const code = back.searchParams.get('code') ?? '';
     return (await (await exchangeCode(portal, client, code)).json()) as Tokens;
   }
@@ -652,11 +660,9 @@ describe('a host of your own', () => {
 
   // @shows AS-53.8
   test('without sessionId does not start', () => {
-    const { sessionId: _, ...without } = serverWith({}).host;
     expect(() => serverWith({ sessionId: undefined as never })).toThrow(
       'needs sessionId in the host contract',
     );
-    expect(without).not.toHaveProperty('sessionId');
   });
 
   async function idOf(email: string): Promise<string> {
