@@ -9,6 +9,7 @@ import {
   oauthServerConfiguration,
   type AuditEvent,
   type AuthorizationServer,
+  type Database,
   type Host,
 } from 'portico';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -510,7 +511,10 @@ describe('a host of your own', () => {
     for (const { outbox } of servers.splice(0)) await outbox.stop();
   });
 
-  function serverWith(host: Partial<Host>): AuthorizationServer {
+  function serverWith(
+    host: Partial<Host>,
+    database: Database = portal.application.database,
+  ): AuthorizationServer {
     const server = createAuthorizationServer({
       publicUrl: portal.url,
       showsDetails: true,
@@ -520,7 +524,7 @@ describe('a host of your own', () => {
         back_channel_logout: true,
         logout: true,
       }),
-      database: portal.application.database,
+      database,
       outbound: receivers.outbound,
       clock: portal.server.clock,
       host: {
@@ -621,6 +625,62 @@ describe('a host of your own', () => {
     whileAsked = () => server.sessionEnded({ session: 'ends meanwhile' });
     const refused = await allow(server, client);
     expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  /** The store, which does something between the record of a sign-in and the authorization. */
+  function between(act: () => Promise<void>): Database {
+    const inner = portal.application.database;
+    let isRecorded = false;
+    const once = async () => {
+      if (!isRecorded) return;
+      isRecorded = false;
+      await act();
+    };
+    return {
+      dialect: inner.dialect,
+      schema: inner.schema ?? null,
+      isUnavailable: (error) => inner.isUnavailable(error),
+      readTogether: (work) => inner.readTogether(work),
+      async execute(sql, parameters, committed) {
+        if (sql.includes('oauth_families')) await once();
+        return inner.execute(sql, parameters, committed);
+      },
+      async transaction(work, committed) {
+        await once();
+        let records = false;
+        const result = await inner.transaction(
+          (connection) =>
+            work({
+              execute(sql, parameters) {
+                records ||= sql.includes('INSERT INTO oauth_session_clients');
+                return connection.execute(sql, parameters);
+              },
+            }),
+          committed,
+        );
+        isRecorded = records;
+        return result;
+      },
+    };
+  }
+
+  // @shows AS-53.7
+  test('gives no code for a session that ends while the code is written', async () => {
+    const { client, receiver } = await newClient();
+    const ended: string[] = [];
+    const server = serverWith(
+      {},
+      between(async () => {
+        ended.push('ends later');
+        await portal.server.sessionEnded({ session: 'ends later' });
+      }),
+    );
+    session = { id: 'ends later', person: ada };
+    const refused = await allow(server, client);
+    expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+    expect(ended).toEqual(['ends later']);
     await settled();
     expect(receiver.tokens).toEqual([]);
   });
