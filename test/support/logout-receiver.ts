@@ -10,7 +10,7 @@ export interface LogoutReceiver {
   readonly tokens: string[];
   /** The content types and bodies of all requests, in order. */
   readonly requests: { readonly type: string; readonly body: string }[];
-  /** The status of the next answers, 200 by default. */
+  /** The status of the next answers, 200 by default. With 0, there is no answer. */
   status: number;
   /** Waits until this many tokens were received. */
   has(count: number): Promise<void>;
@@ -46,7 +46,8 @@ export async function startLogoutReceivers(): Promise<LogoutReceivers> {
           const type = request.headers['content-type'] ?? '';
           receiver.requests.push({ type, body });
           receiver.tokens.push(new URLSearchParams(body).get('logout_token') ?? '');
-          response.writeHead(receiver.status, { Location: '/elsewhere' }).end();
+          if (receiver.status !== 0)
+            response.writeHead(receiver.status, { Location: '/elsewhere' }).end();
           for (const resolve of waiting.splice(0)) resolve();
         });
       });
