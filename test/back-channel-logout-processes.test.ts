@@ -1,5 +1,4 @@
 // @engines all, long: it kills processes that deliver
-// @feature back-channel-logout
 import path from 'node:path';
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';

@@ -1,5 +1,4 @@
 // @engines all: the store keeps the sessions
-// @feature back-channel-logout
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';

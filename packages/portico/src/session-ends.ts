@@ -59,10 +59,10 @@ export class SessionEnds {
 function requireValid(ended: EndedSessions): void {
   if ('person' in ended) {
     const problem = personProblem(ended.person);
-    if (problem !== null) throw new TypeError(`sessionEnded needs a person: ${problem}`);
+    if (problem !== null) throw new Error(`sessionEnded needs a person: ${problem}`);
   }
   const id: unknown = 'person' in ended ? (ended.except ?? 'none') : ended.session;
-  if (!isSessionId(id)) throw new TypeError('sessionEnded needs the id of a session, as a text');
+  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session, as a text');
 }
 
 /** Whether this can be the id of a session. */
