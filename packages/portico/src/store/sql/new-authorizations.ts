@@ -20,31 +20,19 @@ export class NewAuthorizations {
 
   /**
    * Claims the row with these values and begins the authorization, both or neither. Returns false
-   * if there was no row to claim, or if the authorization was ended before it began.
+   * if there was no row to claim.
    */
-  async begin(
+  begin(
     claim: readonly SqlParameter[],
     { family, code }: NewAuthorization,
     now: number,
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
-    const begun = claimThenInsert(this.#database, this.#statements, {
+    return claimThenInsert(this.#database, this.#statements, {
       claim,
       insert: familyValues(family, code, now),
       tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
     });
-    try {
-      return await begun;
-    } catch (error) {
-      if (await this.#isBlocked(family.id)) return false;
-      throw error;
-    }
-  }
-
-  /** Whether a blocking row has this key (`endFamilies`). */
-  async #isBlocked(id: string): Promise<boolean> {
-    const blocked = "SELECT 1 FROM oauth_families WHERE id = ? AND client_id = ''";
-    return (await this.#database.execute(blocked, [id])).rows.length > 0;
   }
 }
 
