@@ -89,10 +89,10 @@ async function signOut(visitor: Visitor): Promise<void> {
 }
 
 /** Resolves when no message waits. */
-const settled = () =>
-  expect
-    .poll(async () => (await portal.server.outbox.counts())?.waiting, { timeout: 20_000 })
-    .toBe(0);
+async function settled(): Promise<void> {
+  const { outbox } = portal.server;
+  await expect.poll(async () => (await outbox.counts())?.waiting, { timeout: 20_000 }).toBe(0);
+}
 
 describe('the session in ID tokens', () => {
   // @shows AS-2.53, AS-53.1
@@ -453,9 +453,11 @@ describe('the URI of a client', () => {
     ['javascript:alert(1)', 'is not https'],
   ])('must be one that the server may request: %s', async (uri, problem) => {
     const metadata = { backchannel_logout_uri: [uri] };
-    const refused = expect(registerClient(portal, { metadata })).rejects;
-    await refused.toThrow(/back-channel logout URI/);
-    await expect(registerClient(portal, { metadata })).rejects.toThrow(problem);
+    const refused = await registerClient(portal, { metadata }).catch(
+      (error: Error) => error.message,
+    );
+    expect(refused).toContain('The back-channel logout URI');
+    expect(refused).toContain(problem);
   });
 
   // @shows AS-53.6
@@ -609,12 +611,13 @@ describe('a host of your own', () => {
     await server.sessionEnded({ person: ada, except: 'desktop' });
     await receiver.has(2);
     await settled();
-    const told = () => receiver.tokens.map(sidOf).toSorted();
-    expect(told()).toEqual([sids['phone'], sids['laptop']].toSorted());
+    const told = () => new Set(receiver.tokens.map(sidOf));
+    expect(told()).toEqual(new Set([sids['phone'], sids['laptop']]));
     await server.sessionEnded({ person: ada });
     await receiver.has(3);
     await settled();
-    expect(told()).toEqual(Object.values(sids).toSorted());
+    expect(told()).toEqual(new Set(Object.values(sids)));
+    expect(receiver.tokens).toHaveLength(3);
   });
 
   // @shows AS-53.7
@@ -784,7 +787,9 @@ test('without the switch there is no claim, no member of the metadata, no field 
       registerClient(plain, { metadata: { backchannel_logout_uri: ['https://a.example/b'] } }),
     ).rejects.toThrow('This server does not offer backchannel_logout_uri');
     const { database } = plain.application;
-    await expect(database.execute('SELECT 1 FROM oauth_sessions')).rejects.toThrow();
+    await expect(database.execute('SELECT 1 FROM oauth_sessions')).rejects.toThrow(
+      'oauth_sessions',
+    );
   } finally {
     await plain.close();
   }
