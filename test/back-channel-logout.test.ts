@@ -624,6 +624,8 @@ describe('a host of your own', () => {
   test('gives no code for a session that ends while the person answers', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'ends meanwhile', person: ada };
+    // The session is known.
+    await signInTo(server, await registerClient(portal));
     whileAsked = () => server.sessionEnded({ session: 'ends meanwhile' });
     const refused = await allow(server, client);
     expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
