@@ -91,6 +91,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'accounts',
     'host',
     'auditing/',
+    'session-ends',
     'person',
     'branding',
     'crypto',

@@ -2,8 +2,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ConfigMap } from 'portico';
+import { text } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import type { ConfigMap, OutboundOptions } from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startDocumentHost } from './support/document-host.ts';
 import { freePort } from './support/free-port.ts';
 import {
   INSTALLED_PRODUCTS,
@@ -13,7 +16,7 @@ import {
 import { ADA, startPortal, type RunningPortal } from './support/portal.ts';
 import { ProductPage } from './support/product-page.ts';
 import { startServer } from './support/reverse-proxy.ts';
-import { createVisitor } from './support/visitor.ts';
+import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
 
 /**
  * Products run as they are published, with the settings of their pages: oauth2-proxy.md,
@@ -54,11 +57,12 @@ async function start(
   product: InstalledProduct,
   change: (settings: string) => string,
   changes: ConfigMap = {},
+  outbound: OutboundOptions = {},
 ) {
   await end();
   const page = new ProductPage(product.page);
   const oauth_server = { ...(await page.serverSettings()), ...changes };
-  const server = await startPortal({ config: { oauth_server } });
+  const server = await startPortal({ config: { oauth_server }, outbound });
   portal = server;
   const port = await freePort();
   const client = await page.register(server, `http://localhost:${port}`);
@@ -72,9 +76,13 @@ async function start(
   running = started;
   const browser = createVisitor(started.origin);
   return {
+    server,
+    client,
+    origin: started.origin,
     log: () => readFile(path.join(server.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8'),
     knows: () => started.knows(browser),
-    signIn: async () => started.signIn(browser, await server.signedIn(ADA)),
+    signIn: async (atServer?: Visitor) =>
+      started.signIn(browser, atServer ?? (await server.signedIn(ADA))),
   };
 }
 
@@ -129,3 +137,42 @@ test.each(INSTALLED_PRODUCTS.filter(({ formPost }) => formPost !== undefined))(
     expect(await posted.knows()).toMatchObject(KNOWN);
   },
 );
+
+// @shows AS-53.2, AS-53.3
+test('mod_auth_openidc ends its session when the person signs out at the server', async () => {
+  const product = INSTALLED_PRODUCTS.find(({ page }) => page === 'mod-auth-openidc');
+  if (product === undefined) throw new Error('There is no such product');
+  const settings = { back_channel_logout: true };
+  // The server sends logout tokens over https only; this host passes them on.
+  const host = await startDocumentHost();
+  try {
+    const at = await start(product, (own) => own, settings, host.outbound);
+    const { server, client, origin, knows, signIn } = at;
+    const uri = '/callback?logout=backchannel';
+    const answers: number[] = [];
+    const passOn = async (request: IncomingMessage): Promise<number> => {
+      const headers = { 'Content-Type': request.headers['content-type'] ?? '' };
+      const body = await text(request);
+      const { status } = await fetch(`${origin}${uri}`, { method: 'POST', headers, body });
+      answers.push(status);
+      return status;
+    };
+    host.answer(uri, (request, response) => {
+      void passOn(request).then((status) => response.writeHead(status).end());
+    });
+    await server.server.clients.update(client.id, {
+      metadata: { backchannel_logout_uri: [host.url(uri)] },
+    });
+    const ada = await server.signedIn(ADA);
+    await signIn(ada);
+    expect(await knows()).toMatchObject(KNOWN);
+    await ada.post('/logout', formOf(await (await ada.get('/')).text()).fields);
+    await expect.poll(() => answers).toEqual([200]);
+    expect(await knows()).not.toMatchObject(KNOWN);
+    const { outbox } = server.server;
+    await expect.poll(() => outbox.counts()).toMatchObject({ waiting: 0, undelivered: 0 });
+  } finally {
+    await end();
+    await host.close();
+  }
+});

@@ -8,6 +8,7 @@ import {
   type Framework,
   migrationsOf as baseMigrations,
   type NoSections,
+  type PersonReference,
   type Plugin,
   type Route,
   type RouteParameters,
@@ -164,6 +165,10 @@ class KitApplication extends StartedApplication implements Application {
 
   override fetch(request: Request, connection: Connection = { address: null }): Promise<Response> {
     return this.#dispatcher.fetch(request, connection);
+  }
+
+  async endSessions(person: PersonReference): Promise<number> {
+    return (await this.#kit.people?.sessions.rows.removeOfPerson(person)) ?? 0;
   }
 
   override async close(): Promise<void> {

@@ -138,6 +138,14 @@ export interface Application extends BaseApplication {
   session(): Session;
   /** Returns the object that tells you who is signed in. Throws outside a request. */
   auth(): Auth;
+  /**
+   * Signs a person out in every browser, such as after their password has changed. Returns how many
+   * sessions have ended.
+   *
+   * @example
+   * await application.endSessions({ provider: 'accounts', id: account.id });
+   */
+  endSessions(person: PersonReference): Promise<number>;
 }
 
 /** An application before it starts. It contains only data and functions. */

@@ -44,6 +44,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     loginUrl: (returnTo) => loginUrl(returnTo),
     authenticatedAt: () => application.auth().authentication(),
+    // It survives another sign-in of the same person, and ends with the session.
+    sessionId: () => application.session().secret(),
     reauthenticateUrl: (returnTo, { acrValues }) => `${loginUrl(returnTo, acrValues)}&again=1`,
   };
 }

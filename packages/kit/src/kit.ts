@@ -1,5 +1,18 @@
-import { FailedAttempts, throttleLog, type StartedApplication } from 'portico/extension';
-import type { ApplicationParts, Branding, KitConfig, Log, Speaking, Views } from 'portico';
+import {
+  FailedAttempts,
+  OAUTH_SERVER,
+  throttleLog,
+  type StartedApplication,
+} from 'portico/extension';
+import {
+  authorizationServerOf,
+  type ApplicationParts,
+  type Branding,
+  type KitConfig,
+  type Log,
+  type Speaking,
+  type Views,
+} from 'portico';
 import { applicationName, type HostEvents } from 'portico/extension';
 import type { OpenedDatabase } from '@portico/sql';
 import { createAccounts } from './accounts/accounts.ts';
@@ -7,6 +20,7 @@ import { CsrfCheck } from './accounts/csrf.ts';
 import { KnownBrowsers } from './accounts/known-browsers.ts';
 import { argon2idHasher } from './accounts/password-hasher.ts';
 import type { PeopleParts } from './accounts/request-context.ts';
+import type { TellsEnd } from './accounts/session-rows.ts';
 import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
@@ -55,7 +69,14 @@ export class Kit {
     this.accounts = guardSignIn(createAccounts(providers), failedAttempts, this.events, log);
     const tokenSchemes = plugins.flatMap((plugin) => plugin.tokenSchemes?.(config) ?? []);
     const { publicUrl } = application;
-    this.people = open === undefined ? null : this.#people(publicUrl, tokenSchemes, clock);
+    this.people =
+      open === undefined
+        ? null
+        : this.#people(publicUrl, tokenSchemes, clock, async (connection, ended) => {
+            // The plugin creates the server after the kit.
+            if (!application.services.has(OAUTH_SERVER)) return async () => {};
+            return authorizationServerOf(application).sessionEndedIn(connection, ended);
+          });
     this.csrf =
       open === undefined ? null : new CsrfCheck(publicUrl, kit.csrf_exempt_routes, tokenSchemes);
     this.logOverload = throttleLog((times) =>
@@ -65,10 +86,22 @@ export class Kit {
     );
   }
 
-  #people(origin: string, tokenSchemes: readonly string[], clock: () => number): PeopleParts {
+  #people(
+    origin: string,
+    tokenSchemes: readonly string[],
+    clock: () => number,
+    tellsEnd: TellsEnd,
+  ): PeopleParts {
     const { database, accounts } = this;
     const cookies = { secure: origin.startsWith('https:'), basePath: this.config.base_path };
-    const sessions = new Sessions(database, this.config.session_ttl, cookies, tokenSchemes, clock);
+    const sessions = new Sessions(
+      database,
+      this.config.session_ttl,
+      cookies,
+      tokenSchemes,
+      clock,
+      tellsEnd,
+    );
     const knownBrowsers = new KnownBrowsers(database, cookies, tokenSchemes, clock);
     return { sessions, knownBrowsers, accounts, cookies, tokenSchemes };
   }

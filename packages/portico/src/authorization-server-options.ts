@@ -4,7 +4,7 @@ import type { OAuthServerConfig } from './config.ts';
 import type { Feature } from './feature.ts';
 import type { Host } from './host.ts';
 import type { KeySigner } from './keys/signers.ts';
-import type { OutboundOptions } from './http/outbound/fetch-json.ts';
+import type { OutboundOptions } from './http/outbound/guarded-request.ts';
 
 /** The options for creating a server. */
 export interface AuthorizationServerOptions<Context = unknown> {

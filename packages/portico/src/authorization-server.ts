@@ -1,3 +1,4 @@
+import type { SqlConnection } from '@portico/sql';
 import type { Access } from './grants/access.ts';
 import type { PersonReference } from './person.ts';
 import type { WaitingFor, WithHeaders } from './authorization/waiting-for.ts';
@@ -17,6 +18,7 @@ import type { CompleteHost } from './host.ts';
 import type { Measuring } from './measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Outbox } from './outbox/outbox.ts';
+import type { AfterCommit, EndedSessions } from './session-ends.ts';
 import type { Profiles } from './profiles.ts';
 import type { ResourceNeeds } from './resource/protected-resource.ts';
 import type { Client } from './store/client.ts';
@@ -91,7 +93,31 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    * - Another request has sent this browser to sign-in since then.
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
-  /** Whether the server has a scope with this name, built in or configured. */
+  /**
+   * Call it when sessions of your application end, such as at a sign-out, also if
+   * `oauth_server:back_channel_logout` is off. Clients in which the person signed in with such a
+   * session are then told, and lose access (docs/signing-out.md). Rejects if the store cannot be
+   * reached; then call it again. Throws if the session or the person is not a valid text.
+   *
+   * @example
+   * await server.sessionEnded({ session: request.session.id });
+   * await server.sessionEnded({ person: { provider: 'users', id: '7' } });
+   */
+  sessionEnded(ended: EndedSessions): Promise<void>;
+  /**
+   * Does the same in a transaction of yours, so that both are stored or neither. Returns a function
+   * that you call after the commit: it writes the audit events, and clients are told at once
+   * instead of within half a second.
+   *
+   * @example
+   * const committed = await database.transaction(async (connection) => {
+   *   await connection.execute('DELETE FROM sessions WHERE id = ?', [id]);
+   *   return server.sessionEndedIn(connection, { session: id });
+   * });
+   * await committed();
+   */
+  sessionEndedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit>;
+  /** Whether a scope with this name is built in or configured. */
   offers(scope: string): boolean;
   /**
    * Returns those of the scopes whose permission the person has now. It does not check what the

@@ -4,6 +4,7 @@ import { currentContext, withCurrentRequestId } from './http/context.ts';
 import type { AuditEvent } from './auditing/audit.ts';
 import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
+import type { SessionEnds } from './session-ends.ts';
 
 /**
  * Defaults for methods and properties that a host leaves out. When the server is created, the
@@ -31,6 +32,7 @@ export function completeHost<Context>(
   host: Host<Context>,
   defaults: HostDefaults,
   browsers: Browsers,
+  sessions: SessionEnds,
 ): CompleteHost {
   // The mount sets the context. The application chooses a type that fits its mount.
   const context = () => currentContext() as Context;
@@ -45,6 +47,7 @@ export function completeHost<Context>(
   const findPeople = host.findPeople?.bind(host);
   const accountFor = host.accountFor?.bind(host);
   const authenticatedAt = host.authenticatedAt?.bind(host);
+  const sessionId = host.sessionId?.bind(host);
 
   function loginUrl(returnTo: string): string {
     const { loginUrl: path } = host;
@@ -59,6 +62,11 @@ export function completeHost<Context>(
     authenticatedAt:
       authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
     reauthenticateUrl: completeReauthenticateUrl(host, context),
+    sessionId:
+      sessionId === undefined
+        ? null
+        : // JavaScript hosts return undefined for a session that they do not know.
+          async (request) => (await sessionId(request, context())) ?? null,
     tellsWhoWaits: host.tellsWhoWaits === true,
     passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
     signedIn: (request) => host.signedIn(request, context()),
@@ -84,7 +92,7 @@ export function completeHost<Context>(
             await defaults.audit(event);
           }
         : (event) => audit(event, context()),
-    ...getBrowser(host, context, loginUrl, browsers),
+    ...getBrowser(host, context, loginUrl, browsers, sessions),
   };
 }
 
@@ -118,6 +126,7 @@ function getBrowser<Context>(
   context: () => Context,
   loginUrl: (returnTo: string) => string,
   browsers: Browsers,
+  sessions: SessionEnds,
 ): BrowserMembers {
   const secret = host.browserSecret?.bind(host);
   const commit = host.commit?.bind(host);
@@ -125,6 +134,9 @@ function getBrowser<Context>(
   const { signOut: way } = host;
   async function leave(request: Request, returnTo: string): Promise<string | null> {
     if (typeof way === 'string') return withReturn(way, returnTo);
+    // First, so that a process that ends now cannot leave clients uninformed.
+    const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
+    if (typeof id === 'string') await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
   }

@@ -25,6 +25,7 @@ export { check, failing, isHealthy, ok, skipped, warning } from './console/check
 export { orFail } from './console/commands/or-fail.ts';
 export { everyClient, livingClients } from './console/every-client.ts';
 export { SCHEMA_PENDING, isSchemaPending } from './console/program/pending-schema.ts';
+export { OAUTH_SERVER } from './console/open-server.ts';
 export { configurationChecks, printReport } from './console/report.ts';
 export { hasHalves, jsonText, wellFormedJson } from './http/json.ts';
 export { personProblem, samePerson } from './person.ts';

@@ -4,7 +4,7 @@ import type { DirectRequests, IndirectRefusal } from './authorization/direct-req
 import type { TrustedIssuer } from './assertions/trusted-issuer.ts';
 import type { RequestCheck } from './authorization/request-check.ts';
 import type { Interaction } from './authorization/interaction.ts';
-import type { EarlierScopes } from './authorization/additions.ts';
+import type { EarlierScopes, KeepsDetails } from './authorization/additions.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { ScopeChoices } from './authorization/scope-choices.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
@@ -27,9 +27,11 @@ import type { DemandDescription } from './store/client-demands.ts';
 import type { ConfigSchema, OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { GrantType } from './grants/grant-types.ts';
+import type { ForgetsPerson } from './grants/access.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { Deliver } from './outbox/message.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
+import type { OnSessionEnd } from './session-ends.ts';
 import type { Measuring, Telemetry } from './measuring.ts';
 import type { MetadataValues } from './metadata.ts';
 import type { SendingMode } from './replies/sending.ts';
@@ -224,11 +226,21 @@ export interface Contribution {
    */
   readonly interaction?: Interaction;
   /**
-   * Returns members for ID tokens and introspection responses, from the details that an interaction
-   * has stored with the authorization.
+   * Returns members for ID tokens or introspection responses, from the details that an interaction
+   * or `keepsDetails` kept with the authorization.
    */
   readonly describe?: DescribesDetails;
-  /** Returns the methods of `token()` that the feature declares in `TokenMembers`. */
+  /**
+   * Returns details to keep with an authorization that a person has just allowed, in addition to
+   * those of an interaction. Called before the authorization is stored. It can throw an
+   * `AuthorizationPageError` to refuse it.
+   */
+  readonly keepsDetails?: KeepsDetails;
+  /** Called in the transaction in which sessions of the application end. */
+  readonly sessionEnded?: OnSessionEnd;
+  /** Removes what the feature stores about a person whom an operator erases. */
+  readonly forgetsPerson?: ForgetsPerson;
+  /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
    * Finds the scopes that a person has allowed a client before. A new authorization also contains

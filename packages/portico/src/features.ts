@@ -1,6 +1,7 @@
 import type { Feature } from './feature.ts';
 import { audit } from './features/audit/index.ts';
 import { applications } from './features/applications/index.ts';
+import { backChannelLogout } from './features/back-channel-logout/index.ts';
 import { branding } from './features/branding/index.ts';
 import { clientDocuments } from './features/client-documents/index.ts';
 import { challenges } from './features/challenges/index.ts';
@@ -53,6 +54,7 @@ export const FEATURES: readonly Feature[] = [
   reauthentication,
   logout,
   rememberConsent,
+  backChannelLogout,
   refreshRetry,
   nativeLoopback,
   scopeGroups,

@@ -86,6 +86,14 @@ export interface Host<Context = unknown> {
    * such method, Portico sets a cookie.
    */
   browserSecret?(request: Request, context: Context): Promise<string>;
+  /**
+   * Returns the id of the session in which the person is signed in, or null if you do not know it.
+   * It must stay the same while the person is signed in, and it must be new after they sign out.
+   * Portico stores only a hash, and sends it to no client. When a session ends, call
+   * `AuthorizationServer.sessionEnded` with the same id. If `signOut` is a function, Portico does
+   * that for each sign-out on its own pages. Needed for `oauth_server:back_channel_logout`.
+   */
+  sessionId?(request: Request, context: Context): Promise<string | null>;
   /** Hashes client secrets. You can use your password hasher. Default: argon2id. */
   readonly passwordHasher?: PasswordHasher;
   /**
@@ -183,7 +191,9 @@ export interface CompleteHost {
   readonly authenticatedAt: ((request: Request) => Promise<Authentication | null>) | null;
   /** See `Host.reauthenticateUrl`. Null if the host has no such page. */
   readonly reauthenticateUrl: ((returnTo: string, asked: AskedAuthentication) => string) | null;
-  /** See `Host.tellsWhoWaits`. */
+  /** As `Host.sessionId`. Null if the host has no such method. */
+  readonly sessionId: ((request: Request) => Promise<string | null>) | null;
+  /** As `Host.tellsWhoWaits`. */
   readonly tellsWhoWaits: boolean;
   /** See `Host.passwordHasher`. */
   readonly passwordHasher: PasswordHasher;

@@ -238,7 +238,7 @@ export type { KeyRotation } from './keys/rotation.ts';
 export type { RotationOptions } from './keys/rotation-options.ts';
 export type { KeySigner } from './keys/signers.ts';
 export { KeyRotationError, type SigningKey } from './keys/signing-key.ts';
-export type { OutboundOptions } from './http/outbound/fetch-json.ts';
+export type { OutboundOptions } from './http/outbound/guarded-request.ts';
 export type {
   ApplicationType,
   Client,

@@ -20,7 +20,7 @@ import type { ClientChoices } from './console/commands/client-create.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
-import type { OutboundOptions } from './http/outbound/fetch-json.ts';
+import type { OutboundOptions } from './http/outbound/guarded-request.ts';
 import { getSpeakingOptions } from './tokens/scopes.ts';
 import { migrationsWith } from './assembly/migrations.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
@@ -154,13 +154,14 @@ function serverParts<Context>(
     basePath: application.basePath,
     basePathStripped: application.config['base_path_stripped'] === true,
     config: configurationWithKeyPath(application),
-    host: (browsers) =>
+    host: (browsers, sessions) =>
       host === undefined
         ? getHost(application)
         : completeHost(
             typeof host === 'function' ? host(application) : host,
             kitDefaults(application),
             browsers,
+            sessions,
           ),
     database: application.database,
     migrations: () => application.migrations(),

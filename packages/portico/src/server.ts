@@ -11,7 +11,7 @@ import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring.ts';
-import type { FetchJsonOptions } from './http/outbound/fetch-json.ts';
+import type { GuardedOptions } from './http/outbound/guarded-request.ts';
 import type { FurtherMetadata } from './further-metadata/further-metadata.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Profiles } from './profiles.ts';
@@ -101,8 +101,8 @@ export interface Server {
   readonly remembersConsent: () => boolean;
   /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
-  /** Settings for fetching client documents. */
-  readonly fetching: FetchJsonOptions;
+  /** How the server fetches client documents. */
+  readonly fetching: GuardedOptions;
   /** The paths of the pages for people. */
   readonly paths: BrowserPaths;
   /** The branding of the pages. Null means Portico's own design. */

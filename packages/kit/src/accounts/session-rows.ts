@@ -1,5 +1,5 @@
 import type { Database, Migration, SqlConnection } from '@portico/sql';
-import type { Authentication, PersonReference } from 'portico';
+import type { Authentication, AuthorizationServer, PersonReference } from 'portico';
 
 /**
  * The row of a session. It contains only a hash of the session's id. Only the browser has the id.
@@ -22,13 +22,21 @@ export interface StoredSession {
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
-/** Reads and writes the table of sessions. */
+/**
+ * Tells the authorization server that sessions end, in the transaction in which they do. A session
+ * is named by its secret. Returns what to call after the commit.
+ */
+export type TellsEnd = AuthorizationServer['sessionEndedIn'];
+
+/** The sessions table. */
 export class SessionRows {
   readonly #database: Database;
+  readonly #tellsEnd: TellsEnd;
   #inserts = 0;
 
-  constructor(database: Database) {
+  constructor(database: Database, tellsEnd: TellsEnd) {
     this.#database = database;
+    this.#tellsEnd = tellsEnd;
   }
 
   /** Returns the session. Returns null if it does not exist or has ended. */
@@ -42,22 +50,25 @@ export class SessionRows {
   }
 
   /**
-   * Adds a session, and removes the session that it replaces. From time to time, it also removes
-   * sessions that have ended.
+   * Adds a session and removes the session that it replaces. That one has ended, unless the new one
+   * continues it with the same secret. Sometimes also removes ended sessions.
    */
-  async insert(session: StoredSession, replaced: string | null, now: number): Promise<void> {
+  async insert(session: StoredSession, replaced: StoredSession | null, now: number): Promise<void> {
     const { idHash, data, secret, person, authentication, expiresAt } = session;
     const signedIn = authentication === null ? null : JSON.stringify(authentication);
     const { provider = null, id = null } = person ?? {};
-    await this.#database.transaction(async (connection) => {
-      if (replaced !== null) await remove(connection, replaced);
+    const hasEnded = replaced !== null && replaced.secret !== secret;
+    const committed = await this.#database.transaction(async (connection) => {
+      if (replaced !== null) await remove(connection, replaced.idHash);
       await connection.execute(
         `INSERT INTO host_sessions
           (id_hash, data, secret, user_provider, user_id, authentication, created_at, expires_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         [idHash, JSON.stringify(data), secret, provider, id, signedIn, now, expiresAt],
       );
+      return hasEnded ? this.#end(connection, replaced) : null;
     });
+    await committed?.();
     this.#inserts += 1;
     if (this.#inserts % INSERTS_PER_SWEEP === 0) await this.#sweep(now);
   }
@@ -97,8 +108,30 @@ export class SessionRows {
     });
   }
 
-  remove(idHash: string): Promise<void> {
-    return remove(this.#database, idHash);
+  /** Removes a session that has ended. */
+  async remove(session: StoredSession): Promise<void> {
+    const committed = await this.#database.transaction(async (connection) => {
+      await remove(connection, session.idHash);
+      return this.#end(connection, session);
+    });
+    await committed?.();
+  }
+
+  /** Removes all sessions of a person. Returns how many there were. */
+  async removeOfPerson(person: PersonReference): Promise<number> {
+    const [removed, committed] = await this.#database.transaction(async (connection) => {
+      const { affected } = await connection.execute(
+        'DELETE FROM host_sessions WHERE user_provider = ? AND user_id = ?',
+        [person.provider, person.id],
+      );
+      return [affected, await this.#tellsEnd(connection, { person })] as const;
+    });
+    await committed();
+    return removed;
+  }
+
+  async #end(connection: SqlConnection, { person, secret }: StoredSession) {
+    return person === null ? null : this.#tellsEnd(connection, { session: secret });
   }
 
   async #sweep(now: number): Promise<void> {

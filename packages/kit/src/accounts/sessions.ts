@@ -11,7 +11,7 @@ import {
   randomValue,
   readRandomValue,
 } from '../http/cookies.ts';
-import { SessionRows, type StoredSession } from './session-rows.ts';
+import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.ts';
 
 /** The shortest time between two changes of a session's expiry, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
@@ -29,7 +29,7 @@ export class Sessions {
   /**
    * `lifetime` is how long a session lasts after its last use, in seconds. `tokenSchemes` are the
    * `Authorization` schemes of requests with an access token, besides Bearer. For example, DPoP.
-   * `clock` returns milliseconds since 1970.
+   * `clock`: returns milliseconds since 1970. `tellsEnd`: called when sessions end.
    */
   constructor(
     database: Database,
@@ -37,8 +37,9 @@ export class Sessions {
     cookies: CookieScope,
     tokenSchemes: readonly string[],
     clock: () => number,
+    tellsEnd: TellsEnd,
   ) {
-    this.rows = new SessionRows(database);
+    this.rows = new SessionRows(database, tellsEnd);
     this.clock = clock;
     this.#lifetime = lifetime;
     this.#cookie = cookieKind('portico_session', cookies);
@@ -116,12 +117,12 @@ export class RequestSession implements Session {
     const same = before !== null && (before.person === null || samePerson(before.person, person));
     const { data, secret } = same ? before : newSession();
     const authentication = { at: new Date(this.#sessions.clock()), ...method };
-    await this.#begin({ data, secret, person, authentication }, before?.idHash ?? null);
+    await this.#begin({ data, secret, person, authentication }, before);
   }
 
   async signOut(): Promise<void> {
     const session = await this.#load();
-    if (session !== null) await this.#sessions.rows.remove(session.idHash);
+    if (session !== null) await this.#sessions.rows.remove(session);
     this.#loaded = Promise.resolve(null);
     this.#cookie = this.#sessions.setCookie('', 0);
   }
@@ -155,7 +156,7 @@ export class RequestSession implements Session {
     return (await this.#load()) ?? (await this.#begin(newSession(), null));
   }
 
-  async #begin(beginning: NewSession, replaced: string | null): Promise<StoredSession> {
+  async #begin(beginning: NewSession, replaced: StoredSession | null): Promise<StoredSession> {
     if (!this.#isAllowed) throw new HttpError(400, 'A request with a bearer token has no session');
     const id = randomValue();
     const now = this.#sessions.clock();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddCommands, Application, ConfigMap, ConsoleContext } from 'portico';
+import type { Application as KitApplication } from '../contracts.ts';
 import {
   databaseAccounts,
   type DatabaseAccount,
@@ -72,6 +73,9 @@ const addSuspend: AddCommands = (program, context) => {
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
       await accounts.setActive(account.id, false);
+      // Only an application of the kit has sessions that can be ended here.
+      const application = (await context.application()) as Partial<KitApplication>;
+      await application.endSessions?.(account.reference);
       context.print(`Suspended ${account.email}.`);
     });
 };

@@ -230,6 +230,7 @@ export type FrameworkHost = Pick<
   | 'endSession'
   | 'loginUrl'
   | 'authenticatedAt'
+  | 'sessionId'
   | 'reauthenticateUrl'
 >;
 

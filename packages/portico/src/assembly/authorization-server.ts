@@ -48,14 +48,14 @@ export function createAuthorizationServer<Context = unknown>(
   const { host } = options;
   return assembleServer({
     ...options,
-    host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers),
+    host: (browsers, sessions) => completeHost(host, OWN_DEFAULTS, browsers, sessions),
   });
 }
 
 /** Assembles the server from its parts. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
-  const { server, features, contributions } = foundation;
+  const { server, features, contributions, sessions } = foundation;
   const { host, scopes } = server;
   const parts = buildParts(foundation);
   const { clients: clientParts, authorize, resources } = parts;
@@ -90,10 +90,12 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clients,
     grantTypes: contributions.grantTypes,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
-    access: new Access(server),
+    access: new Access(server, contributions.forgetting),
     binding: answering.binding,
     examinations: contributions.examinations(shared),
     sealing: new Sealing(server),
+    sessionEnded: (ended) => sessions.ended(ended),
+    sessionEndedIn: (connection, ended) => sessions.endedIn(connection, ended),
     waitingFor: (request, returnTo) => authorize.waitingFor(request, returnTo),
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),

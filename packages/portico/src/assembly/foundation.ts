@@ -39,6 +39,7 @@ import type { Server } from '../server.ts';
 import { fieldsOfFeatures, migrationsWith, sendsMessages } from './migrations.ts';
 import { FurtherMetadata } from '../further-metadata/further-metadata.ts';
 import { Outbox } from '../outbox/outbox.ts';
+import { SessionEnds } from '../session-ends.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
@@ -50,10 +51,8 @@ import type { ExaminedApplication } from '../examination.ts';
 
 /** The server's options, and the parts that complete its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
-  readonly host: (browsers: Browsers) => CompleteHost;
-  /**
-   * Returns every schema migration of the application. Defaults to the migrations of the server.
-   */
+  readonly host: (browsers: Browsers, sessions: SessionEnds) => CompleteHost;
+  /** Returns every schema migration of the application. Defaults to the server's own migrations. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /**
    * The languages of the host's pages. Defaults to the languages of the configuration and
@@ -74,6 +73,7 @@ export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
+  readonly sessions: SessionEnds;
 }
 
 /**
@@ -90,7 +90,9 @@ export function layFoundation(options: ServerParts): Foundation {
   const store = buildStore(database, measuring, () => contributions);
   const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
   const { branding = brandingWithoutApplication(features, config, basePath) } = options;
-  const host = branded(options.host(new Browsers(sealer, issuer, basePath)), branding);
+  const sessions = new SessionEnds(database, () => contributions.sessionEnds);
+  const browsers = new Browsers(sealer, issuer, basePath);
+  const host = branded(options.host(browsers, sessions), branding);
   const shared = { clock, log: host.log };
   let auditSink = NO_AUDIT_SINK;
   const audit = serverAudit(host, () => auditSink);
@@ -121,7 +123,7 @@ export function layFoundation(options: ServerParts): Foundation {
     grantTypes: () => contributions.grantTypes,
     audit,
     pruning,
-    furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config)),
+    furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config), fetching),
     outbox: new Outbox({
       database,
       isOn: sendsMessages(features, config),
@@ -140,7 +142,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const contributions = startFeatures(features, server);
   auditSink = contributions.auditSink;
   requireNeeds(features, config, contributions);
-  return { server, features, contributions };
+  return { server, features, contributions, sessions };
 }
 
 /** Returns the records of the database. Telemetry measures them. */

@@ -37,6 +37,8 @@ import { leftMetadata } from '../further-metadata/left-metadata.ts';
 import { examineOutbox } from '../outbox/examination.ts';
 import type { Deliver } from '../outbox/message.ts';
 import { oldMessages } from '../outbox/old-messages.ts';
+import type { ForgetsPerson } from '../grants/access.ts';
+import type { OnSessionEnd } from '../session-ends.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
@@ -68,6 +70,10 @@ export interface Contributions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
   /** Describes an authorization's details in ID tokens and introspection responses. */
   readonly describe: DescribesDetails;
+  /** Called when sessions of the application end. */
+  readonly sessionEnds: readonly OnSessionEnd[];
+  /** Remove what features store about a person. */
+  readonly forgetting: readonly ForgetsPerson[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
   /** Returns all endpoints that the features offer. */
@@ -149,6 +155,9 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,
     reading: collectReading(started),
     interaction: only(started, 'interaction'),
+    keptDetails: all(started, 'keepsDetails'),
+    sessionEnds: all(started, 'sessionEnded'),
+    forgetting: all(started, 'forgetsPerson'),
     describe: collectDescriptions(all(started, 'describe')),
     tokenMembers: all(started, 'tokenMembers'),
     metadataValues: collectValues(all(started, 'metadataValues')),

@@ -1,10 +1,7 @@
 import { open } from 'node:fs/promises';
 import { NotNowError } from '../errors.ts';
-import {
-  createFetchJson,
-  type FetchJson,
-  type FetchJsonOptions,
-} from '../http/outbound/fetch-json.ts';
+import { createFetchJson, type FetchJson } from '../http/outbound/fetch-json.ts';
+import type { GuardedOptions } from '../http/outbound/guarded-request.ts';
 import { OutboundError } from '../http/outbound/limits.ts';
 import type { PublicKey } from '../keys/jws/public-keys.ts';
 import type { IssuerKeyLocation } from './trusted-issuer.ts';
@@ -34,7 +31,7 @@ const AFTER_FAILURE = 5000;
 /** Returns the keys at this place. */
 export function issuerKeysAt(
   location: IssuerKeyLocation,
-  fetching: FetchJsonOptions,
+  fetching: GuardedOptions,
   readKeySet: ReadKeySet,
 ): IssuerKeys {
   return 'file' in location

@@ -1,4 +1,4 @@
-import type { FetchJsonOptions } from '../http/outbound/fetch-json.ts';
+import type { GuardedOptions } from '../http/outbound/guarded-request.ts';
 import { JwsError, parseJws, type JsonObject, type Jws } from '../keys/jws/compact.ts';
 import { getAlgorithm, isSignedBy, type VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 import type { SingleUses } from '../store/single-uses.ts';
@@ -57,7 +57,7 @@ export class TrustedIssuers {
 
   constructor(
     issuers: readonly TrustedIssuer[],
-    fetching: FetchJsonOptions,
+    fetching: GuardedOptions,
     readKeySet: ReadKeySet,
     singleUses: SingleUses,
   ) {

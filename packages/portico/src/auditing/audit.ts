@@ -70,10 +70,10 @@ export type AuditEvent =
       Acting & {
         readonly type: 'family_revoked';
         /**
-         * Why the authorization was revoked: because of a replay, or by the client (RFC 7009), the
-         * person, or an administrator.
+         * Who revoked it: a detected replay, the client (RFC 7009), the person, or an
+         * administrator; or that the person's session ended.
          */
-        readonly reason: 'replay' | 'client' | 'person' | 'operator';
+        readonly reason: 'replay' | 'client' | 'person' | 'operator' | 'session';
       })
   /**
    * A client revoked one of its valid access tokens and nothing else (RFC 7009). The event does not

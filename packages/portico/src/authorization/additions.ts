@@ -1,4 +1,5 @@
 import type { Client } from '../store/client.ts';
+import type { Details, Family } from '../store/grant.ts';
 import type { PersonReference } from '../person.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import type { ClientSource } from '../clients/client-source.ts';
@@ -19,6 +20,20 @@ export type EarlierScopes = (
   audience: string | null,
 ) => Promise<readonly string[]>;
 
+/** An authorization that a person has just allowed. It is not stored yet. */
+export interface AllowedAuthorization extends Pick<
+  Family,
+  'id' | 'clientId' | 'person' | 'subject' | 'scopes'
+> {
+  /** The person's answer. */
+  readonly request: Request;
+  /** The parameters of the authorization request that features read (`requestParameters`). */
+  readonly further: Readonly<Record<string, string>>;
+}
+
+/** Returns details to keep with an authorization. Can refuse it. */
+export type KeepsDetails = (allowed: AllowedAuthorization) => Promise<Details | undefined>;
+
 /** What features add to authorization requests and responses. */
 export interface AuthorizationAdditions {
   /** Finds clients that were never registered. Null if every client is registered. */
@@ -34,6 +49,8 @@ export interface AuthorizationAdditions {
   readonly reading: RequestReading;
   /** The step before the consent screen, such as a new sign-in. Null if no feature adds a step. */
   readonly interaction: Interaction | null;
+  /** Return details to keep with authorizations. */
+  readonly keptDetails: readonly KeepsDetails[];
   /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */

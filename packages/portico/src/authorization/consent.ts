@@ -15,7 +15,7 @@ import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
-import type { AuthorizationAdditions } from './additions.ts';
+import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
 import { isOpened, notSilent } from './consent-memory.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { consentDetails } from '../store/remembered-consent.ts';
@@ -280,7 +280,7 @@ export class Consent {
       ? await this.#authorization(
           { ...pending, details },
           client,
-          person,
+          visitor,
           scopes,
           familyId,
           code,
@@ -391,9 +391,9 @@ export class Consent {
   }
 
   async #authorization(
-    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, details }: ConsentRequest,
+    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, ...asked }: ConsentRequest,
     client: Client,
-    person: PersonReference,
+    { request, user: { reference: person } }: Visitor,
     scopes: readonly string[],
     id: string,
     code: string,
@@ -402,10 +402,26 @@ export class Consent {
     const { store } = this.#server;
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
+    const { further = {} } = asked;
+    const allowed = { request, id, clientId, person, subject, scopes, further };
+    const details = await this.#details(asked.details, allowed);
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint, details },
       code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
     };
+  }
+
+  /** Returns these details and those that features keep. Undefined for none. */
+  async #details(
+    before: ConsentRequest['details'],
+    allowed: AllowedAuthorization,
+  ): Promise<ConsentRequest['details']> {
+    let details = before;
+    for (const keep of this.#additions.keptDetails) {
+      const kept = await keep(allowed);
+      if (kept !== undefined) details = { ...details, ...kept };
+    }
+    return details;
   }
 
   /**

@@ -88,6 +88,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     logos: null,
     accessPath: null,
     scopeChoices: null,
+    keptDetails: [],
     earlierScopes: null,
     consentMemory: null,
   });

@@ -49,7 +49,7 @@ export class IntrospectEndpoint {
     const token = await this.#bearerTokens.lookUp(form.require('token'), 'to introspection');
     if ('code' in token) return jsonReply({ active: false });
     return jsonReply({
-      ...(token.details === undefined ? {} : this.#describe(token.details)),
+      ...(token.details === undefined ? {} : this.#describe(token.details, 'introspection')),
       active: true,
       scope: formatScope(await this.#bearerTokens.honouredScopes(token)),
       client_id: token.clientId,

@@ -1,56 +1,85 @@
-import type { Database } from '@portico/sql';
+import type { Database, SqlConnection } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { quotedPublic } from '../quoting.ts';
 import type { ApplicationType, ClientAddition } from '../store/client.ts';
 import { FurtherMetadataRecords } from '../store/sql/further-metadata.ts';
 
-/**
- * A field that a feature adds to the metadata of clients (RFC 7591 section 2). Its value is a list
- * of texts.
- */
+/** How a field of clients' metadata is written in JSON. */
+export type FieldShape = 'texts' | 'text' | 'flag';
+
+/** A field of clients' metadata that a feature adds (RFC 7591 section 2). */
 export interface MetadataField {
   /** The field's name, such as `post_logout_redirect_uris`. */
   readonly name: string;
   /** The name of one value in messages, such as `post-logout redirect URI`. */
   readonly called: string;
-  /** The option of `oauth:client:create` and `oauth:client:update`. It can be repeated. */
-  readonly option: { readonly flag: string; readonly says: string };
+  /** How its value is written in JSON. Defaults to a list of texts. */
+  readonly shape?: FieldShape;
   /**
-   * Whether the field is a mark that only an operator sets. Its option has no value, and its one
-   * value in the store is `MARKED`. A registration (RFC 7591) cannot contain it.
+   * The option of `oauth:client:create` and `oauth:client:update`. It can be repeated, and a flag's
+   * option has no value. Without it, only clients that register themselves can have the field.
    */
-  readonly isMark?: true;
+  readonly option?: { readonly flag: string; readonly says: string };
+  /**
+   * When a client that registers itself cannot have the field: without an initial access token, or
+   * never. With `with token`, the registration leaves the field out, so that a stranger cannot make
+   * this server send requests to others.
+   */
+  readonly selfRegistered?: 'with token' | 'never';
   /** How many values a client may have. */
   readonly most: number;
-  /**
-   * Returns why a client of this type cannot have this value. Returns null if it can. The text
-   * continues a sentence.
-   */
-  problem(value: string, applicationType: ApplicationType): string | null;
+  /** Returns why a client cannot have this value, or null. It continues a sentence. */
+  problem(value: string, applicationType: ApplicationType, rules: UrlRules): string | null;
 }
 
-/** The value of a mark that is set. */
+/** What depends on how the server runs. */
+export interface UrlRules {
+  /** Whether URLs that the server requests may have any port, for development. */
+  readonly anyPort: boolean;
+}
+
+/** The value of a flag that is set. */
 export const MARKED = 'true';
 
 /** The values of each field, by its name. */
 export type FurtherValues = Readonly<Record<string, readonly string[]>>;
 
-/** Fields that features add to the metadata of clients, and their values in the store. */
+/** Returns values as in JSON (RFC 7591 section 2). */
+export function furtherJson(
+  fields: readonly MetadataField[],
+  values: FurtherValues,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, texts]): readonly (readonly [string, unknown])[] => {
+      const { shape = 'texts' } = fields.find((each) => each.name === name) ?? {};
+      if (shape === 'texts') return [[name, texts]];
+      if (shape === 'text') return [[name, texts[0] ?? null]];
+      return texts.includes(MARKED) ? [[name, true]] : [];
+    }),
+  );
+}
+
+/** Fields of clients' metadata that features add, and their values in the store. */
 export class FurtherMetadata {
   /** The fields whose feature is turned on. */
   readonly fields: readonly MetadataField[];
+  readonly #rules: UrlRules;
   readonly #records: FurtherMetadataRecords;
 
-  /** Do not call this constructor. Use the server's `furtherMetadata`. */
-  constructor(database: Database, fields: readonly MetadataField[]) {
+  /** Use the server's `furtherMetadata`. */
+  constructor(database: Database, fields: readonly MetadataField[], rules: UrlRules) {
     this.fields = fields;
+    this.#rules = rules;
     this.#records = new FurtherMetadataRecords(database);
   }
 
-  /** Returns the values of a client. A field without values is missing in the result. */
-  async find(clientId: string): Promise<FurtherValues> {
+  /**
+   * Returns a client's values. A field without values is missing. In a transaction, pass its
+   * connection.
+   */
+  async find(clientId: string, connection?: SqlConnection): Promise<FurtherValues> {
     if (this.fields.length === 0) return {};
-    return this.#offered(await this.#records.find(clientId));
+    return this.#offered(await this.#records.find(clientId, connection));
   }
 
   /** Returns the values of these clients, by their ids. A client without values is missing. */
@@ -71,7 +100,7 @@ export class FurtherMetadata {
       if (given.length > field.most)
         throw new RegistrationError(`A client can have ${field.most} values of ${name}`);
       for (const value of given) {
-        const problem = field.problem(value, applicationType);
+        const problem = field.problem(value, applicationType, this.#rules);
         if (problem !== null)
           throw new RegistrationError(`The ${field.called} ${quotedPublic(value)} ${problem}`);
       }
@@ -105,25 +134,12 @@ export class FurtherMetadata {
   }
 }
 
-/** Returns the values as members of JSON. A mark is `true`, and other fields are lists. */
-export function furtherMembers(
-  fields: readonly MetadataField[],
-  values: FurtherValues,
-): Readonly<Record<string, readonly string[] | true>> {
-  const marks = new Set(fields.filter((each) => each.isMark === true).map(({ name }) => name));
-  return Object.fromEntries(
-    Object.entries(values)
-      .filter(([name, given]) => !marks.has(name) || given.includes(MARKED))
-      .map(([name, given]) => [name, marks.has(name) ? true : given]),
-  );
-}
-
 /** Returns what the client's marks are called. */
 export function marksOf(
   fields: readonly MetadataField[],
   values: FurtherValues,
 ): readonly string[] {
-  return fields.flatMap(({ name, called, isMark }) =>
-    isMark === true && values[name]?.includes(MARKED) === true ? [called] : [],
+  return fields.flatMap(({ name, called, selfRegistered }) =>
+    selfRegistered === 'never' && values[name]?.includes(MARKED) === true ? [called] : [],
   );
 }

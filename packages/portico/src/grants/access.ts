@@ -55,16 +55,21 @@ interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
   readonly details?: Details;
 }
 
-/** Sorts before the id of every request, so that the first batch begins with it. */
+/** Removes what a feature stores about a person. */
+export type ForgetsPerson = (person: PersonReference) => Promise<void>;
+
+/** Sorts before the id of every request. */
 const FIRST = '';
 
 /** Lists and ends access, for console commands and an administrator's pages. */
 export class Access {
   readonly #server: Server;
+  readonly #forgetting: readonly ForgetsPerson[];
 
   /** Only the server calls this constructor. */
-  constructor(server: Server) {
+  constructor(server: Server, forgetting: readonly ForgetsPerson[]) {
     this.#server = server;
+    this.#forgetting = forgetting;
   }
 
   /**
@@ -151,6 +156,7 @@ export class Access {
       const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
       return { count: removed, more };
     }, report);
+    for (const forget of this.#forgetting) await forget(person);
     const events = await inBatches(async () => {
       const count = await audit.pseudonymise(person, pseudonym.id, BATCH);
       return { count, more: count > 0 };

@@ -194,7 +194,7 @@ export class Issuing {
       accessToken,
       claims: {
         ...(await this.#claims.released(user, held)),
-        ...(family.details === undefined ? {} : this.#describe(family.details)),
+        ...(family.details === undefined ? {} : this.#describe(family.details, 'id_token')),
       },
     });
   }

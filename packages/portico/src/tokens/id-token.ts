@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { jsonText } from '../http/json.ts';
+import { signJwt } from '../keys/signed-jwt.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 
 export interface IdTokenContents {
@@ -22,7 +22,7 @@ export interface IdTokenContents {
 export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise<string> {
   const { issuer, subject, clientId, lifetime, nonce, accessToken, claims } = contents;
   const issuedAt = Math.floor(contents.issuedAt / 1000);
-  return signJwt(key, {
+  return signJwt(key, 'JWT', {
     ...claims,
     ...(nonce === null ? {} : { nonce }),
     at_hash: accessTokenHash(key, accessToken),
@@ -32,18 +32,6 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
     iat: issuedAt,
     exp: issuedAt + lifetime,
   });
-}
-
-/** Returns a signed JWT in the compact serialization (RFC 7515 section 7.1). */
-async function signJwt(key: SigningKey, payload: object): Promise<string> {
-  const header = { alg: key.algorithm, kid: key.kid, typ: 'JWT' };
-  const text = `${base64url(jsonText(header))}.${base64url(jsonText(payload))}`;
-  const signature = await key.sign(Buffer.from(text));
-  return `${text}.${Buffer.from(signature).toString('base64url')}`;
-}
-
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url');
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
-import { furtherMembers, type MetadataField } from '../../further-metadata/further-metadata.ts';
+import { furtherJson, type MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
@@ -160,7 +160,7 @@ export function addClientCreate({
         if (options.json === true) {
           const credentials =
             secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
-          const further = furtherMembers(fields, registration.metadata ?? {});
+          const further = furtherJson(fields, registration.metadata ?? {});
           return context.printJson({
             ...clientMetadata(client, server.demands),
             ...further,

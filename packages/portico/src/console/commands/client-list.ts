@@ -8,7 +8,7 @@ import type { ShownClient } from '../../clients/describing.ts';
 import type { HoldingClient } from '../../store/authorization-search.ts';
 import type { Client } from '../../store/client.ts';
 import {
-  furtherMembers,
+  furtherJson,
   marksOf,
   type MetadataField,
 } from '../../further-metadata/further-metadata.ts';
@@ -66,7 +66,7 @@ async function listingOf(
   return {
     json: (client) => ({
       ...clientMetadata(client, server.demands),
-      ...furtherMembers(fields, valuesOf(client)),
+      ...furtherJson(fields, valuesOf(client)),
     }),
     text: (client) => describe(client, server.demands, marksOf(fields, valuesOf(client))),
   };

@@ -1,7 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { ConsoleContext } from '../../application/contracts.ts';
-import { MARKED, type MetadataField } from '../../further-metadata/further-metadata.ts';
+import {
+  MARKED,
+  type FieldShape,
+  type MetadataField,
+} from '../../further-metadata/further-metadata.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
@@ -107,13 +111,14 @@ export function optionName(flag: string): string {
 export function addFieldOptions(
   command: Command,
   fields: readonly MetadataField[],
-  says: (text: string) => string,
+  says: (text: string, shape: FieldShape) => string,
   canUnmark: boolean,
 ): void {
-  for (const { option, isMark } of fields) {
-    if (isMark !== true) command.option(option.flag, says(option.says), collect);
+  for (const { option, shape = 'texts' } of fields) {
+    if (option === undefined) continue;
+    if (shape !== 'flag') command.option(option.flag, says(option.says, shape), collect);
     else command.option(option.flag, option.says);
-    if (isMark === true && canUnmark)
+    if (shape === 'flag' && canUnmark)
       command.option(option.flag.replace('--', '--no-'), `remove the mark of ${option.flag}`);
   }
 }
@@ -124,9 +129,10 @@ export function namedFields(
   options: object,
 ): Pick<ClientRegistration, 'metadata'> {
   const given = Object.entries(options);
-  const named = fields.flatMap(({ name, option, isMark }) => {
+  const named = fields.flatMap(({ name, option, shape }) => {
+    if (option === undefined) return [];
     const [, values] = given.find(([key]) => key === optionName(option.flag)) ?? [];
-    if (isMark === true)
+    if (shape === 'flag')
       return typeof values === 'boolean' ? [[name, values ? [MARKED] : []] as const] : [];
     if (!Array.isArray(values)) return [];
     return [[name, values.filter((value): value is string => value !== '')] as const];

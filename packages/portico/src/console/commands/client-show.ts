@@ -2,7 +2,7 @@ import type { AddCommands } from '../../application/contracts.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import {
-  furtherMembers,
+  furtherJson,
   marksOf,
   type MetadataField,
 } from '../../further-metadata/further-metadata.ts';
@@ -41,7 +41,7 @@ function json(
   const { client, status, keys, secret, scopesNotOffered, refusal, metadata } = shown;
   return {
     ...clientMetadata(client, demands),
-    ...furtherMembers(fields, metadata),
+    ...furtherJson(fields, metadata),
     status,
     keys,
     previous_secret_expires_at: toSeconds(secret?.previousAcceptedUntil ?? null),
@@ -64,7 +64,7 @@ function describe(
 ): readonly string[] {
   const { client, status, scopesNotOffered, refusal, metadata } = shown;
   const kinds = [...listKinds(client), ...marksOf(fields, metadata)];
-  const lists = fields.filter(({ isMark }) => isMark !== true);
+  const lists = fields.filter(({ selfRegistered }) => selfRegistered !== 'never');
   const facts: readonly (readonly [string, string | readonly string[]])[] = [
     ['status', refusal === null ? status : `${status}, but gets no access now: ${refusal}`],
     ['registered', `${time(client.createdAt)} by ${REGISTERED_BY[client.registeredBy]}`],

@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
-import { furtherMembers } from '../../further-metadata/further-metadata.ts';
+import { furtherJson, type FieldShape } from '../../further-metadata/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
@@ -91,7 +91,10 @@ export const addClientUpdate =
       .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
       .option('--remove-logo', 'remove its logo')
       .option('--json', 'print only JSON to standard output');
-    const replaces = (says: string) => `${says}; replaces all, and an empty value removes them`;
+    const replaces = (text: string, shape: FieldShape) =>
+      shape === 'texts'
+        ? `${text}; replaces all, and an empty value removes them`
+        : `${text}; empty: removes it`;
     addFieldOptions(command, fields, replaces, true);
     command
       .addHelpText(
@@ -118,7 +121,7 @@ export const addClientUpdate =
         if (options.json === true) {
           return context.printJson({
             ...clientMetadata(updated.client, demands),
-            ...furtherMembers(fields, changes.metadata ?? {}),
+            ...furtherJson(fields, changes.metadata ?? {}),
             changes: updated.changes,
           });
         }

@@ -20,7 +20,7 @@ export const logout = defineFeature({
           'exactly (repeatable)',
       },
       most: 20,
-      problem: redirectUriProblem,
+      problem: (uri, applicationType) => redirectUriProblem(uri, applicationType),
       isOffered: ({ logout: isOn = false }) => isOn,
     },
   ],

@@ -1,4 +1,5 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
+import type { MetadataField } from '../../further-metadata/further-metadata.ts';
 import { askedDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
@@ -41,8 +42,8 @@ export interface MetadataRules {
    * The protections that a client can demand. Demands that the server does not meet are ignored.
    */
   readonly demands: readonly ClientDemand[];
-  /** The names of the fields that features add. */
-  readonly further?: readonly string[];
+  /** The fields that features add. */
+  readonly further?: readonly MetadataField[];
 }
 
 const MOST_REDIRECT_URIS = 20;
@@ -82,7 +83,7 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
     applicationType,
     ...(method === PRIVATE_KEY_JWT ? readKeys(sent, rules) : {}),
     ...(algorithm === undefined ? {} : { idTokenSignedResponseAlg: algorithm }),
-    ...readFurther(sent, rules.further ?? []),
+    ...readFurther(sent, rules),
     ...askedDemands(rules.demands, ({ isMet, metadata }) => isMet && readFlag(sent, metadata)),
   };
 }
@@ -92,11 +93,27 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
  */
 function readFurther(
   sent: SentMetadata,
-  names: readonly string[],
+  { further = [], cameWithToken }: MetadataRules,
 ): Pick<ClientRegistration, 'metadata'> {
-  if (names.length === 0) return {};
-  const fields = names.map((name) => [name, readTexts(sent, name) ?? []] as const);
-  return { metadata: Object.fromEntries(fields) };
+  if (further.length === 0) return {};
+  const read = further.map((field) => {
+    const values = readField(sent, field);
+    return [
+      field.name,
+      cameWithToken || field.selfRegistered !== 'with token' ? values : [],
+    ] as const;
+  });
+  return { metadata: Object.fromEntries(read) };
+}
+
+function readField(
+  sent: SentMetadata,
+  { name, shape = 'texts' }: MetadataField,
+): readonly string[] {
+  if (shape === 'texts') return readTexts(sent, name) ?? [];
+  if (shape === 'flag') return readFlag(sent, name) ? ['true'] : [];
+  const text = readText(sent, name);
+  return text === undefined ? [] : [text];
 }
 
 export function invalidMetadata(description: string, detail: string | null = null): OAuthError {

@@ -10,6 +10,7 @@ import { noteClient } from '../../refusals.ts';
 import type { SentMetadata } from './asked-metadata.ts';
 import type { Registrations } from './registrations.ts';
 import { jsonReply, type Reply } from '../../replies/responses.ts';
+import { furtherJson } from '../../further-metadata/further-metadata.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
@@ -105,7 +106,7 @@ export class RegisterEndpoint {
       grant_types: client.grants,
       response_types: client.grants.includes('authorization_code') ? ['code'] : [],
       ...authenticationMetadata(client, demands),
-      ...(await furtherMetadata.find(client.id)),
+      ...furtherJson(furtherMetadata.fields, await furtherMetadata.find(client.id)),
       scope: client.scopes.join(' '),
       id_token_signed_response_alg: client.idTokenSignedResponseAlg,
     };

@@ -258,9 +258,9 @@ export class Registrations {
     try {
       const { algorithms } = keys;
       const told = { cameWithToken, mayHaveSecret, takesKeys };
-      const further = this.#server.furtherMetadata.fields
-        .filter(({ isMark }) => isMark !== true)
-        .map(({ name }) => name);
+      const further = this.#server.furtherMetadata.fields.filter(
+        ({ selfRegistered }) => selfRegistered !== 'never',
+      );
       const rules = { catalog, grantTypes, algorithms, demands, further, ...told };
       const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);

@@ -19,7 +19,8 @@ export const rememberConsent = defineFeature({
           "the organisation's own application: people who have allowed it the same before are " +
           'not asked again; oauth_server:remember_consent must be true',
       },
-      isMark: true,
+      shape: 'flag',
+      selfRegistered: 'never',
       most: 1,
       problem: (value, applicationType) => {
         if (value !== MARKED) return `is not ${MARKED}`;

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createFetchJson, type FetchJson, type FetchJsonOptions } from './fetch-json.ts';
+import { createFetchJson, type FetchJson } from './fetch-json.ts';
+import type { GuardedOptions } from './guarded-request.ts';
 import { resolveByDns } from './dns.ts';
 import { OutboundError } from './limits.ts';
 import {
@@ -42,7 +43,7 @@ afterAll(async () => {
 const LIMIT = 5120;
 const clock = createClock();
 
-function fetching(options: Partial<FetchJsonOptions> = {}): FetchJson {
+function fetching(options: Partial<GuardedOptions> = {}): FetchJson {
   return createFetchJson({
     allowsLoopback: true,
     anyPort: true,

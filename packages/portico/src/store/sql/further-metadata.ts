@@ -29,8 +29,8 @@ export class FurtherMetadataRecords {
     this.#database = database;
   }
 
-  async find(clientId: string): Promise<Stored> {
-    const { rows } = await this.#database.execute<{ metadata: string }>(
+  async find(clientId: string, connection: SqlConnection = this.#database): Promise<Stored> {
+    const { rows } = await connection.execute<{ metadata: string }>(
       'SELECT metadata FROM oauth_client_metadata WHERE client_id = ?',
       [clientId],
     );

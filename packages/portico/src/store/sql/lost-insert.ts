@@ -1,4 +1,4 @@
-import { type Database, getDialect } from '@portico/sql';
+import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 
 /**
  * Finds out whether a statement inserted its row if the answer of the store was lost (decision 9).
@@ -38,15 +38,26 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
  */
 export function settleInsert(
   database: Database,
-  { insert, times, find }: BlockingRow,
+  row: BlockingRow,
   { id, hash }: { readonly id: string; readonly hash: string },
   now: number,
 ): Promise<boolean> {
-  const { waitBriefly, unlessThere } = getDialect(database);
+  const { waitBriefly } = getDialect(database);
   return database.transaction(async (connection) => {
     if (waitBriefly !== null) await connection.execute(waitBriefly);
-    const values = [id, ...Array.from({ length: times }, () => now)];
-    await connection.execute(`${insert} ${unlessThere}`, values);
-    return (await connection.execute(find, [id, hash])).rows.length > 0;
+    await blockInsert({ connection, database }, row, id, now);
+    return (await connection.execute(row.find, [id, hash])).rows.length > 0;
   });
+}
+
+/** Inserts a blocking row with this key, or writes the row that has it again, unchanged. */
+export async function blockInsert(
+  { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
+  { insert, times }: BlockingRow,
+  id: string,
+  now: number,
+): Promise<void> {
+  const { unlessThere } = getDialect(database);
+  const values = [id, ...Array.from({ length: times }, () => now)];
+  await connection.execute(`${insert} ${unlessThere}`, values);
 }

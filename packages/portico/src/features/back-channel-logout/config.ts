@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** The setting that this feature adds to `oauth_server`. */
+export const backChannelLogoutShape = {
+  back_channel_logout: z.boolean({ error: 'must be true or false' }).optional(),
+};
+
+export interface BackChannelLogoutConfig {
+  /**
+   * Whether clients are told when a person signs out (OpenID Connect Back-Channel Logout 1.0). ID
+   * tokens then have the claim `sid`. Needs `sessionId` in the host; false.
+   */
+  readonly back_channel_logout?: boolean | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends BackChannelLogoutConfig {}
+  interface OAuthServerConfigInput extends BackChannelLogoutConfig {}
+}

@@ -1,0 +1,63 @@
+import { GuardedRequests } from '../../http/outbound/guarded-request.ts';
+import { OutboundError } from '../../http/outbound/limits.ts';
+import { missingKey } from '../../keys/algorithms.ts';
+import type { Deliver, DeliveryResult } from '../../outbox/message.ts';
+import type { Server } from '../../server.ts';
+import { hasExpired } from '../../store/client-expiry.ts';
+import type { Client } from '../../store/client.ts';
+import { signLogoutToken } from './logout-token.ts';
+import { LOGOUT_URI } from './metadata.ts';
+
+/** What the outbox keeps for a client that is to be told. The token is signed at delivery. */
+export interface LogoutMessage {
+  readonly subject: string;
+  readonly sid: string;
+}
+
+/**
+ * Returns what sends logout tokens (section 2.5). A client that was revoked, or that no longer has
+ * a URI, is not told.
+ */
+export function createLogoutDelivery(server: Server): Deliver {
+  const requests = new GuardedRequests(server.fetching);
+  return async ({ receiver, payload }, signal) => {
+    const client = await server.store.clients.findClient(receiver);
+    const { [LOGOUT_URI]: [uri] = [] } = await server.furtherMetadata.find(receiver);
+    const isGone =
+      client === null || client.revokedAt !== null || hasExpired(client, server.clock());
+    if (isGone || uri === undefined) return { outcome: 'obsolete' };
+    const token = await tokenFor(server, client, JSON.parse(payload) as LogoutMessage);
+    if (typeof token !== 'string') return token;
+    const message = {
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ logout_token: token }).toString(),
+      signal,
+    };
+    try {
+      return await requests.send(new URL(uri), message, (response) =>
+        resultOf(response.statusCode),
+      );
+    } catch (error) {
+      if (error instanceof OutboundError) return { outcome: 'failed', reason: error.message };
+      throw error;
+    }
+  };
+}
+
+/** Signs the token with the key of the client's ID tokens. */
+async function tokenFor(
+  { keys, issuer, clock }: Server,
+  { id: clientId, idTokenSignedResponseAlg: algorithm }: Client,
+  { subject, sid }: LogoutMessage,
+): Promise<string | DeliveryResult> {
+  const key = await keys.active(algorithm);
+  if (key === null) return { outcome: 'failed', reason: `there is ${missingKey(algorithm).key}` };
+  return signLogoutToken(key, { issuer, clientId, subject, sid, issuedAt: clock() });
+}
+
+/** The body of the answer is not read (section 2.8). */
+function resultOf(status: number | undefined): DeliveryResult {
+  if (status === 200 || status === 204) return { outcome: 'delivered' };
+  const outcome = status === 400 ? 'refused' : 'failed';
+  return { outcome, reason: `the answer to the logout token has the status ${status}` };
+}

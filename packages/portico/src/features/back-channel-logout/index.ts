@@ -1,0 +1,57 @@
+import { ConfigurationError } from '@portico/sql';
+import { defineFeature } from '../../feature.ts';
+import { backChannelLogoutShape } from './config.ts';
+import { createLogoutDelivery } from './delivery.ts';
+import { logoutMetadata } from './metadata.ts';
+import { backChannelLogoutMigrations } from './migrations.ts';
+import { describeSession, LOGOUT, SessionLogout } from './session-logout.ts';
+
+declare module '../../store/pruning.ts' {
+  interface PrunedRows {
+    /**
+     * The number of old records about sign-ins at clients. Missing if `back_channel_logout` is off.
+     */
+    readonly sessionClients?: number;
+  }
+}
+
+/** How many rows to remove at once. */
+const BATCH = 100;
+
+/** Tells clients that a person has signed out (OpenID Connect Back-Channel Logout 1.0). */
+export const backChannelLogout = defineFeature({
+  name: 'back_channel_logout',
+  config: backChannelLogoutShape,
+  clientMetadata: logoutMetadata,
+  migrations: ({ back_channel_logout: isOn = false }) => (isOn ? backChannelLogoutMigrations : []),
+  sendsMessages: ({ back_channel_logout: isOn = false }) => isOn,
+  start(server, { back_channel_logout: isOn = false }) {
+    if (!isOn) return {};
+    const { sessionId } = server.host;
+    if (sessionId === null) {
+      const message = 'needs sessionId in the host contract; add it, or set this to false';
+      throw new ConfigurationError([{ key: 'oauth_server:back_channel_logout', message }]);
+    }
+    const logout = new SessionLogout(server, sessionId);
+    return {
+      metadata: {
+        backchannel_logout_supported: true,
+        backchannel_logout_session_supported: true,
+      },
+      metadataValues: { claims_supported: ['sid'] },
+      requestParameters: ['scope'],
+      keepsDetails: (allowed) => logout.details(allowed),
+      describe: (details, place) => (place === 'id_token' ? describeSession(details) : {}),
+      sessionEnded: (connection, ended) => logout.end(connection, ended),
+      forgetsPerson: (person) => logout.forget(person),
+      deliveries: { [LOGOUT]: createLogoutDelivery(server) },
+      expiring: {
+        kind: 'sessionClients',
+        called: 'records of sign-ins at clients',
+        which: 'are older than ninety days',
+        batch: BATCH,
+        remove: (limit) => logout.prune(limit),
+      },
+    };
+  },
+});

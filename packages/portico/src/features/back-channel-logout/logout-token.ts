@@ -1,0 +1,36 @@
+import { randomToken } from '../../crypto.ts';
+import { signJwt } from '../../keys/signed-jwt.ts';
+import type { SigningKey } from '../../keys/signing-key.ts';
+
+/** How long a logout token is valid, in seconds (section 4: at most two minutes). */
+const LIFETIME = 120;
+
+export interface LogoutTokenContents {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** The person's `sub`. */
+  readonly subject: string;
+  /** The client's name for the session that has ended. */
+  readonly sid: string;
+  /** In milliseconds since 1970. */
+  readonly issuedAt: number;
+}
+
+/**
+ * Signs a logout token (section 2.4). Each has its own `jti`: clients may refuse a `jti` that they
+ * have seen (section 2.6), so with the same one they could refuse another attempt.
+ */
+export function signLogoutToken(key: SigningKey, contents: LogoutTokenContents): Promise<string> {
+  const { issuer, clientId, subject, sid } = contents;
+  const issuedAt = Math.floor(contents.issuedAt / 1000);
+  return signJwt(key, 'logout+jwt', {
+    iss: issuer,
+    sub: subject,
+    aud: clientId,
+    iat: issuedAt,
+    exp: issuedAt + LIFETIME,
+    jti: randomToken(),
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    sid,
+  });
+}

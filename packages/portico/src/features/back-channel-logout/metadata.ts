@@ -1,0 +1,38 @@
+import type { OAuthServerConfig } from '../../config.ts';
+import type { OfferedField } from '../../feature.ts';
+import { fetchableUrlProblem, portProblem } from '../../http/outbound/fetchable-urls.ts';
+import type { BackChannelLogoutConfig } from './config.ts';
+
+/** The field of a client's metadata with the URI that logout tokens are sent to (section 2.2). */
+export const LOGOUT_URI = 'backchannel_logout_uri';
+
+type Config = OAuthServerConfig & BackChannelLogoutConfig;
+
+/**
+ * The fields of clients' metadata. Every logout token has a `sid`, so whether a client requires one
+ * changes nothing.
+ */
+export const logoutMetadata: readonly OfferedField<Config>[] = [
+  {
+    name: LOGOUT_URI,
+    called: 'back-channel logout URI',
+    shape: 'text',
+    selfRegistered: 'with token',
+    option: {
+      flag: '--backchannel-logout-uri <uri>',
+      says: 'where the server tells the application that a person has signed out (https)',
+    },
+    most: 1,
+    problem: (uri, _, { anyPort }) =>
+      fetchableUrlProblem(uri) ?? portProblem(new URL(uri), anyPort),
+    isOffered: ({ back_channel_logout: isOn = false }) => isOn,
+  },
+  {
+    name: 'backchannel_logout_session_required',
+    called: 'requirement of a session',
+    shape: 'flag',
+    most: 1,
+    problem: (value) => (value === 'true' ? null : 'is not true'),
+    isOffered: ({ back_channel_logout: isOn = false }) => isOn,
+  },
+];

@@ -1,0 +1,41 @@
+import type { Migration } from '@portico/sql';
+
+/**
+ * `oauth_sessions`: the host's sessions in which people signed in to clients. `sid_key` derives the
+ * `sid` of each client. A session that has ended stays for an hour, so that no request that is
+ * still running can use it. `oauth_session_clients`: the authorizations that began in a session.
+ */
+const sessions: Migration = {
+  name: 'oauth_server_back_channel_logout_0001_sessions',
+  async up({ change, types }) {
+    const { identifier, time, flag, tableOptions } = types;
+    await change(`CREATE TABLE oauth_sessions (
+      session_hash ${identifier} NOT NULL PRIMARY KEY,
+      sid_key ${identifier} NOT NULL,
+      user_provider ${identifier} NOT NULL,
+      user_id ${identifier} NOT NULL,
+      ended_at ${time},
+      prune_after ${time} NOT NULL
+    ) ${tableOptions}`);
+    await change('CREATE INDEX oauth_sessions_person ON oauth_sessions (user_id)');
+    await change('CREATE INDEX oauth_sessions_pruning ON oauth_sessions (prune_after)');
+    await change(`CREATE TABLE oauth_session_clients (
+      family_id ${identifier} NOT NULL PRIMARY KEY,
+      session_hash ${identifier} NOT NULL,
+      client_id ${identifier} NOT NULL,
+      subject ${identifier} NOT NULL,
+      keeps_access ${flag} NOT NULL,
+      created_at ${time} NOT NULL,
+      prune_after ${time} NOT NULL
+    ) ${tableOptions}`);
+    await change(
+      'CREATE INDEX oauth_session_clients_session ON oauth_session_clients (session_hash)',
+    );
+    await change(
+      'CREATE INDEX oauth_session_clients_pruning ON oauth_session_clients (prune_after)',
+    );
+  },
+};
+
+/** The migrations of this feature's tables, in order. */
+export const backChannelLogoutMigrations: readonly Migration[] = [sessions];

@@ -1,0 +1,101 @@
+import type { SqlConnection } from '@portico/sql';
+import type { AllowedAuthorization } from '../../authorization/additions.ts';
+import { notAnswerable } from '../../authorization/consent-errors.ts';
+import type { CompleteHost } from '../../host.ts';
+import type { PersonReference } from '../../person.ts';
+import type { Server } from '../../server.ts';
+import { isSessionId, type AfterCommit, type EndedSessions } from '../../session-ends.ts';
+import type { Details } from '../../store/grant.ts';
+import { endFamilies } from '../../store/sql/ended-families.ts';
+import { words } from '../../store/sql/statements.ts';
+import type { LogoutMessage } from './delivery.ts';
+import { LOGOUT_URI } from './metadata.ts';
+import { Sessions, type EndedClient } from './sessions.ts';
+
+/** The kind of the messages in the outbox. */
+export const LOGOUT = 'back_channel_logout';
+/** How long a client that cannot be reached is worth telling, in milliseconds. */
+const DAY = 86_400_000;
+/** The name under which an authorization keeps its session. */
+const KEPT_AS = 'session';
+
+interface KeptSession {
+  readonly sid: string;
+}
+
+/** Remembers who signed in where, and tells clients and ends access when a session ends. */
+export class SessionLogout {
+  readonly #server: Server;
+  readonly #sessionId: NonNullable<CompleteHost['sessionId']>;
+  readonly #sessions: Sessions;
+
+  constructor(server: Server, sessionId: NonNullable<CompleteHost['sessionId']>) {
+    this.#server = server;
+    this.#sessionId = sessionId;
+    this.#sessions = new Sessions(server.database);
+  }
+
+  /**
+   * Returns the `sid` for an authorization with ID tokens. Throws the error page if the session has
+   * ended since the person was read.
+   */
+  async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
+    const { id: familyId, clientId, person, subject, scopes, request, further } = allowed;
+    if (!scopes.includes('openid')) return undefined;
+    const session: unknown = await this.#sessionId(request);
+    if (session === null) return undefined;
+    if (!isSessionId(session)) throw new Error('Host.sessionId must return a text, or null');
+    const keepsAccess = words(further['scope'] ?? '').includes('offline_access');
+    const begun = { familyId, clientId, subject, keepsAccess };
+    const sid = await this.#sessions.begin(session, person, begun, this.#server.clock());
+    if (sid === null) throw notAnswerable(SESSION_ENDED);
+    return { [KEPT_AS]: { sid } satisfies KeptSession };
+  }
+
+  /** Tells the clients, and ends their access, in the transaction in which the sessions end. */
+  async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
+    const { outbox, clock, audit, database } = this.#server;
+    const now = clock();
+    const clients = await this.#sessions.end(connection, ended, now);
+    const families = await endFamilies({ connection, database }, clients, now);
+    const told = clients.filter(({ familyId }) => !families.unused.has(familyId));
+    await outbox.add(connection, await this.#messages(connection, told, now));
+    return async () => {
+      outbox.wake();
+      for (const about of families.revoked)
+        await audit({ type: 'family_revoked', ...about, reason: 'session' });
+    };
+  }
+
+  forget(person: PersonReference): Promise<void> {
+    return this.#sessions.forget(person);
+  }
+
+  prune(limit: number): Promise<number> {
+    return this.#sessions.prune(this.#server.clock(), limit);
+  }
+
+  /** Returns one message for each session of a client that has a URI. */
+  async #messages(connection: SqlConnection, clients: readonly EndedClient[], now: number) {
+    const { furtherMetadata } = this.#server;
+    const bySid = new Map(clients.map((client) => [client.sid, client]));
+    const messages = [];
+    for (const { clientId, subject, sid } of bySid.values()) {
+      const { [LOGOUT_URI]: uris = [] } = await furtherMetadata.find(clientId, connection);
+      if (uris.length === 0) continue;
+      const payload = JSON.stringify({ subject, sid } satisfies LogoutMessage);
+      messages.push({ kind: LOGOUT, receiver: clientId, payload, expiresAt: now + DAY });
+    }
+    return messages;
+  }
+}
+
+const SESSION_ENDED =
+  'the session has ended, or belongs to another person; Host.sessionId must return a new id ' +
+  'after a sign-out';
+
+/** Returns the `sid` that an authorization keeps, for its ID tokens. */
+export function describeSession(details: Details): Readonly<Record<string, unknown>> {
+  const kept = details[KEPT_AS] as KeptSession | undefined;
+  return kept === undefined ? {} : { sid: kept.sid };
+}

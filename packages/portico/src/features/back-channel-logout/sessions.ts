@@ -1,0 +1,230 @@
+import { getDialect, type Database, type SqlConnection, type SqlParameter } from '@portico/sql';
+import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
+import type { PersonReference } from '../../person.ts';
+import type { EndedSessions } from '../../session-ends.ts';
+import { insertInto } from '../../store/sql/statements.ts';
+
+/** How long a session that has ended stays, in milliseconds. */
+const KEPT_ENDED = 3_600_000;
+/** How long a sign-in at a client is remembered at least, in milliseconds: ninety days. */
+const KEPT = 90 * 86_400_000;
+/** After this time, the authorization of a remembered sign-in is looked up again. */
+const LOOK_AGAIN = 7 * 86_400_000;
+
+/** An authorization that begins in a session. */
+export interface SessionClient {
+  /** The id of the authorization. */
+  readonly familyId: string;
+  readonly clientId: string;
+  /** The person's `sub`. */
+  readonly subject: string;
+  /** Whether the access stays when the session ends. */
+  readonly keepsAccess: boolean;
+}
+
+/** An authorization of a session that has ended. */
+export interface EndedClient extends SessionClient {
+  /** The client's name for the session. */
+  readonly sid: string;
+  readonly createdAt: number;
+}
+
+/** The host's sessions in which people signed in to clients. Only hashes of their ids are kept. */
+export class Sessions {
+  readonly #database: Database;
+  readonly #insertSession: string;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
+  }
+
+  /**
+   * Records that an authorization begins in this session of the person, before it is stored.
+   * Returns the client's name for the session (`sid`). Returns null if the session has ended, or
+   * belongs to another person: the update is the claim, so the end of a session comes before it or
+   * finds the record.
+   */
+  begin(
+    session: string,
+    person: PersonReference,
+    { familyId, clientId, subject, keepsAccess }: SessionClient,
+    now: number,
+  ): Promise<string | null> {
+    const hash = sessionHash(session);
+    const until = now + KEPT;
+    return this.#database.transaction(async (connection) => {
+      const { provider, id } = person;
+      await connection.execute(this.#insertSession, [
+        hash,
+        randomToken(),
+        provider,
+        id,
+        null,
+        until,
+      ]);
+      const claimed = await connection.execute(CLAIM, [until, hash, provider, id]);
+      if (claimed.affected !== 1) return null;
+      const { rows } = await connection.execute<{ sid_key: string }>(FIND_KEY, [hash]);
+      const values = [familyId, hash, clientId, subject, keepsAccess ? 1 : 0, now, until];
+      await connection.execute(INSERT_CLIENT, values);
+      return sidFor(rows[0]?.sid_key ?? '', clientId);
+    });
+  }
+
+  /**
+   * Ends sessions, in the caller's transaction. Returns the authorizations that began in them, and
+   * forgets these. Returns none for a session that had ended before.
+   */
+  async end(
+    connection: SqlConnection,
+    ended: EndedSessions,
+    now: number,
+  ): Promise<readonly EndedClient[]> {
+    const until = now + KEPT_ENDED;
+    if ('session' in ended) {
+      const hash = sessionHash(ended.session);
+      await this.#endOne(connection, hash, now, until);
+      return this.#takeClients(connection, 's.session_hash = ?', [hash]);
+    }
+    const { person, except } = ended;
+    const whose = [person.id, person.provider, except === undefined ? '' : sessionHash(except)];
+    await connection.execute(END_OF_PERSON, [now, until, ...whose]);
+    return this.#takeClients(connection, `${OF_PERSON} AND s.ended_at IS NOT NULL`, whose);
+  }
+
+  /** Removes everything about a person. */
+  async forget({ provider, id }: PersonReference): Promise<void> {
+    await this.#database.transaction(async (connection) => {
+      await connection.execute(FORGET_CLIENTS, [id, provider]);
+      await connection.execute(FORGET_SESSIONS, [id, provider]);
+    });
+  }
+
+  /**
+   * Removes at most `limit` old records: sign-ins whose authorization no longer exists, and
+   * sessions without sign-ins.
+   */
+  async prune(now: number, limit: number): Promise<number> {
+    const later = now + LOOK_AGAIN;
+    const clients = await this.#prune(['oauth_session_clients', 'family_id'], OLD_CLIENT, [
+      now,
+      later,
+      limit,
+    ]);
+    const sessions = await this.#prune(['oauth_sessions', 'session_hash'], OLD_SESSION, [
+      now,
+      later,
+      limit,
+    ]);
+    return Math.min(limit, clients + sessions);
+  }
+
+  /**
+   * Ends a session, also one that is not known: a request that is still running must not begin an
+   * authorization in it. Another process may insert the row between two of the statements.
+   */
+  async #endOne(
+    connection: SqlConnection,
+    hash: string,
+    now: number,
+    until: number,
+  ): Promise<void> {
+    const end = async () => (await connection.execute(END, [now, until, hash])).affected === 1;
+    if (await end()) return;
+    await connection.execute(this.#insertSession, [hash, '', '', '', now, until]);
+    await end();
+  }
+
+  async #takeClients(
+    connection: SqlConnection,
+    condition: string,
+    parameters: readonly SqlParameter[],
+  ): Promise<readonly EndedClient[]> {
+    const { rows } = await connection.execute<ClientRow>(
+      `SELECT c.family_id, c.client_id, c.subject, c.keeps_access, c.created_at, s.sid_key
+      FROM oauth_session_clients c JOIN oauth_sessions s ON s.session_hash = c.session_hash
+      WHERE ${condition} ORDER BY c.family_id`,
+      parameters,
+    );
+    for (const { family_id: id } of rows)
+      await connection.execute('DELETE FROM oauth_session_clients WHERE family_id = ?', [id]);
+    return rows.map(toEndedClient);
+  }
+
+  /** Removes old rows that are of no use, and looks again later at the others. */
+  async #prune(
+    [table, key]: readonly [table: string, key: string],
+    isOld: string,
+    [now, later, limit]: readonly [now: number, later: number, limit: number],
+  ): Promise<number> {
+    const { rows } = await this.#database.execute<{ found: string; used: number }>(
+      `${isOld} ORDER BY t.prune_after LIMIT ${limit}`,
+      [now],
+    );
+    let removed = 0;
+    for (const { found, used } of rows) {
+      const statement =
+        used === 0
+          ? `DELETE FROM ${table} WHERE ${key} = ? AND prune_after < ?`
+          : `UPDATE ${table} SET prune_after = ${later} WHERE ${key} = ? AND prune_after < ?`;
+      const { affected } = await this.#database.execute(statement, [found, now]);
+      if (used === 0) removed += affected;
+    }
+    return removed;
+  }
+}
+
+const SESSION = `oauth_sessions
+  (session_hash, sid_key, user_provider, user_id, ended_at, prune_after) VALUES (?, ?, ?, ?, ?, ?)`;
+const CLAIM = `UPDATE oauth_sessions SET prune_after = ?
+  WHERE session_hash = ? AND user_provider = ? AND user_id = ? AND ended_at IS NULL`;
+const FIND_KEY = 'SELECT sid_key FROM oauth_sessions WHERE session_hash = ?';
+const INSERT_CLIENT = insertInto(
+  'oauth_session_clients',
+  'family_id, session_hash, client_id, subject, keeps_access, created_at, prune_after',
+);
+const END = `UPDATE oauth_sessions SET ended_at = ?, prune_after = ?
+  WHERE session_hash = ? AND ended_at IS NULL`;
+const END_OF_PERSON = `UPDATE oauth_sessions SET ended_at = ?, prune_after = ?
+  WHERE user_id = ? AND user_provider = ? AND session_hash <> ? AND ended_at IS NULL`;
+const OF_PERSON = 's.user_id = ? AND s.user_provider = ? AND s.session_hash <> ?';
+const FORGET_CLIENTS = `DELETE FROM oauth_session_clients WHERE session_hash IN
+  (SELECT session_hash FROM oauth_sessions WHERE user_id = ? AND user_provider = ?)`;
+const FORGET_SESSIONS = 'DELETE FROM oauth_sessions WHERE user_id = ? AND user_provider = ?';
+const OLD_CLIENT = `SELECT t.family_id AS found,
+    (SELECT COUNT(*) FROM oauth_families f WHERE f.id = t.family_id) AS used
+  FROM oauth_session_clients t WHERE t.prune_after < ?`;
+const OLD_SESSION = `SELECT t.session_hash AS found,
+    (SELECT COUNT(*) FROM oauth_session_clients c WHERE c.session_hash = t.session_hash) AS used
+  FROM oauth_sessions t WHERE t.prune_after < ?`;
+
+interface ClientRow {
+  readonly family_id: string;
+  readonly client_id: string;
+  readonly subject: string;
+  readonly keeps_access: number | boolean;
+  readonly created_at: number;
+  readonly sid_key: string;
+}
+
+function toEndedClient(row: ClientRow): EndedClient {
+  return {
+    familyId: row.family_id,
+    clientId: row.client_id,
+    subject: row.subject,
+    keepsAccess: Number(row.keeps_access) === 1,
+    createdAt: row.created_at,
+    sid: sidFor(row.sid_key, row.client_id),
+  };
+}
+
+/** The store never has the id itself: with some hosts, it is the secret in the browser's cookie. */
+function sessionHash(session: string): string {
+  return tokenHash(`session ${session}`);
+}
+
+/** Each client has its own name for a session, so that clients cannot compare them. */
+function sidFor(key: string, clientId: string): string {
+  return keyedHash(key, clientId);
+}

@@ -1,0 +1,210 @@
+import type { IncomingMessage } from 'node:http';
+import { request as sendRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import tls, { createSecureContext, type SecureContext } from 'node:tls';
+import { portProblem } from './fetchable-urls.ts';
+import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
+import { resolveByDns, resolveBySystem } from './dns.ts';
+import { OutboundError } from './limits.ts';
+
+/**
+ * Settings for outbound requests that only code can set, for tests and for a private certificate
+ * authority.
+ */
+export interface OutboundOptions {
+  /** PEM certificates to trust in addition to those that Node trusts. */
+  readonly ca?: string | readonly string[] | undefined;
+  /**
+   * Resolves a host's addresses. The signal aborts when the result is no longer needed. Defaults to
+   * the DNS. During development on a loopback `public_url`, defaults to the system, which also
+   * knows the hosts file.
+   */
+  readonly resolve?:
+    ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+  /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
+  readonly nameServers?: readonly string[] | undefined;
+  /**
+   * Returns a signal that aborts one request, from its look-up to its last byte. Defaults to a
+   * signal after five seconds.
+   */
+  readonly deadline?: (() => AbortSignal) | undefined;
+}
+
+export interface GuardedOptions extends OutboundOptions {
+  /** Whether loopback addresses are also allowed, for development. */
+  readonly allowsLoopback: boolean;
+  /** Whether any port is allowed, for development. */
+  readonly anyPort: boolean;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** The time limit for the look-up, the connection and the whole response, in milliseconds. */
+const PATIENCE = 5000;
+const LARGEST_HEADERS = 8192;
+
+/** A request to send. */
+export interface GuardedMessage {
+  /** Sent as a POST. Without it, the request is a GET. */
+  readonly body?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborts the request, in addition to the time limit. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends requests to URLs that a stranger chose. Strangers cannot use them to reach this machine's
+ * network: a request resolves the hostname once, requires that every address is public, and
+ * connects to one of these addresses. It follows no redirects, and has a time limit.
+ */
+export class GuardedRequests {
+  readonly #options: GuardedOptions;
+  readonly #resolve: NonNullable<OutboundOptions['resolve']>;
+  readonly #trust: { readonly secureContext?: SecureContext };
+
+  constructor(options: GuardedOptions) {
+    this.#options = options;
+    this.#resolve = options.resolve ?? resolving(options);
+    this.#trust = options.ca === undefined ? {} : trusting(options.ca);
+  }
+
+  /** Throws an OutboundError if no request may go to this URL. */
+  requireAllowed(url: URL): void {
+    requireFetchable(url, this.#options.anyPort);
+  }
+
+  /**
+   * Sends the request and reads the response, which ends when `read` returns. Rejects with an
+   * OutboundError.
+   */
+  async send<T>(
+    url: URL,
+    { signal: aborts, ...message }: GuardedMessage,
+    read: (response: IncomingMessage) => T | Promise<T>,
+  ): Promise<T> {
+    this.requireAllowed(url);
+    const { deadline = () => AbortSignal.timeout(PATIENCE) } = this.#options;
+    try {
+      const signal = aborts === undefined ? deadline() : AbortSignal.any([aborts, deadline()]);
+      return await orAborted(this.#ask(url, message, signal, read), signal);
+    } catch (error) {
+      throw error instanceof OutboundError ? error : new OutboundError(failure(error));
+    }
+  }
+
+  async #ask<T>(
+    url: URL,
+    message: GuardedMessage,
+    signal: AbortSignal,
+    read: (response: IncomingMessage) => T | Promise<T>,
+  ): Promise<T> {
+    const addresses = await this.#checkedAddresses(url, signal);
+    const response = await this.#request(url, message, addresses, signal);
+    try {
+      return await read(response);
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** Resolves the hostname once per request, so that the connection goes to a checked address. */
+  async #checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
+    const { allowsLoopback } = this.#options;
+    const addresses = await this.#resolve(hostname, signal);
+    if (addresses.length === 0) throw new OutboundError('the host has no address');
+    const mayAsk = (address: string) =>
+      isPublicAddress(address) || (allowsLoopback && isLoopbackAddress(address));
+    const refused = addresses.find((address) => !mayAsk(address));
+    if (refused !== undefined)
+      throw new OutboundError(`the host has the address ${refused}, which is not public`);
+    return addresses;
+  }
+
+  #request(
+    url: URL,
+    { body, headers }: GuardedMessage,
+    addresses: readonly string[],
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    return new Promise((fulfil, reject) => {
+      const sent = sendRequest(
+        url,
+        {
+          // Use a separate connection, and no proxy: a proxy would resolve the hostname again.
+          agent: false,
+          method: body === undefined ? 'GET' : 'POST',
+          lookup: answering(addresses),
+          headers: { ...headers, 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
+          maxHeaderSize: LARGEST_HEADERS,
+          rejectUnauthorized: true,
+          signal,
+          ...this.#trust,
+        },
+        fulfil,
+      );
+      sent.on('error', reject);
+      // A response that switches protocols ends the request without an error.
+      sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
+      sent.end(body);
+    });
+  }
+}
+
+function requireFetchable(url: URL, anyPort: boolean): void {
+  if (url.protocol !== 'https:') throw new OutboundError('it is not https');
+  const problem = portProblem(url, anyPort);
+  if (problem !== null) throw new OutboundError(`it ${problem}`);
+  // Node connects to an IP address in a URL without a look-up, so the address would not be checked.
+  if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
+    throw new OutboundError('it has an IP address instead of a host name');
+  }
+}
+
+function resolving({
+  allowsLoopback,
+  nameServers,
+}: GuardedOptions): NonNullable<OutboundOptions['resolve']> {
+  if (allowsLoopback && nameServers === undefined) return resolveBySystem;
+  return (hostname, signal) => resolveByDns(hostname, signal, nameServers);
+}
+
+/**
+ * Returns options that trust these certificates. Called only once, because it reads all certificate
+ * authorities.
+ */
+function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
+  return {
+    secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }),
+  };
+}
+
+/**
+ * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
+ * even if the hostname now resolves to others.
+ */
+function answering(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const [first = { address: '', family: 0 }] = found;
+  return (_, { all }, callback) => {
+    if (all === true) callback(null, found);
+    else callback(null, first.address, first.family);
+  };
+}
+
+/** Stops waiting when the signal aborts, even if the work continues. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((fulfil, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(fulfil, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** Returns Node's description of the error. It contains no part of the response. */
+function failure(error: unknown): string {
+  if (!(error instanceof Error)) return 'it cannot be fetched';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
+    return 'it took longer than five seconds';
+  return `it cannot be fetched: ${'code' in error ? String(error.code) : error.name}`;
+}

@@ -1,0 +1,71 @@
+import type { Database, SqlConnection } from '@portico/sql';
+import { personProblem, type PersonReference } from './person.ts';
+
+/** Sessions of the application that have ended. */
+export type EndedSessions =
+  /** One session, as `Host.sessionId` names it. */
+  | { readonly session: string }
+  /** All sessions of a person, except one of them if you name it. */
+  | { readonly person: PersonReference; readonly except?: string };
+
+/** Call it after the commit. It never rejects because of what was committed. */
+export type AfterCommit = () => Promise<void>;
+
+/**
+ * Called in the transaction in which sessions of the application end. It uses only this connection.
+ */
+export type OnSessionEnd = (
+  connection: SqlConnection,
+  ended: EndedSessions,
+) => Promise<AfterCommit>;
+
+/** Tells features about the application's sessions that end. */
+export class SessionEnds {
+  readonly #database: Database;
+  readonly #listeners: () => readonly OnSessionEnd[];
+
+  /** Call `listeners` only after every feature has started. */
+  constructor(database: Database, listeners: () => readonly OnSessionEnd[]) {
+    this.#database = database;
+    this.#listeners = listeners;
+  }
+
+  /** Whether any feature needs to know. */
+  get isHeard(): boolean {
+    return this.#listeners().length > 0;
+  }
+
+  /** See `AuthorizationServer.sessionEnded`. */
+  async ended(ended: EndedSessions): Promise<void> {
+    requireValid(ended);
+    if (!this.isHeard) return;
+    const committed = await this.#database.transaction((connection) =>
+      this.endedIn(connection, ended),
+    );
+    await committed();
+  }
+
+  /** See `AuthorizationServer.sessionEndedIn`. */
+  async endedIn(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
+    requireValid(ended);
+    const committed: AfterCommit[] = [];
+    for (const listener of this.#listeners()) committed.push(await listener(connection, ended));
+    return async () => {
+      for (const each of committed) await each();
+    };
+  }
+}
+
+function requireValid(ended: EndedSessions): void {
+  if ('person' in ended) {
+    const problem = personProblem(ended.person);
+    if (problem !== null) throw new Error(`sessionEnded needs a person: ${problem}`);
+  }
+  const id: unknown = 'person' in ended ? (ended.except ?? 'none') : ended.session;
+  if (!isSessionId(id)) throw new Error('sessionEnded needs the id of a session, as a text');
+}
+
+/** Whether this can be the id of a session. */
+export function isSessionId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '';
+}

@@ -1,0 +1,110 @@
+import type { Database, SqlConnection } from '@portico/sql';
+import type { PersonReference } from '../../person.ts';
+import { FAMILY_BLOCKER } from './family-rows.ts';
+import { blockInsert } from './lost-insert.ts';
+import { placeholders } from './statements.ts';
+
+/** An authorization that is to end, in a transaction. */
+export interface EndingFamily {
+  readonly familyId: string;
+  /** Whether it only ends if no tokens were issued yet. */
+  readonly keepsAccess: boolean;
+  /** When it was about to begin, in milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+export interface EndedFamilies {
+  /** Those that this call revoked. */
+  readonly revoked: readonly {
+    readonly authorization: string;
+    readonly clientId: string;
+    readonly person: PersonReference;
+  }[];
+  /** The ids of those for which tokens were never issued, and now never will be. */
+  readonly unused: ReadonlySet<string>;
+}
+
+/** How many rows a statement names at most. */
+const BATCH = 100;
+/** For how long an authorization may still be about to begin, in milliseconds. */
+const MAY_BEGIN = 600_000;
+
+/**
+ * Revokes authorizations in the caller's transaction. One that is not stored yet, because its
+ * request is still running, never will be: a blocking row takes its key.
+ */
+export async function endFamilies(
+  { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
+  families: readonly EndingFamily[],
+  now: number,
+): Promise<EndedFamilies> {
+  const revoked = [];
+  const unused = new Set<string>();
+  for (let from = 0; from < families.length; from += BATCH) {
+    const batch = families.slice(from, from + BATCH);
+    for (const { familyId, createdAt } of batch)
+      if (createdAt > now - MAY_BEGIN)
+        await blockInsert({ connection, database }, FAMILY_BLOCKER, familyId, now);
+    const living = await livingOf(connection, batch);
+    await revoke(
+      connection,
+      batch.filter(({ keepsAccess }) => !keepsAccess),
+      '',
+      now,
+    );
+    const kept = batch.filter(({ keepsAccess }) => keepsAccess);
+    await revoke(connection, kept, 'AND refresh_generation IS NULL', now);
+    const ids = batch.map(({ familyId }) => familyId);
+    const { rows } = await connection.execute<Row>(
+      `${FIND} WHERE id IN (${placeholders(ids)})`,
+      ids,
+    );
+    for (const row of rows) {
+      const { id, client_id: clientId, user_provider: provider, user_id: user } = row;
+      if (row.refresh_generation === null) unused.add(id);
+      if (row.revoked_at === null || !living.has(id)) continue;
+      revoked.push({ authorization: id, clientId, person: { provider, id: user } });
+    }
+  }
+  return { revoked, unused };
+}
+
+const FIND =
+  'SELECT id, client_id, user_provider, user_id, refresh_generation, revoked_at FROM oauth_families';
+
+interface Row {
+  readonly id: string;
+  readonly client_id: string;
+  readonly user_provider: string;
+  readonly user_id: string;
+  /** How often tokens were issued. Null for never. */
+  readonly refresh_generation: number | null;
+  readonly revoked_at: number | null;
+}
+
+async function livingOf(
+  connection: SqlConnection,
+  families: readonly EndingFamily[],
+): Promise<ReadonlySet<string>> {
+  const ids = families.map(({ familyId }) => familyId);
+  const { rows } = await connection.execute<{ id: string }>(
+    `SELECT id FROM oauth_families WHERE id IN (${placeholders(ids)}) AND revoked_at IS NULL`,
+    ids,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function revoke(
+  connection: SqlConnection,
+  families: readonly EndingFamily[],
+  condition: string,
+  now: number,
+): Promise<void> {
+  if (families.length === 0) return;
+  const ids = families.map(({ familyId }) => familyId);
+  await connection.execute(
+    `UPDATE oauth_families SET revoked_at = ?
+      WHERE id IN (${placeholders(ids)}) AND revoked_at IS NULL ${condition}`,
+    [now, ...ids],
+  );
+}

@@ -1,0 +1,798 @@
+// @engines all: the store keeps the sessions
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import {
+  AUDIT,
+  createAuthorizationServer,
+  oauthServerConfiguration,
+  type AuditEvent,
+  type AuthorizationServer,
+  type Database,
+  type Host,
+} from 'portico';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { porticoHere, ROOT } from './support/console.ts';
+import { startLogoutReceivers, type LogoutReceivers } from './support/logout-receiver.ts';
+import {
+  ADA,
+  authorizationUrl,
+  callApi,
+  errorOf,
+  exchangeCode,
+  GRACE,
+  introspect,
+  obtainCode,
+  PASSWORD,
+  refresh,
+  registerClient,
+  signIn,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { formOf, type Visitor } from './support/visitor.ts';
+
+/** OpenID Connect Back-Channel Logout 1.0. */
+
+const CONFIG = {
+  oauth_server: { back_channel_logout: true, logout: true, registration: 'open' },
+} as const;
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+let receivers: LogoutReceivers;
+let portal: RunningPortal;
+/** How far the server's clock is ahead, in milliseconds. */
+let ahead = 0;
+let count = 0;
+
+beforeAll(async () => {
+  receivers = await startLogoutReceivers();
+  portal = await startPortal({
+    clock: () => Date.now() + ahead,
+    config: CONFIG,
+    outbound: receivers.outbound,
+  });
+});
+afterAll(async () => {
+  await portal.close();
+  await receivers.close();
+});
+beforeEach(() => {
+  ahead = 0;
+});
+
+/** A client, and what it receives. */
+async function newClient(uri: (own: string) => string = (own) => own) {
+  count += 1;
+  const receiver = receivers.receive(`/logout/${count}`);
+  const metadata = { backchannel_logout_uri: [uri(receiver.url)] };
+  return { client: await registerClient(portal, { metadata }), receiver };
+}
+
+async function tokensOf(
+  client: TestClient,
+  visitor: Visitor,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<Tokens> {
+  const code = await obtainCode(portal, client, visitor, changes);
+  return (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+}
+
+const sidOf = (token: string) => decodeJwt(token)['sid'] as string | undefined;
+
+/** Signs out on the application's own page. */
+async function signOut(visitor: Visitor): Promise<void> {
+  const { fields } = formOf(await (await visitor.get('/')).text());
+  await visitor.post('/logout', fields);
+}
+
+/** Resolves when no message waits. */
+async function settled(): Promise<void> {
+  const { outbox } = portal.server;
+  await expect.poll(async () => (await outbox.counts())?.waiting, { timeout: 20_000 }).toBe(0);
+}
+
+describe('the session in ID tokens', () => {
+  // @shows AS-2.53, AS-53.1
+  test('is the same for a client while the session lasts, also after a refresh and another sign-in', async () => {
+    const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    const first = await tokensOf(client, ada);
+    expect(sidOf(first.id_token)).toMatch(/^[\w-]{43}$/);
+    const second = await tokensOf(client, ada);
+    const refreshed = (await (
+      await refresh(portal, client, second.refresh_token)
+    ).json()) as Tokens;
+    await signIn(ada, await ada.get('/login?again=1'), ADA);
+    const third = await tokensOf(client, ada);
+    const sids = [second, refreshed, third].map(({ id_token: token }) => sidOf(token));
+    expect(new Set([sidOf(first.id_token), ...sids]).size).toBe(1);
+  });
+
+  // @shows AS-53.1
+  test('differs between clients, sessions and people', async () => {
+    const [one, other] = [await newClient(), await newClient()];
+    const browsers = [
+      await portal.signedIn(ADA),
+      await portal.signedIn(ADA),
+      await portal.signedIn(GRACE),
+    ];
+    const sids: (string | undefined)[] = [];
+    for (const browser of browsers)
+      for (const { client } of [one, other])
+        sids.push(sidOf((await tokensOf(client, browser)).id_token));
+    expect(new Set(sids).size).toBe(6);
+  });
+
+  // @shows AS-53.1
+  test('is no secret of the browser, and no other endpoint tells it', async () => {
+    const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    const { id_token: idToken, access_token: token } = await tokensOf(client, ada);
+    const sid = sidOf(idToken) ?? '';
+    const { rows } = await portal.application.database.execute<{ secret: string }>(
+      'SELECT secret FROM host_sessions',
+    );
+    const tables = ['oauth_sessions', 'oauth_session_clients'];
+    for (const table of tables) {
+      const stored = JSON.stringify(
+        (await portal.application.database.execute(`SELECT * FROM ${table}`)).rows,
+      );
+      for (const { secret } of rows) expect(stored).not.toContain(secret);
+      expect(stored).not.toContain(sid);
+    }
+    expect(await introspect(portal, token)).not.toHaveProperty('sid');
+  });
+
+  // @shows AS-53.8
+  test('is announced in the metadata', async () => {
+    const url = `${portal.url}/.well-known/openid-configuration`;
+    expect(await (await fetch(url)).json()).toMatchObject({
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+      claims_supported: expect.arrayContaining(['sid']) as unknown,
+    });
+  });
+});
+
+describe('the logout token', () => {
+  // @shows AS-53.2
+  test('is signed for the client, names its session, and no library takes it for an ID token', async () => {
+    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    const { id_token: idToken } = await tokensOf(client, ada);
+    await signOut(ada);
+    await receiver.has(1);
+    const [{ type, body } = { type: '', body: '' }] = receiver.requests;
+    expect(type).toBe('application/x-www-form-urlencoded');
+    expect([...new URLSearchParams(body).keys()]).toEqual(['logout_token']);
+    const keys = createRemoteJWKSet(new URL(`${portal.url}/.well-known/jwks.json`));
+    const options = { issuer: portal.url, audience: client.id, typ: 'logout+jwt' };
+    const { payload, protectedHeader } = await jwtVerify(receiver.tokens[0] ?? '', keys, options);
+    expect(protectedHeader.alg).toBe('RS256');
+    const { sub, sid } = decodeJwt(idToken);
+    const { iat = 0 } = payload;
+    expect(payload).toEqual({
+      iss: portal.url,
+      aud: client.id,
+      sub,
+      sid,
+      iat,
+      exp: iat + 120,
+      jti: expect.stringMatching(/^[\w-]{43}$/) as unknown,
+      events: { [EVENT]: {} },
+    });
+    await expect(
+      jwtVerify(receiver.tokens[0] ?? '', keys, { ...options, typ: 'JWT' }),
+    ).rejects.toThrow('typ');
+  });
+
+  // @shows AS-53.2
+  test('is signed with the algorithm of the client’s ID tokens', async () => {
+    const receiver = receivers.receive('/logout/es256');
+    const { keys } = portal.server;
+    if ((await keys.active('ES256')) === null) await keys.generate('ES256');
+    const client = await registerClient(portal, {
+      idTokenSignedResponseAlg: 'ES256',
+      metadata: { backchannel_logout_uri: [receiver.url] },
+    });
+    const ada = await portal.signedIn(ADA);
+    await tokensOf(client, ada);
+    await signOut(ada);
+    await receiver.has(1);
+    const published = createRemoteJWKSet(new URL(`${portal.url}/.well-known/jwks.json`));
+    const { protectedHeader } = await jwtVerify(receiver.tokens[0] ?? '', published);
+    expect(protectedHeader.alg).toBe('ES256');
+  });
+
+  // @shows AS-53.2
+  test('is in no log line and in no table', async () => {
+    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    receiver.status = 503;
+    await tokensOf(client, ada);
+    await signOut(ada);
+    await receiver.has(1);
+    const parts = (receiver.tokens[0] ?? '').split('.');
+    const { rows } = await portal.application.database.execute(
+      'SELECT * FROM oauth_outbox_messages',
+    );
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    for (const text of [JSON.stringify(rows), log])
+      for (const part of parts.slice(1)) expect(text).not.toContain(part);
+    await portal.server.outbox.discard({});
+  });
+});
+
+describe('the clients that are told', () => {
+  // @shows AS-53.3
+  test('are those that got an ID token in this session, once each', async () => {
+    const [one, two, elsewhere] = [await newClient(), await newClient(), await newClient()];
+    const silent = await registerClient(portal);
+    const [ada, laptop] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
+    await tokensOf(one.client, ada);
+    await tokensOf(one.client, ada);
+    await tokensOf(two.client, ada);
+    await tokensOf(silent, ada);
+    await tokensOf(elsewhere.client, laptop);
+    await signOut(ada);
+    await Promise.all([one.receiver.has(1), two.receiver.has(1)]);
+    await settled();
+    const told = [one, two, elsewhere].map(({ receiver }) => receiver.tokens.length);
+    expect(told).toEqual([1, 1, 0]);
+    await signOut(laptop);
+    await elsewhere.receiver.has(1);
+    expect(one.receiver.tokens).toHaveLength(1);
+  });
+
+  // @shows AS-53.3
+  test('include those whose tokens have expired, and were removed', async () => {
+    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    const { id_token: idToken } = await tokensOf(client, ada);
+    ahead = 60 * 86_400_000;
+    await portal.server.prune();
+    expect((await portal.server.access.list()).items).toEqual([]);
+    await signOut(ada);
+    await receiver.has(1);
+    expect(sidOf(receiver.tokens[0] ?? '')).toBe(sidOf(idToken));
+  });
+
+  // @shows AS-53.3
+  test('are not those whose code was never exchanged, and then it never will be', async () => {
+    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    const code = await obtainCode(portal, client, ada, { scope: 'openid offline_access' });
+    await signOut(ada);
+    expect(await errorOf(await exchangeCode(portal, client, code))).toBe('invalid_grant');
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.3
+  test('are not those that were revoked, or no longer have a URI', async () => {
+    const [revoked, moved] = [await newClient(), await newClient()];
+    const ada = await portal.signedIn(ADA);
+    await tokensOf(revoked.client, ada);
+    await tokensOf(moved.client, ada);
+    await portal.server.clients.revoke(revoked.client.id);
+    await portal.server.clients.update(moved.client.id, {
+      metadata: { backchannel_logout_uri: [] },
+    });
+    await signOut(ada);
+    await settled();
+    expect([...revoked.receiver.tokens, ...moved.receiver.tokens]).toEqual([]);
+    expect((await portal.server.outbox.counts())?.undelivered).toBe(0);
+  });
+
+  // @shows AS-53.3
+  test('include the others when one client asks that the person signs out', async () => {
+    const [asking, other] = [await newClient(), await newClient()];
+    const ada = await portal.signedIn(ADA);
+    const { id_token: hint } = await tokensOf(asking.client, ada);
+    await tokensOf(other.client, ada);
+    await ada.get(`/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`);
+    await Promise.all([asking.receiver.has(1), other.receiver.has(1)]);
+  });
+
+  // @shows AS-53.3
+  test('are told when another person signs in instead, and when the account is suspended', async () => {
+    const [first, second] = [await newClient(), await newClient()];
+    const ada = await portal.signedIn(ADA);
+    await tokensOf(first.client, ada);
+    await signIn(ada, await ada.get('/login?again=1'), GRACE);
+    await first.receiver.has(1);
+    await tokensOf(second.client, ada);
+    const args = ['account:suspend', GRACE];
+    await porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(CONFIG) },
+    });
+    await second.receiver.has(1);
+    await portal.restore(GRACE);
+    expect((await ada.get('/oauth/applications')).status).not.toBe(200);
+  });
+});
+
+describe('access after the end of the session', () => {
+  // @shows AS-53.4
+  test('ends, except what the client asked for with offline_access, or without openid', async () => {
+    const { client } = await newClient();
+    const ada = await portal.signedIn(ADA);
+    const ended = await tokensOf(client, ada);
+    const offline = await tokensOf(client, ada, { scope: 'openid notes:read offline_access' });
+    const plain = await tokensOf(client, ada, { scope: 'notes:read' });
+    const laptop = await tokensOf(client, await portal.signedIn(ADA));
+    await signOut(ada);
+    const statuses = async (of: Tokens) => [
+      (await callApi(portal, '/api/notes', of.access_token)).status,
+      (await refresh(portal, client, of.refresh_token)).status,
+    ];
+    expect(await statuses(ended)).toEqual([401, 400]);
+    for (const kept of [offline, plain, laptop]) expect(await statuses(kept)).toEqual([200, 200]);
+  });
+
+  // @shows AS-53.4
+  test('is reported once, with its reason', async () => {
+    const events: AuditEvent[] = [];
+    portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+    const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    await tokensOf(client, ada);
+    await signOut(ada);
+    const revoked = events.filter(({ type }) => type === 'family_revoked');
+    expect(revoked).toMatchObject([{ reason: 'session', clientId: client.id }]);
+  });
+});
+
+describe('delivery', () => {
+  // @shows AS-53.5
+  test.each([200, 204])('ends with the status %i', async (status) => {
+    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    receiver.status = status;
+    await tokensOf(client, ada);
+    await signOut(ada);
+    await settled();
+    expect(receiver.tokens).toHaveLength(1);
+    expect(await portal.server.outbox.list({ receiver: client.id })).toEqual([]);
+  });
+
+  // @shows AS-53.5
+  test('is not tried again after the status 400, and an operator sees that', async () => {
+    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    receiver.status = 400;
+    await tokensOf(client, ada);
+    await signOut(ada);
+    await settled();
+    expect(receiver.tokens).toHaveLength(1);
+    const reason = 'the answer to the logout token has the status 400';
+    const kind = 'back_channel_logout';
+    const listed = await portal.server.outbox.list({ receiver: client.id });
+    expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
+    await portal.server.outbox.discard({ receiver: client.id });
+  });
+
+  // @shows AS-53.5
+  test.each([503, 302, 404])(
+    'is tried again after the status %i, with a new token, and follows no redirect',
+    async (status) => {
+      const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+      receiver.status = status;
+      await tokensOf(client, ada);
+      await signOut(ada);
+      await receiver.has(1);
+      receiver.status = 200;
+      ahead = 600_000;
+      await settled();
+      const [first, second] = receiver.tokens.map((token) => decodeJwt(token));
+      expect(receiver.tokens).toHaveLength(2);
+      expect(second?.['sid']).toBe(first?.['sid']);
+      expect(second?.jti).not.toBe(first?.jti);
+      expect(second?.iat).toBeGreaterThan((first?.exp ?? 0) + 60);
+    },
+  );
+
+  // @shows AS-53.5
+  test('never reaches a private address, and no token leaves', async () => {
+    const reached: string[] = [];
+    const inside = await startPortal({
+      config: CONFIG,
+      outbound: {
+        ...receivers.outbound,
+        async resolve(name) {
+          reached.push(name);
+          return ['10.0.0.7'];
+        },
+      },
+    });
+    try {
+      const receiver = receivers.receive('/logout/inside');
+      const metadata = { backchannel_logout_uri: [receiver.url] };
+      const client = await registerClient(inside, { metadata });
+      const ada = await inside.signedIn(ADA);
+      await exchangeCode(inside, client, await obtainCode(inside, client, ada));
+      await signOut(ada);
+      await expect
+        .poll(async () => (await inside.server.outbox.list())[0]?.reason)
+        .toBe('the host has the address 10.0.0.7, which is not public');
+      expect(reached).toContain('client.example');
+      expect(receiver.requests).toEqual([]);
+    } finally {
+      await inside.close();
+    }
+  });
+});
+
+describe('the URI of a client', () => {
+  const console = (...args: readonly string[]) =>
+    porticoHere(args, {
+      cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+      env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(CONFIG) },
+    });
+  const URI = 'https://calendar.example/logout';
+  const create = ['oauth:client:create', 'Calendar', '--redirect=https://calendar.example/cb'];
+
+  // @shows AS-53.6
+  test('is registered, shown, replaced and removed by an operator', async () => {
+    const given = [...create, '--scope=openid', `--backchannel-logout-uri=${URI}`, '--json'];
+    const created = JSON.parse((await console(...given)).stdout) as Record<string, string>;
+    expect(created['backchannel_logout_uri']).toBe(URI);
+    const id = created['client_id'] ?? '';
+    const shown = JSON.parse((await console('oauth:client:show', id, '--json')).stdout) as object;
+    expect(shown).toMatchObject({ backchannel_logout_uri: URI });
+    const update = (uri: string) =>
+      console('oauth:client:update', id, `--backchannel-logout-uri=${uri}`);
+    expect((await update(`${URI}/2`)).stdout).toContain(`"${URI}" → "${URI}/2"`);
+    await update('');
+    expect((await portal.server.clients.show(id)).metadata).toEqual({});
+  });
+
+  // @shows AS-53.6
+  test.each([
+    ['http://client.example/logout', 'is not https'],
+    ['http://localhost/logout', 'is not https'],
+    ['https://client.example/logout#x', 'has a fragment'],
+    ['https://me:secret@client.example/logout', 'carries credentials'],
+    ['https://10.0.0.7/logout', 'has an IP address instead of a host name'],
+    ['https://client.example/a/../logout', 'is not written as URLs are'],
+    ['javascript:alert(1)', 'is not https'],
+  ])('must be one that the server may request: %s', async (uri, problem) => {
+    const metadata = { backchannel_logout_uri: [uri] };
+    const refused = await registerClient(portal, { metadata }).catch(
+      (error: Error) => error.message,
+    );
+    expect(refused).toContain('The back-channel logout URI');
+    expect(refused).toContain(problem);
+  });
+
+  // @shows AS-53.6
+  test('comes with a registration that an operator allowed, and not from strangers', async () => {
+    const metadata = {
+      redirect_uris: ['https://calendar.example/cb'],
+      backchannel_logout_uri: URI,
+      backchannel_logout_session_required: true,
+    };
+    const register = async (headers: Readonly<Record<string, string>>) =>
+      (
+        await fetch(`${portal.url}/oauth/register`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', ...headers },
+          body: JSON.stringify(metadata),
+        })
+      ).json() as Promise<Record<string, unknown>>;
+    const { token } = await portal.server.initialAccessTokens.create({});
+    const vouched = await register({ Authorization: `Bearer ${token}` });
+    expect(vouched).toMatchObject({
+      backchannel_logout_uri: URI,
+      backchannel_logout_session_required: true,
+    });
+    const stranger = await register({});
+    expect(stranger).toMatchObject({ backchannel_logout_session_required: true });
+    expect(stranger).not.toHaveProperty('backchannel_logout_uri');
+  });
+});
+
+describe('a host of your own', () => {
+  /** Who is signed in, and in which session. */
+  let session: { readonly id: string; readonly person: UserReference } | null = null;
+  let ada: UserReference;
+  const servers: AuthorizationServer[] = [];
+  /** Called when the server asks for the session. */
+  let whileAsked = async () => {};
+
+  interface UserReference {
+    readonly provider: string;
+    readonly id: string;
+  }
+
+  beforeAll(async () => {
+    const user = await portal.application.accounts.authenticate(ADA, PASSWORD);
+    if (user === null) throw new Error('Ada cannot sign in');
+    ada = user.reference;
+  });
+  beforeEach(() => {
+    whileAsked = async () => {};
+  });
+  afterEach(async () => {
+    for (const { outbox } of servers.splice(0)) await outbox.stop();
+  });
+
+  function serverWith(
+    host: Partial<Host>,
+    database: Database = portal.application.database,
+  ): AuthorizationServer {
+    const server = createAuthorizationServer({
+      publicUrl: portal.url,
+      showsDetails: true,
+      config: oauthServerConfiguration.parse({
+        ...portal.server.config,
+        audience: undefined,
+        back_channel_logout: true,
+        logout: true,
+      }),
+      database,
+      outbound: receivers.outbound,
+      clock: portal.server.clock,
+      host: {
+        signedIn: async () => session?.person ?? null,
+        loadAccount: (person) => portal.application.accounts.find(person),
+        holdsPermission: async () => true,
+        browserSecret: async () => 'a'.repeat(43),
+        loginUrl: '/login',
+        signOut: async () => {},
+        log: { debug() {}, info() {}, warning() {}, error() {} },
+        async sessionId() {
+          const id = session?.id ?? null;
+          await whileAsked();
+          return id;
+        },
+        ...host,
+      },
+    });
+    servers.push(server);
+    return server;
+  }
+
+  const ask = (server: AuthorizationServer, url: string, form?: Record<string, string>) => {
+    const method = form === undefined ? 'GET' : 'POST';
+    const { pathname } = new URL(url, portal.url);
+    const endpoint = server.endpoints.find(
+      (each) => each.path === pathname && each.methods.some((one) => one === method),
+    );
+    const body = form === undefined ? {} : { method, body: new URLSearchParams(form) };
+    const request = new Request(new URL(url, portal.url), body);
+    if (endpoint === undefined) throw new Error(`No endpoint ${pathname}`);
+    return endpoint.handle(request);
+  };
+
+  /** Answers the consent screen. Returns the response. */
+  async function allow(server: AuthorizationServer, client: TestClient): Promise<Response> {
+    const page = await ask(server, authorizationUrl(portal, client));
+    const { action, fields } = formOf(await page.text());
+    return ask(server, action, { ...fields, decision: 'allow' });
+  }
+
+  async function signInTo(server: AuthorizationServer, client: TestClient): Promise<Tokens> {
+    const { headers } = await allow(server, client);
+    const back = new URL(headers.get('location') ?? '', portal.url);
+    const code = back.searchParams.get('code') ?? '';
+    return (await (await exchangeCode(portal, client, code)).json()) as Tokens;
+  }
+
+  // @shows AS-53.7
+  test('ends a session in a transaction of its own, and tells no one unless that commits', async () => {
+    const [server, { client, receiver }] = [serverWith({}), await newClient()];
+    session = { id: 'session 1', person: ada };
+    const tokens = await signInTo(server, client);
+    const { database } = portal.application;
+    const rolledBack = database.transaction(async (connection) => {
+      await server.sessionEndedIn(connection, { session: 'session 1' });
+      throw new Error('the change fails');
+    });
+    await expect(rolledBack).rejects.toThrow('the change fails');
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
+    expect(receiver.tokens).toEqual([]);
+    const committed = await database.transaction((connection) =>
+      server.sessionEndedIn(connection, { session: 'session 1' }),
+    );
+    await committed();
+    await receiver.has(1);
+    expect(sidOf(receiver.tokens[0] ?? '')).toBe(sidOf(tokens.id_token));
+    await server.sessionEnded({ session: 'session 1' });
+    await settled();
+    expect(receiver.tokens).toHaveLength(1);
+  });
+
+  // @shows AS-53.7
+  test('ends all sessions of a person, or all except one', async () => {
+    const [server, { client, receiver }] = [serverWith({}), await newClient()];
+    const sids: Record<string, string | undefined> = {};
+    for (const id of ['phone', 'laptop', 'desktop']) {
+      session = { id, person: ada };
+      sids[id] = sidOf((await signInTo(server, client)).id_token);
+    }
+    session = { id: 'of another', person: { ...ada, id: await idOf(GRACE) } };
+    await signInTo(server, client);
+    await server.sessionEnded({ person: ada, except: 'desktop' });
+    await receiver.has(2);
+    await settled();
+    const told = () => new Set(receiver.tokens.map(sidOf));
+    expect(told()).toEqual(new Set([sids['phone'], sids['laptop']]));
+    await server.sessionEnded({ person: ada });
+    await receiver.has(3);
+    await settled();
+    expect(told()).toEqual(new Set(Object.values(sids)));
+    expect(receiver.tokens).toHaveLength(3);
+  });
+
+  // @shows AS-53.7
+  test('gives no code for a session that ends while the person answers', async () => {
+    const [server, { client, receiver }] = [serverWith({}), await newClient()];
+    session = { id: 'ends meanwhile', person: ada };
+    // The session is known.
+    await signInTo(server, await registerClient(portal));
+    whileAsked = () => server.sessionEnded({ session: 'ends meanwhile' });
+    const refused = await allow(server, client);
+    expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  /** The store, which does something between the record of a sign-in and the authorization. */
+  function between(act: () => Promise<void>): Database {
+    const inner = portal.application.database;
+    let isRecorded = false;
+    const once = async () => {
+      if (!isRecorded) return;
+      isRecorded = false;
+      await act();
+    };
+    return {
+      dialect: inner.dialect,
+      schema: inner.schema ?? null,
+      isUnavailable: (error) => inner.isUnavailable(error),
+      readTogether: (work) => inner.readTogether(work),
+      async execute(sql, parameters, committed) {
+        if (sql.includes('oauth_families')) await once();
+        return inner.execute(sql, parameters, committed);
+      },
+      async transaction(work, committed) {
+        await once();
+        let records = false;
+        const result = await inner.transaction(
+          (connection) =>
+            work({
+              execute(sql, parameters) {
+                records ||= sql.includes('INSERT INTO oauth_session_clients');
+                return connection.execute(sql, parameters);
+              },
+            }),
+          committed,
+        );
+        isRecorded = records;
+        return result;
+      },
+    };
+  }
+
+  // @shows AS-53.7
+  test('gives no code for a session that ends while the code is written', async () => {
+    const { client, receiver } = await newClient();
+    const ended: string[] = [];
+    const server = serverWith(
+      {},
+      between(async () => {
+        ended.push('ends later');
+        await portal.server.sessionEnded({ session: 'ends later' });
+      }),
+    );
+    session = { id: 'ends later', person: ada };
+    const refused = await allow(server, client);
+    // The authorization is blocked: writing it fails, as in any fault of the store.
+    expect([refused.status, refused.headers.get('location')]).toEqual([500, null]);
+    expect(ended).toEqual(['ends later']);
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.7
+  test('is asked for the session before its function signs the person out', async () => {
+    const ended: string[] = [];
+    const server = serverWith({
+      signOut: async () => {
+        ended.push(session?.id ?? 'none');
+        session = null;
+      },
+    });
+    const { client, receiver } = await newClient();
+    session = { id: 'by a client', person: ada };
+    const { id_token: hint } = await signInTo(server, client);
+    await ask(server, `/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`);
+    await receiver.has(1);
+    expect(ended).toEqual(['by a client']);
+  });
+
+  // @shows AS-53.7
+  test('that does not know the session gets ID tokens without sid', async () => {
+    const [server, { client }] = [serverWith({ sessionId: async () => null }), await newClient()];
+    session = { id: 'not told', person: ada };
+    expect(decodeJwt((await signInTo(server, client)).id_token)).not.toHaveProperty('sid');
+  });
+
+  // @shows AS-53.7
+  test.each([
+    { session: '' },
+    { session: 7 as unknown as string },
+    { person: { provider: '', id: '' } },
+  ])('gets an error for a call that names nothing: %j', async (ended) => {
+    await expect(serverWith({}).sessionEnded(ended)).rejects.toThrow('sessionEnded needs');
+  });
+
+  // @shows AS-53.8
+  test('without sessionId does not start', () => {
+    expect(() => serverWith({ sessionId: undefined as never })).toThrow(
+      'needs sessionId in the host contract',
+    );
+  });
+
+  async function idOf(email: string): Promise<string> {
+    const user = await portal.application.accounts.authenticate(email, PASSWORD);
+    return user?.reference.id ?? '';
+  }
+});
+
+describe('what is stored', () => {
+  const rows = async (table: string) =>
+    (await portal.application.database.execute(`SELECT * FROM ${table}`)).rows;
+
+  // @shows AS-53.9
+  test('is removed with the authorizations, ninety days after the last sign-in', async () => {
+    const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
+    const tokens = await tokensOf(client, ada);
+    ahead = 20 * 86_400_000;
+    const { refresh_token: next } = (await (
+      await refresh(portal, client, tokens.refresh_token)
+    ).json()) as Tokens;
+    expect(next).toBeDefined();
+    await portal.server.prune();
+    expect((await rows('oauth_session_clients')).length).toBeGreaterThan(0);
+    ahead = 200 * 86_400_000;
+    await portal.server.prune();
+    await portal.server.prune();
+    expect(await rows('oauth_session_clients')).toEqual([]);
+    expect(await rows('oauth_sessions')).toEqual([]);
+  });
+
+  // @shows AS-53.9
+  test('is removed when an operator erases the person', async () => {
+    const [{ client }, grace] = [await newClient(), await portal.signedIn(GRACE)];
+    await tokensOf(client, grace);
+    const user = await portal.application.accounts.authenticate(GRACE, PASSWORD);
+    const person = user?.reference ?? { provider: '', id: '' };
+    const before = JSON.stringify(await rows('oauth_sessions'));
+    expect(before).toContain(person.id);
+    await portal.server.access.erasePerson(person);
+    expect(JSON.stringify(await rows('oauth_sessions'))).not.toContain(person.id);
+    expect(JSON.stringify(await rows('oauth_session_clients'))).not.toContain(client.id);
+  });
+});
+
+// @shows AS-53.8
+test('without the switch there is no claim, no member of the metadata, no field and no table', async () => {
+  const plain = await startPortal();
+  try {
+    const client = await registerClient(plain);
+    const ada = await plain.signedIn(ADA);
+    const response = await exchangeCode(plain, client, await obtainCode(plain, client, ada));
+    const tokens = (await response.json()) as Tokens;
+    expect(decodeJwt(tokens.id_token)).not.toHaveProperty('sid');
+    await signOut(ada);
+    expect((await refresh(plain, client, tokens.refresh_token)).status).toBe(200);
+    const metadata = await fetch(`${plain.url}/.well-known/openid-configuration`);
+    expect(await metadata.text()).not.toMatch(/backchannel|"sid"/);
+    await expect(
+      registerClient(plain, { metadata: { backchannel_logout_uri: ['https://a.example/b'] } }),
+    ).rejects.toThrow('This server does not offer backchannel_logout_uri');
+    const { database } = plain.application;
+    await expect(database.execute('SELECT 1 FROM oauth_sessions')).rejects.toThrow(
+      'oauth_sessions',
+    );
+  } finally {
+    await plain.close();
+  }
+});

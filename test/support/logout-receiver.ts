@@ -1,0 +1,57 @@
+import { startDocumentHost, type DocumentHost } from './document-host.ts';
+
+/** Clients that logout tokens are posted to, over https on a loopback port. */
+
+/** What one client received. */
+export interface LogoutReceiver {
+  /** The client's `backchannel_logout_uri`. */
+  readonly url: string;
+  /** The received logout tokens, in order. */
+  readonly tokens: string[];
+  /** The content types and bodies of all requests, in order. */
+  readonly requests: { readonly type: string; readonly body: string }[];
+  /** The status of the next answers, 200 by default. With 0, there is no answer. */
+  status: number;
+  /** Waits until this many tokens were received. */
+  has(count: number): Promise<void>;
+}
+
+export interface LogoutReceivers extends Pick<DocumentHost, 'outbound' | 'url' | 'close'> {
+  /** Receives logout tokens at this path. */
+  receive(path: string): LogoutReceiver;
+}
+
+export async function startLogoutReceivers(): Promise<LogoutReceivers> {
+  const host = await startDocumentHost();
+  return {
+    outbound: host.outbound,
+    url: (path, name) => host.url(path, name),
+    close: () => host.close(),
+    receive(path) {
+      const waiting: (() => void)[] = [];
+      const receiver: LogoutReceiver = {
+        url: host.url(path),
+        tokens: [],
+        requests: [],
+        status: 200,
+        async has(count) {
+          while (receiver.tokens.length < count)
+            await new Promise<void>((resolve) => waiting.push(resolve));
+        },
+      };
+      host.answer(path, (request, response) => {
+        let body = '';
+        request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+        request.on('end', () => {
+          const type = request.headers['content-type'] ?? '';
+          receiver.requests.push({ type, body });
+          receiver.tokens.push(new URLSearchParams(body).get('logout_token') ?? '');
+          if (receiver.status !== 0)
+            response.writeHead(receiver.status, { Location: '/elsewhere' }).end();
+          for (const resolve of waiting.splice(0)) resolve();
+        });
+      });
+      return receiver;
+    },
+  };
+}
