@@ -424,9 +424,10 @@ describe('who can be a workload', () => {
 
   // @shows AS-54.4
   test('no client of the profile fapi2', async () => {
+    const settings = { ...cluster.settings, algorithms: ['ES256'] };
     const profiled = await started({
       databaseUrl: portal.env['DATABASE_URL'] ?? '',
-      config: trusting({ profile: 'fapi2' }),
+      config: accepting({ [CLUSTER]: settings }, { profile: 'fapi2' }),
     });
     await expect(registerWorkload(profiled)).rejects.toThrow(/no keys to authenticate by/);
     const sent = () => accountToken(profiled, cluster.key);

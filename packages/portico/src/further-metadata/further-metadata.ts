@@ -22,10 +22,10 @@ export interface MetadataField {
   readonly option?: { readonly flag: string; readonly says: string };
   /**
    * When a client that registers itself cannot have the field: without an initial access token, or
-   * never. With `with token`, the registration leaves the field out, so that a stranger cannot make
+   * never. With `with-token`, the registration leaves the field out, so that a stranger cannot make
    * this server send requests to others.
    */
-  readonly selfRegistered?: 'with token' | 'never';
+  readonly selfRegistered?: 'with-token' | 'never';
   /** How many values a client may have. */
   readonly most: number;
   /** Returns why a client cannot have this value, or null. It continues a sentence. */

@@ -17,7 +17,7 @@ export const logoutMetadata: readonly OfferedField<Config>[] = [
     name: LOGOUT_URI,
     called: 'back-channel logout URI',
     shape: 'text',
-    selfRegistered: 'with token',
+    selfRegistered: 'with-token',
     option: {
       flag: '--backchannel-logout-uri <uri>',
       says: 'where the server tells the application that a person has signed out (https)',

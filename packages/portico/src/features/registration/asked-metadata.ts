@@ -100,7 +100,7 @@ function readFurther(
     const values = readField(sent, field);
     return [
       field.name,
-      cameWithToken || field.selfRegistered !== 'with token' ? values : [],
+      cameWithToken || field.selfRegistered !== 'with-token' ? values : [],
     ] as const;
   });
   return { metadata: Object.fromEntries(read) };
