@@ -16,8 +16,8 @@ export interface AskedConsent {
 /**
  * Remembers what people allow on the consent page, so that the page can be left out next time. A
  * feature provides it. The memory is a living authorization that is marked with
- * `consentDetails` (store/remembered-consent.ts). The core marks it, and makes sure that it is alive
- * when the new authorization is written.
+ * `consentDetails` (store/remembered-consent.ts). The core marks it, and makes sure that it is
+ * alive when the new authorization is written.
  */
 export interface ConsentMemory {
   /** Whether the page can be left out for this client. The core marks its authorizations. */
