@@ -343,7 +343,7 @@ describe('a question that', () => {
     const question = await usual.ask(ada, clientId);
     const attempts = [
       [usual.reload, 'it was asked in another browser session'],
-      [usual.answer, 'the csrf_token is not the one of this request and browser session'],
+      [usual.answer, 'the csrf_token does not belong to this request and browser session'],
     ] as const;
     const found = async () => {
       const all = [];

@@ -63,9 +63,9 @@ export interface StatementDialect {
    */
   readonly readsAreForGood: boolean;
   /**
-   * Whether the engine plans statements without knowing their parameters. PostgreSQL then assumes
-   * an average client, and reads a table by its key until it has found enough rows. To make it use
-   * the index, begin the order with the client, and write the condition with `isValue`.
+   * Whether the engine plans statements without the values of their parameters. PostgreSQL then
+   * assumes that every client has an average number of rows, and scans the primary key. To make it
+   * use the index, put the client column first in ORDER BY, and write the condition with `isValue`.
    */
   readonly plansWithoutValues: boolean;
   /**

@@ -44,8 +44,8 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application. Opens nothing until you start it. The compiler rejects configuration
- * keys that neither Portico nor the plugins nor `configuration` know.
+ * Describes an application. No file or connection is opened until you start it. The compiler
+ * rejects configuration keys that Portico, the plugins and `configuration` do not define.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],

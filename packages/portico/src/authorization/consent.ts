@@ -540,7 +540,7 @@ export class Consent {
     if (isFormToken(csrfToken, visitor, ...getForm(requestId))) return;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
-    throw notAccepted('the csrf_token is not the one of this request and browser session');
+    throw notAccepted('the csrf_token does not belong to this request and browser session');
   }
 
   /** Returns the lifetime of a code in seconds. */

@@ -79,7 +79,7 @@ export class RequestChecks {
     request: Request,
     person: PersonReference | null,
   ): Promise<CheckedRequest> {
-    // Until the client and redirect URI are certain, an error is a page and never a redirect (RFC
+    // Until the client and redirect URI are verified, an error is a page, not a redirect (RFC
     // 6749 section 4.1.2.1).
     const { parameters } = put;
     const { config, profiles } = this.#server;

@@ -288,7 +288,7 @@ export function checkName(name: string): string {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters; remove them');
   }
-  // Databases cannot store half of a surrogate pair, and pages cannot show it.
+  // Databases cannot store an unpaired surrogate, and pages cannot show it.
   if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
   return trimmed;
 }

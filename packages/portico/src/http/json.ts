@@ -1,13 +1,13 @@
 /**
- * Matches a JSON escape. The group matches half of a surrogate pair, because `JSON.stringify`
- * escapes a half, but not a whole pair.
+ * Matches a JSON escape. The group matches an unpaired surrogate: `JSON.stringify` writes it as an
+ * escape, but writes a pair as the character.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * Returns a value's JSON text. Replaces each half of a surrogate pair with U+FFFD, also in keys.
- * `JSON.stringify` would write a half as an escape, and readers in Rust and Python reject that (RFC
- * 8259 section 8.2).
+ * Returns a value's JSON text, in which U+FFFD replaces each unpaired surrogate, also in keys.
+ * `JSON.stringify` would write an unpaired surrogate as an escape, which readers in Rust and Python
+ * reject (RFC 8259 section 8.2).
  */
 export function jsonText(
   value: unknown,

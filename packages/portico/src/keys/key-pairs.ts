@@ -48,7 +48,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   const isStaged = isStagedFile(name);
   const signsFrom = isStaged ? jwk.signs_from : readNumber(name);
   if (!Number.isSafeInteger(signsFrom))
-    throw new Error('it does not say from when it signs (signs_from)');
+    throw new Error('it has no signs_from, the time from which it signs');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
   // `dsaEncoding` applies only to ECDSA. It puts both numbers side by side, without DER (RFC 7518
   // section 3.4).

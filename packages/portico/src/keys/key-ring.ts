@@ -75,7 +75,7 @@ export class KeyRing {
     return key;
   }
 
-  /** Returns all current keys, in the order in which they sign, the latest first. */
+  /** Returns all current keys, sorted by when they start to sign, newest first. */
   all(): Promise<readonly SigningKey[]> {
     return this.#listed.look();
   }

@@ -11,7 +11,7 @@ const NEED_HOLDS = 60_000;
 export interface KeySources {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
-  /** The keys that are not files, in the order in which they sign, the latest first. */
+  /** The keys of `KeySigner`s, sorted by when they start to sign, newest first. */
   readonly signers: readonly SigningKey[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -44,7 +44,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.title': '¿Permitir que {client} use su cuenta de {server}?',
   'consent.not_verified': 'Sin verificar por {server}.',
   'consent.anyone': 'Cualquiera puede crear una aplicación y elegir su nombre.',
-  'consent.calls_itself': 'Se llama a sí misma: {name}',
+  'consent.calls_itself': 'Nombre que declara la aplicación: {name}',
   'consent.called_like_server':
     'El nombre de la aplicación puede confundirse con {server}. No es {server}.',
   'consent.not_server': 'Esta aplicación no es {server}.',
@@ -128,7 +128,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.signed_in_as': 'Sesión iniciada como {person}.',
   'applications.none': 'Ninguna aplicación tiene acceso.',
   'applications.not_verified': 'Sin verificar por {server}.',
-  'applications.calls_itself': 'Se llama a sí misma: {name}',
+  'applications.calls_itself': 'Nombre que declara la aplicación: {name}',
   'applications.since': 'Desde el {date}',
   'applications.given_by': 'Su organización concedió este acceso ({issuer})',
   'applications.last_active': 'Última actividad: {date}',

@@ -155,7 +155,7 @@ function readAlgorithm(sent: SentMetadata, known: SigningAlgorithms): string | u
 
 function readName(sent: SentMetadata): string {
   const name = readText(sent, 'client_name') ?? '';
-  // Databases cannot store half of a surrogate pair, and pages cannot show it.
+  // Databases cannot store an unpaired surrogate, and pages cannot show it.
   if (!name.isWellFormed())
     throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
