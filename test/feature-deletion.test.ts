@@ -55,7 +55,7 @@ async function deleteFeature(folder: string, source = SERVER): Promise<void> {
   const { line, name } = importOf(list, folder);
   await writeFile(
     file,
-    list.replace(line, '').replace(new RegExp(String.raw`\b${name}\b,?\s*`), ''),
+    list.replace(line, '').replace(new RegExp(String.raw`(?<![-/\w])${name}(?![-/\w]),?\s*`), ''),
   );
   await rm(path.join(copy, source, 'features', folder), { recursive: true });
 }

@@ -131,7 +131,7 @@ async function refusal(at: RunningPortal, asked: Promise<Response>) {
 const UNKNOWN = 'the token is unknown: never issued here, revoked, or expired long ago';
 const OTHER_SCHEME = 'the Authorization header is not of the scheme Bearer';
 const ILL_FORMED = 'the bearer token is not well formed';
-const UNBOUND = 'the token is bound to no key';
+const UNBOUND = 'the token is not bound to a key';
 const BOUND = 'the token is bound to a key, and none is proved in the scheme Bearer';
 
 describe('a token is refused, and the log says why', () => {

@@ -17,7 +17,7 @@ export const coreShape = {
     .string({ error: 'must be the version of your tools' })
     .min(1, 'is empty')
     .default('1.0.0'),
-  instructions: z.string({ error: 'must be a text for the model' }).optional(),
+  instructions: z.string({ error: 'must be a text, which the model reads' }).optional(),
   resource: z
     .string({
       error: (issue) =>

@@ -152,7 +152,10 @@ export class RpcEndpoint {
     return differing === null ? null : mismatchRefusal(call, differing);
   }
 
-  /** Returns the part of a refusal about bound tokens, for a request with a usable token. */
+  /**
+   * Returns what the challenge says about tokens that are bound to a key. Null if the server issues
+   * none.
+   */
   #presented(request: Request): BindingRefusal | null {
     const { binding } = this.#context.server;
     if (binding === null) return null;

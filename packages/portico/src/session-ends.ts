@@ -8,7 +8,7 @@ export type EndedSessions =
   /** All sessions of a person, except one of them if you name it. */
   | { readonly person: PersonReference; readonly except?: string };
 
-/** Call it after the commit. It never rejects because of what was committed. */
+/** Call it after the commit. Its promise never rejects, because the change is already committed. */
 export type AfterCommit = () => Promise<void>;
 
 /**

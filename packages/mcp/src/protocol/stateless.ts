@@ -49,7 +49,12 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
   if (Array.isArray(body)) {
     // A proxy may take a batch for requests in a version that does not have these headers.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
-    return refused(400, body, INVALID_REQUEST, 'A batch cannot have requests of 2026-07-28.');
+    return refused(
+      400,
+      body,
+      INVALID_REQUEST,
+      'Requests of protocol version 2026-07-28 cannot be sent in a batch.',
+    );
   }
   if (!claimsVersion(body) && !isNew(version)) {
     return versions.initialized.length > 0

@@ -104,7 +104,10 @@ export function layFoundation(options: ServerParts): Foundation {
     ...shared,
   });
   const singleUses = new SingleUses(store.singleUses, pruning);
+  const isNeeded = () => signsIdTokens(store, database);
   const migrations = migrationsWith(config, options.features);
+  const isOn = sendsMessages(features, config);
+  const deliveries = () => contributions.deliveries;
   const issuers = features.flatMap((feature) => feature.trustedIssuers?.(config) ?? []);
   const server: Server = {
     ...settings,
@@ -115,22 +118,14 @@ export function layFoundation(options: ServerParts): Foundation {
     clock,
     random,
     accounts: new Accounts(host),
-    keys: buildKeys(options, features, config, { ...shared, audit }, () =>
-      signsIdTokens(store, database),
-    ),
+    keys: buildKeys(options, features, config, { ...shared, audit }, isNeeded),
     takesKeys: () => contributions.clientAssertions !== null,
     workloadTypes: () => contributions.workloads.map(({ type }) => type),
     grantTypes: () => contributions.grantTypes,
     audit,
     pruning,
     furtherMetadata: new FurtherMetadata(database, fieldsOfFeatures(features, config), fetching),
-    outbox: new Outbox({
-      database,
-      isOn: sendsMessages(features, config),
-      deliveries: () => contributions.deliveries,
-      ...shared,
-      random,
-    }),
+    outbox: new Outbox({ database, isOn, deliveries, random, ...shared }),
     singleUses,
     trustedIssuers: new TrustedIssuers(issuers, fetching, readKeySet, singleUses),
     givenAccess: () => contributions.givenAccess,

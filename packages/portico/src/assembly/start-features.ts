@@ -123,16 +123,11 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     return contribution === undefined ? [] : [{ ...contribution, feature }];
   });
   const grants = collectGrantTypes(started);
-  const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
   return {
     metadata: collectMetadata(started),
     grants,
     grantTypes: new GrantTypes(grants),
-    furtherGrants: {
-      person: own.beginningAs('person'),
-      organization: own.beginningAs('organization'),
-      client: own.beginningAs('client'),
-    },
+    furtherGrants: collectFurtherGrants(started),
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
     workloads: only(started, 'workloads') ?? [],
@@ -175,6 +170,16 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
         ...started.map(({ members }) => members?.(parts)),
       ) as FeatureMembers,
     endpoints: (parts) => started.flatMap((each) => listEndpoints(each, parts)),
+  };
+}
+
+/** Returns the features' grants, by who holds the access that begins with them. */
+function collectFurtherGrants(started: readonly Started[]): Contributions['furtherGrants'] {
+  const own = new GrantTypes(started.flatMap((each) => each.grants ?? []));
+  return {
+    person: own.beginningAs('person'),
+    organization: own.beginningAs('organization'),
+    client: own.beginningAs('client'),
   };
 }
 

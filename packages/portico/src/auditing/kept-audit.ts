@@ -47,7 +47,7 @@ export interface AuditFilter {
   readonly since?: number;
   /** Only events before this time, in milliseconds since 1970. */
   readonly until?: number;
-  /** Only events about this client. The filter compares all texts byte by byte. */
+  /** Only events about this client. Every text in the filter must match exactly, byte by byte. */
   readonly clientId?: string;
   /**
    * Only events about this person. Events that the person caused as an administrator are left out.

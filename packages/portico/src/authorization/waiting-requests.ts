@@ -185,8 +185,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Returns the cookie's value: the request itself, or the secret with which the store finds a long
-   * request.
+   * Returns the cookie's value: the request itself or, if it is too long for a cookie, a secret
+   * with which the store finds it.
    */
   async #sealed(name: string, request: Request, waits: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;

@@ -17,7 +17,10 @@ import { checkRegistration } from './registration.ts';
 export interface ClientChanges {
   /** The new name, 1 to 100 characters. */
   readonly name?: string;
-  /** Metadata that features add. Each field that you give replaces the earlier values. */
+  /**
+   * Metadata that features add. A field that you pass replaces its earlier values. Other fields
+   * stay.
+   */
   readonly metadata?: FurtherValues;
   /** The redirect URIs to add. They may include existing ones. */
   readonly addRedirectUris?: readonly string[];

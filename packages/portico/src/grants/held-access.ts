@@ -130,8 +130,7 @@ export function isAuthorizationId(text: string): boolean {
 
 /**
  * Returns the person unchanged, without trimming, case folding or normalization. Throws an
- * AccessError for a person that cannot exist, so that no database engine gets text that it would
- * change.
+ * AccessError if the provider or id is invalid, such as text that a database engine would change.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

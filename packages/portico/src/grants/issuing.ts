@@ -14,7 +14,7 @@ import type { TokenResponse } from './grant.ts';
 
 /**
  * Throws if this client may not get a token with these scopes. `thumbprint` identifies the key that
- * the token is bound to. It is null if the token is bound to no key.
+ * the token is bound to. It is null if the token is not bound to a key.
  */
 export type IssuanceCheck = (
   client: Client,

@@ -218,7 +218,7 @@ const NO_HEADER = missing('there is no Authorization header');
 const OTHER_SCHEME = missing('the Authorization header is not of the scheme Bearer');
 const ILL_FORMED = invalid('the bearer token is not well formed');
 const BOUND = invalid('the token is bound to a key, and none is proved in the scheme Bearer');
-const UNBOUND = invalid('the token is bound to no key');
+const UNBOUND = invalid('the token is not bound to a key');
 const INACTIVE_ACCOUNT = invalid('the account is gone, or may no longer sign in');
 
 const DEAD_TOKENS: Readonly<Record<Death, NoToken>> = {

@@ -87,7 +87,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
       failing(
         'transactions are read-only here: every write gets 503',
         'find where default_transaction_read_only is set (server, database or account: ' +
-          'pg_db_role_setting), and take it back there, once this is the server to write to',
+          'pg_db_role_setting), and remove it there when this server is meant to accept writes',
       ),
     ];
   }

@@ -9,7 +9,7 @@ const endpoint = z.strictObject(
       .string({ error: 'must be the display name of the endpoint' })
       .min(1, 'is empty')
       .optional(),
-    instructions: z.string({ error: 'must be a text for the model' }).optional(),
+    instructions: z.string({ error: 'must be a text, which the model reads' }).optional(),
     scopes_supported: z
       .array(z.string({ error: 'must be a scope name' }), {
         error: 'must be a list of scope names',

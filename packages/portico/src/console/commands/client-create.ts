@@ -1,4 +1,8 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { Command } from 'commander';
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AuthorizationServer } from '../../authorization-server.ts';
+import type { ClientRegistration } from '../../clients/registration.ts';
+import type { Client } from '../../store/client.ts';
 import { askedDemands, type DemandDescription } from '../../store/client-demands.ts';
 import { furtherJson, type MetadataField } from '../../further-metadata/further-metadata.ts';
 import type { SecurityProfile } from '../../profiles.ts';
@@ -46,79 +50,15 @@ export interface ClientChoices {
   readonly algorithms: readonly string[];
 }
 
-export function addClientCreate({
-  demands,
-  profiles,
-  algorithms,
-  fields,
-}: ClientChoices): AddCommands {
+export function addClientCreate(choices: ClientChoices): AddCommands {
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
       .description('register an application; prints its client id and, once, its secret')
-      .argument('<name>', 'the name that people will see')
-      .option('--redirect <uri>', 'a redirect URI; must match exactly (repeatable)', collect)
-      .option(
-        '--scope <scopes>',
-        'the scopes that it may request, separated by commas (repeatable)',
-        collectList,
-      )
-      .option(
-        '--grant <grant>',
-        'authorization_code, refresh_token, client_credentials or introspection (repeatable); ' +
-          'default with a redirect URI: authorization_code and refresh_token',
-        collect,
-      )
-      .option(
-        '--public',
-        'an application that cannot keep a secret, such as a browser or mobile application',
-      )
-      .option(
-        '--native',
-        'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] ' +
-          'or http://localhost match on any port, ' +
-          'and a redirect URI can have a private-use scheme, such as com.example.app:/callback',
-      )
-      .option(
-        '--allow-scheme <scheme>',
-        'with --native: also allow a private-use scheme without a dot, such as cursor, in ' +
-          'its redirect URIs (repeatable); ' +
-          'any program on a device can claim it',
-        collect,
-      )
-      .option(
-        '--id-token-alg <algorithm>',
-        `the algorithm of its ID tokens: ${joinAlternatives(algorithms)} (default: RS256); ` +
-          'for any other than RS256, first generate a key (see oauth:keys:generate --help)',
-      )
-      .option(
-        '--jwks <file or URL>',
-        'its public keys (RFC 7517): a file, or the https URL where it publishes them; it ' +
-          'then authenticates by ' +
-          'private_key_jwt, and has no secret',
-      )
-      .option(
-        '--jwks-alg <algorithm>',
-        'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: ' +
-          'all that its keys support)',
-      )
-      .option(
-        '--workload <issuer>',
-        'a program that its platform identifies with a token, such as a Kubernetes pod: the ' +
-          'issuer of the token, as in oauth_server:trusted_issuers; it has no secret',
-      )
-      .option(
-        '--subject <pattern>',
-        'with --workload: the sub of its token; * as the last segment, after / or :, stands for ' +
-          'any one segment, such as system:serviceaccount:prod:*',
-      );
-    for (const { option } of demands) command.option(option.flag, option.says);
-    addFieldOptions(command, fields, (says) => says, false);
-    if (profiles.length > 0)
-      command.option(
-        '--profile <profile>',
-        profiles.map(({ name, says }) => `${name}: ${says}`).join('; '),
-      );
+      .argument('<name>', 'the name that people will see');
+    addKindOptions(command);
+    addKeyOptions(command, choices);
+    addFeatureOptions(command, choices);
     command
       .option('--site <url>', 'its website (https), which the consent screen shows')
       .option(
@@ -128,63 +68,152 @@ export function addClientCreate({
           'and fetches a URL only once, now; oauth_server:client_logos must be true',
       )
       .option('--json', 'print only JSON to standard output')
-      .action(async (name: string, options: Options & Readonly<Record<string, unknown>>) => {
-        const server = await openServer(context);
-        const registration = {
-          name,
-          redirectUris: options.redirect ?? [],
-          scopes: options.scope ?? [],
-          grants: options.grant ?? [],
-          public: options.public === true,
-          applicationType: options.native === true ? 'native' : 'web',
-          allowedSchemes: options.allowScheme ?? [],
-          ...askedDemands(demands, ({ option }) => options[optionName(option.flag)] === true),
-          ...namedFields(fields, options),
-          ...(options.profile === undefined ? {} : { profile: options.profile }),
-          ...(options.site === undefined ? {} : { siteUri: options.site }),
-          ...(options.idTokenAlg === undefined
-            ? {}
-            : { idTokenSignedResponseAlg: options.idTokenAlg }),
-        };
-        const withKeys = {
-          ...registration,
-          ...(await orFail(context, namedKeys(options))),
-          ...(await orFail(context, namedWorkload(options))),
-          ...(await orFail(context, namedLogo(options.logo))),
-        };
-        const { client, secret } = await orFail(
-          context,
-          server.clients.create(withKeys, { by: 'console' }),
-        );
-        warnOfSchemes(context, options.allowScheme);
-        if (options.json === true) {
-          const credentials =
-            secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
-          const further = furtherJson(fields, registration.metadata ?? {});
-          return context.printJson({
-            ...clientMetadata(client, server.demands),
-            ...further,
-            ...credentials,
-          });
-        }
-        context.print(`client id:     ${client.id}`);
-        if (client.keys?.workload !== undefined)
-          return context.note(
-            "This client has no secret. It authenticates with its workload's token.",
-          );
-        if (client.keys !== null) {
-          context.note(
-            'This client has no secret. It authenticates with its keys (private_key_jwt).',
-          );
-          const problems = await server.clientKeyProblems(client);
-          if (problems.length > 0)
-            context.note(`Warning: some keys cannot be used: ${problems.join('; ')}.`);
-          return;
-        }
-        if (secret === null)
-          return context.note('This client is public: it has no secret and uses PKCE.');
-        context.print(`client secret: ${secret}`);
-        context.note('Copy the secret now. It is not shown again: only its hash is stored.');
-      });
+      .action((name: string, options: Given) => create(context, choices, name, options));
   };
+}
+
+/** The options for what a client is, and what it may do. */
+function addKindOptions(command: Command): void {
+  command
+    .option('--redirect <uri>', 'a redirect URI; must match exactly (repeatable)', collect)
+    .option(
+      '--scope <scopes>',
+      'the scopes that it may request, separated by commas (repeatable)',
+      collectList,
+    )
+    .option(
+      '--grant <grant>',
+      'authorization_code, refresh_token, client_credentials or introspection (repeatable); ' +
+        'default with a redirect URI: authorization_code and refresh_token',
+      collect,
+    )
+    .option(
+      '--public',
+      'an application that cannot keep a secret, such as a browser or mobile application',
+    )
+    .option(
+      '--native',
+      'a native application on a device: redirect URIs at http://127.0.0.1, http://[::1] ' +
+        'or http://localhost match on any port, ' +
+        'and a redirect URI can have a private-use scheme, such as com.example.app:/callback',
+    )
+    .option(
+      '--allow-scheme <scheme>',
+      'with --native: also allow a private-use scheme without a dot, such as cursor, in ' +
+        'its redirect URIs (repeatable); ' +
+        'any program on a device can claim it',
+      collect,
+    );
+}
+
+/** The options for the keys of a client, its own and those that it expects. */
+function addKeyOptions(command: Command, { algorithms }: ClientChoices): void {
+  command
+    .option(
+      '--id-token-alg <algorithm>',
+      `the algorithm of its ID tokens: ${joinAlternatives(algorithms)} (default: RS256); ` +
+        'for any other than RS256, first generate a key (see oauth:keys:generate --help)',
+    )
+    .option(
+      '--jwks <file or URL>',
+      'its public keys (RFC 7517): a file, or the https URL where it publishes them; it ' +
+        'then authenticates by ' +
+        'private_key_jwt, and has no secret',
+    )
+    .option(
+      '--jwks-alg <algorithm>',
+      'accept only this signing algorithm: RS256, PS256, ES256, EdDSA or Ed25519 (default: ' +
+        'all that its keys support)',
+    )
+    .option(
+      '--workload <issuer>',
+      'a program that its platform identifies with a token, such as a Kubernetes pod: the ' +
+        'issuer of the token, as in oauth_server:trusted_issuers; it has no secret',
+    )
+    .option(
+      '--subject <pattern>',
+      'with --workload: the sub of its token; * as the last segment, after / or :, stands for ' +
+        'any one segment, such as system:serviceaccount:prod:*',
+    );
+}
+
+/** The options that features add. */
+function addFeatureOptions(command: Command, { demands, fields, profiles }: ClientChoices): void {
+  for (const { option } of demands) command.option(option.flag, option.says);
+  addFieldOptions(command, fields, (says) => says, false);
+  if (profiles.length > 0)
+    command.option(
+      '--profile <profile>',
+      profiles.map(({ name, says }) => `${name}: ${says}`).join('; '),
+    );
+}
+
+type Given = Options & Readonly<Record<string, unknown>>;
+
+async function create(
+  context: ConsoleContext,
+  choices: ClientChoices,
+  name: string,
+  options: Given,
+): Promise<void> {
+  const server = await openServer(context);
+  const registration = {
+    ...readRegistration(choices, name, options),
+    ...(await orFail(context, namedKeys(options))),
+    ...(await orFail(context, namedWorkload(options))),
+    ...(await orFail(context, namedLogo(options.logo))),
+  };
+  const creating = server.clients.create(registration, { by: 'console' });
+  const { client, secret } = await orFail(context, creating);
+  warnOfSchemes(context, options.allowScheme);
+  if (options.json === true) {
+    const credentials =
+      secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
+    return context.printJson({
+      ...clientMetadata(client, server.demands),
+      ...furtherJson(choices.fields, registration.metadata ?? {}),
+      ...credentials,
+    });
+  }
+  context.print(`client id:     ${client.id}`);
+  if (client.keys !== null) return noteKeys(context, server, client);
+  if (secret === null)
+    return context.note('This client is public: it has no secret and uses PKCE.');
+  context.print(`client secret: ${secret}`);
+  context.note('Copy the secret now. It is not shown again: only its hash is stored.');
+}
+
+function readRegistration(
+  { demands, fields }: ClientChoices,
+  name: string,
+  options: Given,
+): ClientRegistration {
+  return {
+    name,
+    redirectUris: options.redirect ?? [],
+    scopes: options.scope ?? [],
+    grants: options.grant ?? [],
+    public: options.public === true,
+    applicationType: options.native === true ? 'native' : 'web',
+    allowedSchemes: options.allowScheme ?? [],
+    ...askedDemands(demands, ({ option }) => options[optionName(option.flag)] === true),
+    ...namedFields(fields, options),
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
+    ...(options.site === undefined ? {} : { siteUri: options.site }),
+    ...(options.idTokenAlg === undefined ? {} : { idTokenSignedResponseAlg: options.idTokenAlg }),
+  };
+}
+
+/** Says how a client without a secret authenticates. */
+async function noteKeys(
+  context: ConsoleContext,
+  server: AuthorizationServer,
+  client: Client,
+): Promise<void> {
+  if (client.keys?.workload !== undefined)
+    return context.note("This client has no secret. It authenticates with its workload's token.");
+  context.note('This client has no secret. It authenticates with its keys (private_key_jwt).');
+  const problems = await server.clientKeyProblems(client);
+  if (problems.length > 0)
+    context.note(`Warning: some keys cannot be used: ${problems.join('; ')}.`);
 }

@@ -4,6 +4,7 @@ import type { ConsoleContext } from '../../application/contracts.ts';
 import {
   MARKED,
   type FieldShape,
+  type FurtherValues,
   type MetadataField,
 } from '../../further-metadata/further-metadata.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
@@ -54,7 +55,10 @@ export async function namedLogo(
   }
 }
 
-type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
+type NamedKeys = Pick<
+  ClientRegistration,
+  'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg' | 'workload'
+>;
 
 /** Reads `--jwks` and `--jwks-alg`. Throws a RegistrationError if the file cannot be read. */
 export async function namedKeys({
@@ -86,7 +90,7 @@ export async function namedWorkload({
 }: {
   readonly workload?: string;
   readonly subject?: string;
-}): Promise<Pick<ClientRegistration, 'workload'>> {
+}): Promise<NamedKeys> {
   if (issuer === undefined && subject === undefined) return {};
   if (issuer === undefined || subject === undefined)
     throw new RegistrationError('Use --workload and --subject together');
@@ -127,7 +131,7 @@ export function addFieldOptions(
 export function namedFields(
   fields: readonly MetadataField[],
   options: object,
-): Pick<ClientRegistration, 'metadata'> {
+): { readonly metadata?: FurtherValues } {
   const given = Object.entries(options);
   const named = fields.flatMap(({ name, option, shape }) => {
     if (option === undefined) return [];

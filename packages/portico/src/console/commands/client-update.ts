@@ -1,6 +1,11 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { Command } from 'commander';
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
 import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
-import { furtherJson, type FieldShape } from '../../further-metadata/further-metadata.ts';
+import {
+  furtherJson,
+  type FieldShape,
+  type MetadataField,
+} from '../../further-metadata/further-metadata.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
@@ -44,53 +49,10 @@ export const addClientUpdate =
           'removal takes effect with its next ' +
           'request, also for existing tokens and open requests',
       )
-      .argument('<client_id>')
-      .option('--name <name>', 'the name that people will see')
-      .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
-      .option(
-        '--remove-redirect-uri <uri>',
-        'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes ' +
-          'that were sent there are refused',
-        collect,
-      )
-      .option(
-        '--allow-scheme <scheme>',
-        'also allow a private-use scheme without a dot in --add-redirect-uri, as for ' +
-          'oauth:client:create (repeatable)',
-        collect,
-      )
-      .option(
-        '--add-scope <scopes>',
-        'add scopes that it may request, separated by commas (repeatable)',
-        collectList,
-      )
-      .option(
-        '--remove-scope <scopes>',
-        'remove scopes, separated by commas (repeatable); its tokens lose them',
-        collectList,
-      )
-      .option(
-        '--add-grant <grant>',
-        'authorization_code, refresh_token, client_credentials or introspection (repeatable)',
-        collect,
-      )
-      .option(
-        '--remove-grant <grant>',
-        'remove a grant type (repeatable). Until you add it again, this stops working: for ' +
-          'authorization_code, all access that people ' +
-          'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
-        collect,
-      )
-      .option(
-        '--jwks <file or URL>',
-        'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
-      )
-      .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
-      .option('--site <url>', 'its website (https), which the consent screen shows')
-      .option('--remove-site', 'remove its website')
-      .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
-      .option('--remove-logo', 'remove its logo')
-      .option('--json', 'print only JSON to standard output');
+      .argument('<client_id>');
+    addAccessOptions(command);
+    addOtherOptions(command);
+    command.option('--json', 'print only JSON to standard output');
     const replaces = (text: string, shape: FieldShape) =>
       shape === 'texts'
         ? `${text}; replaces all, and an empty value removes them`
@@ -103,36 +65,93 @@ export const addClientUpdate =
           '--add-redirect-uri=https://new.example/cb ' +
           '--remove-redirect-uri=https://old.example/cb',
       )
-      .action(async (clientId: string, options: Options) => {
-        const changes = {
-          ...named(options),
-          ...namedFields(fields, options),
-          ...(await orFail(context, namedKeys(options))),
-          ...(await orFail(context, namedLogo(options.logo))),
-        };
-        if (Object.keys(changes).length === 0) {
-          context.fail(
-            'No changes given. Add an option such as --name or --remove-scope; see --help',
-          );
-        }
-        const { clients, demands } = await openServer(context);
-        const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
-        warnOfSchemes(context, options.allowScheme);
-        if (options.json === true) {
-          return context.printJson({
-            ...clientMetadata(updated.client, demands),
-            ...furtherJson(fields, changes.metadata ?? {}),
-            changes: updated.changes,
-          });
-        }
-        const lines = Object.entries(updated.changes).map(describe);
-        if (lines.length === 0)
-          return context.note(
-            `Nothing was changed: the client ${clientId} already has these values.`,
-          );
-        context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
-      });
+      .action((clientId: string, options: Options) => update(context, fields, clientId, options));
   };
+
+/** The options for the name, and for what the client may do. */
+function addAccessOptions(command: Command): void {
+  command
+    .option('--name <name>', 'the name that people will see')
+    .option('--add-redirect-uri <uri>', 'add a redirect URI (repeatable)', collect)
+    .option(
+      '--remove-redirect-uri <uri>',
+      'remove a redirect URI, written as oauth:client:show prints it (repeatable); codes ' +
+        'that were sent there are refused',
+      collect,
+    )
+    .option(
+      '--allow-scheme <scheme>',
+      'also allow a private-use scheme without a dot in --add-redirect-uri, as for ' +
+        'oauth:client:create (repeatable)',
+      collect,
+    )
+    .option(
+      '--add-scope <scopes>',
+      'add scopes that it may request, separated by commas (repeatable)',
+      collectList,
+    )
+    .option(
+      '--remove-scope <scopes>',
+      'remove scopes, separated by commas (repeatable); its tokens lose them',
+      collectList,
+    )
+    .option(
+      '--add-grant <grant>',
+      'authorization_code, refresh_token, client_credentials or introspection (repeatable)',
+      collect,
+    )
+    .option(
+      '--remove-grant <grant>',
+      'remove a grant type (repeatable). Until you add it again, this stops working: for ' +
+        'authorization_code, all access that people ' +
+        'allowed; for client_credentials, its own tokens; for refresh_token, its refresh tokens',
+      collect,
+    );
+}
+
+/** The options for its keys and its look. */
+function addOtherOptions(command: Command): void {
+  command
+    .option(
+      '--jwks <file or URL>',
+      'its new public keys (RFC 7517): a file, or the https URL where it publishes them',
+    )
+    .option('--jwks-alg <algorithm>', 'from now on, accept only this signing algorithm')
+    .option('--site <url>', 'its website (https), which the consent screen shows')
+    .option('--remove-site', 'remove its website')
+    .option('--logo <file or URL>', 'its new logo, as for oauth:client:create')
+    .option('--remove-logo', 'remove its logo');
+}
+
+async function update(
+  context: ConsoleContext,
+  fields: readonly MetadataField[],
+  clientId: string,
+  options: Options,
+): Promise<void> {
+  const changes = {
+    ...named(options),
+    ...namedFields(fields, options),
+    ...(await orFail(context, namedKeys(options))),
+    ...(await orFail(context, namedLogo(options.logo))),
+  };
+  if (Object.keys(changes).length === 0)
+    context.fail('No changes given. Add an option such as --name or --remove-scope; see --help');
+  const { clients, demands } = await openServer(context);
+  const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
+  warnOfSchemes(context, options.allowScheme);
+  if (options.json === true) {
+    return context.printJson({
+      ...clientMetadata(updated.client, demands),
+      ...furtherJson(fields, changes.metadata ?? {}),
+      changes: updated.changes,
+    });
+  }
+  const lines = Object.entries(updated.changes).map(describe);
+  if (lines.length === 0)
+    return context.note(`Nothing was changed: the client ${clientId} already has these values.`);
+  context.print([`Changed the client ${clientId}:`, ...lines].join('\n'));
+}
 
 /** Returns the given options under the names that `Clients.update` uses. */
 function named(options: Options): ClientChanges {

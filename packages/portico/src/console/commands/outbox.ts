@@ -98,7 +98,7 @@ function select(
   { receiver, all = false }: Selected,
 ): { readonly id?: string; readonly receiver?: string } {
   if (id !== undefined && (receiver !== undefined || all))
-    return context.fail('Name either the id of one message or an option, not both');
+    return context.fail('Give either the id of one message or an option, not both');
   if (id !== undefined) return { id };
   if (receiver !== undefined) return { receiver };
   return all ? {} : context.fail('Name the id of a message, or an option; see --help');

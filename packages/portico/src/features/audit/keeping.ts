@@ -26,9 +26,9 @@ interface Waiting {
  * Writes records in the order of their arrival, one statement at a time. Records that arrive during
  * a statement share the next one.
  *
- * If a record is not stored within a second, it is written to the log, and its request stops
- * waiting. While the store is that slow, no request waits. If the store accepts the record later,
- * the record is in both places.
+ * If a record is not stored within a second, it is written to the log, and its request goes on.
+ * From then on, requests do not wait for their records until the store is fast again. If the store
+ * accepts the record later, the record is in both places.
  */
 export class Keeping {
   readonly #store: AuditStore;

@@ -52,7 +52,10 @@ export class SessionLogout {
     return { [KEPT_AS]: { sid } satisfies KeptSession };
   }
 
-  /** Tells the clients, and ends their access, in the transaction in which the sessions end. */
+  /**
+   * Writes the logout messages to the clients and ends their access, in the transaction in which
+   * the sessions end.
+   */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
     const now = clock();

@@ -77,7 +77,7 @@ describe('An unbound token', () => {
   test('is not issued where one was required before DPoP was switched off', () => {
     expect(refusal('off', DEMANDING, [])).toEqual([
       'unauthorized_client',
-      'no token is issued that is bound to no key: the client demands it, and oauth_server:dpop is off',
+      'every token must be bound to a key: the client demands it, and oauth_server:dpop is off',
     ]);
     expect(refusal('off', CLIENT, ['notes:write'])?.[0]).toBe('unauthorized_client');
   });

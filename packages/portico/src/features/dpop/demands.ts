@@ -65,7 +65,7 @@ export class BindingDemands {
       throw new OAuthError(
         'unauthorized_client',
         'The tokens of this client have to be bound by DPoP, which this server does not offer.',
-        `no token is issued that is bound to no key: ${reason}, and oauth_server:dpop is off`,
+        `every token must be bound to a key: ${reason}, and oauth_server:dpop is off`,
       );
     }
     throw new DpopError(

@@ -201,12 +201,12 @@ export const MESSAGES: CompleteCatalog = {
     'wurde nichts weitergegeben.',
   'error.unregistered_address.title': 'Nicht registrierte Rückkehradresse',
   'error.unregistered_address.message':
-    '{client} hat die Antwort an eine Adresse verlangt, die nicht für die App registriert ' +
-    'ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
+    '{client} wollte, dass die Antwort an eine Adresse geht, die nicht für die App ' +
+    'registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
   'error.unverified_unregistered_address.title': 'Nicht registrierte Rückkehradresse',
   'error.unverified_unregistered_address.message':
-    'Eine nicht überprüfte App hat die Antwort an eine Adresse verlangt, die nicht für sie ' +
-    'registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
+    'Eine nicht überprüfte App wollte, dass die Antwort an eine Adresse geht, die nicht für ' +
+    'sie registriert ist. Deshalb wurden Sie nicht dorthin weitergeleitet.',
   'error.link_used.title': 'Dieser Link kann nicht mehr verwendet werden',
   'error.link_used.message':
     'Er galt nur kurze Zeit und für eine einzige Antwort. Gehen Sie zurück zur App, und ' +

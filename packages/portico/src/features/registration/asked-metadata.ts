@@ -1,5 +1,5 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
-import type { MetadataField } from '../../further-metadata/further-metadata.ts';
+import type { FurtherValues, MetadataField } from '../../further-metadata/further-metadata.ts';
 import { askedDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
@@ -94,7 +94,7 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
 function readFurther(
   sent: SentMetadata,
   { further = [], cameWithToken }: MetadataRules,
-): Pick<ClientRegistration, 'metadata'> {
+): { readonly metadata?: FurtherValues } {
   if (further.length === 0) return {};
   const read = further.map((field) => {
     const values = readField(sent, field);

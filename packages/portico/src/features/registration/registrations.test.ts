@@ -379,7 +379,7 @@ describe('A registration update', () => {
     const { register, replace } = start();
     expect(await errorOf(replace(await register(), { [name]: null }))).toEqual([
       'invalid_request',
-      `The field ${name} is not for the client to say.`,
+      `The field ${name} cannot be set by the client.`,
       null,
     ]);
   });

@@ -288,7 +288,7 @@ export class Registrations {
     if (unexpected !== undefined) {
       throw new OAuthError(
         'invalid_request',
-        `The field ${unexpected} is not for the client to say.`,
+        `The field ${unexpected} cannot be set by the client.`,
       );
     }
     if (sent['client_id'] !== client.id) {
