@@ -53,9 +53,9 @@ const issuer = z
       algorithms,
       asserts: z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
-          error: 'must be a list of what the issuer may assert: people, clients',
+          error: 'must be a list of what the issuer may assert: people or clients',
         })
-        .min(1, 'must name what the issuer may assert: people, clients'),
+        .min(1, 'must name what the issuer may assert: people or clients'),
       tenant: z
         .string({ error: 'must be a text' })
         .min(1, 'is empty; leave it out')
@@ -98,7 +98,7 @@ export interface TrustedIssuerInput {
   readonly algorithms?: readonly string[] | undefined;
   /**
    * What it may assert: `people`, which is who a person is, and `clients`, which is which workload
-   * a client is. A SPIFFE trust domain asserts `clients` only. Needed.
+   * a client is; one of the two. A SPIFFE trust domain asserts `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**
