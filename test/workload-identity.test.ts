@@ -569,7 +569,11 @@ test.each([
   ['spiffe://', { asserts: ['clients'] }, /is not an issuer/],
   [TRUST_DOMAIN, { asserts: ['people'] }, /may only be clients/],
   [TRUST_DOMAIN, { asserts: ['clients', 'people'] }, /may only be clients/],
-  [CLUSTER, { asserts: ['people', 'clients'] }, /asserts: must be people or clients, not both; use two/],
+  [
+    CLUSTER,
+    { asserts: ['people', 'clients'] },
+    /asserts: must be people or clients, not both; use two/,
+  ],
   [CLUSTER, { asserts: ['workloads'] }, /must be people or clients/],
 ])(
   'the trusted issuer %s with %o is a problem of the configuration',
