@@ -310,6 +310,23 @@ describe('a workload is refused at once', () => {
   });
 
   // @shows AS-54.5
+  test('with its token after the issuer is removed; its access tokens work until it is revoked', async () => {
+    const id = await registerWorkload(portal);
+    const { access_token: issued } = (await (await present(portal, id, token())).json()) as Tokens;
+    const at = await started({
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: accepting({ 'https://other.example': cluster.settings }),
+    });
+    const use = async () =>
+      (await fetch(`${at.url}/api/whoami`, { headers: { Authorization: `Bearer ${issued}` } }))
+        .status;
+    await expectRefused(await present(at, id, accountToken(at, cluster.key)));
+    expect(await use()).toBe(200);
+    await at.server.clients.revoke(id);
+    expect(await use()).toBe(401);
+  });
+
+  // @shows AS-54.5
   test('after its key was withdrawn; a new key works without a call', async () => {
     onTestFinished(() => cluster.publish([cluster.key]));
     const next = newKey('ES256');

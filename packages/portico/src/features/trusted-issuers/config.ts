@@ -125,8 +125,9 @@ export interface TrustedIssuersConfigInput {
    * The issuers whose signed assertions the server accepts, such as the identity provider of an
    * organization or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
    * domain, such as `spiffe://example.org`, and its bundle as the key set. An issuer that is
-   * removed here is no longer trusted, and tokens that were issued for its assertions no longer
-   * work; none.
+   * removed here is no longer trusted, and access that it gave to people's accounts ends at once.
+   * Access tokens that its workloads already have work until they expire, so revoke these clients,
+   * too; none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }
