@@ -1,6 +1,6 @@
 // @engines all: the store keeps which workload a client is
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as oauth from 'oauth4webapi';
@@ -235,6 +235,30 @@ describe('a workload', () => {
     const other = { sub: 'system:serviceaccount:prod:billing' };
     expect((await present(portal, wide, token(other))).status).toBe(200);
     await expectRefused(await present(portal, client, token(other)));
+  });
+
+  // @shows AS-54.3
+  test('is in the log by its subject, with the request, if its client has a pattern', async () => {
+    const wide = await registerWorkload(portal, { issuer: CLUSTER, subject: NAMESPACE });
+    const sub = 'system:serviceaccount:prod:nightly';
+    const proof = token({ sub });
+    const response = await present(portal, wide, proof);
+    expect(response.status).toBe(200);
+    await present(portal, wide, `${proof.slice(0, -4)}AAAA`);
+    await present(portal, client, token());
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    const lines = log
+      .split('\n')
+      .filter((line) => line.includes('authenticated as') && line.includes(wide));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({
+        level: 'info',
+        clientId: wide,
+        subject: sub,
+        requestId: response.headers.get('x-request-id'),
+      }),
+    ]);
+    expect(log).not.toContain(proof);
   });
 
   // @shows AS-54.1

@@ -115,7 +115,8 @@ export const target: Target = {
       readKeySet,
       {} as SingleUses,
     );
-    const ways = workloadTokens({ issuer: ISSUER, trustedIssuers } as unknown as Server);
+    const host = { log: { info: () => undefined } };
+    const ways = workloadTokens({ issuer: ISSUER, trustedIssuers, host } as unknown as Server);
     return async (input) => {
       const text = jwsOf(input, keys);
       const jws = unless(
