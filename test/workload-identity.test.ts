@@ -1,6 +1,6 @@
 // @engines all: the store keeps which workload a client is
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as oauth from 'oauth4webapi';
@@ -237,6 +237,30 @@ describe('a workload', () => {
     await expectRefused(await present(portal, client, token(other)));
   });
 
+  // @shows AS-54.3
+  test('is in the log by its subject, with the request, if its client has a pattern', async () => {
+    const wide = await registerWorkload(portal, { issuer: CLUSTER, subject: NAMESPACE });
+    const sub = 'system:serviceaccount:prod:nightly';
+    const proof = token({ sub });
+    const response = await present(portal, wide, proof);
+    expect(response.status).toBe(200);
+    await present(portal, wide, `${proof.slice(0, -4)}AAAA`);
+    await present(portal, client, token());
+    const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
+    const lines = log
+      .split('\n')
+      .filter((line) => line.includes('authenticated as') && line.includes(wide));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({
+        level: 'info',
+        clientId: wide,
+        subject: sub,
+        requestId: response.headers.get('x-request-id'),
+      }),
+    ]);
+    expect(log).not.toContain(proof);
+  });
+
   // @shows AS-54.1
   test('has no secret, and its id alone is not enough', async () => {
     const form = { grant_type: 'client_credentials' };
@@ -307,6 +331,23 @@ describe('a workload is refused at once', () => {
       config: accepting(what === 'the issuer is removed' ? other : { ...own, ...other }, switches),
     });
     await expectRefused(await present(at, client, accountToken(at, cluster.key)));
+  });
+
+  // @shows AS-54.5
+  test('with its token after the issuer is removed; its access tokens work until it is revoked', async () => {
+    const id = await registerWorkload(portal);
+    const { access_token: issued } = (await (await present(portal, id, token())).json()) as Tokens;
+    const at = await started({
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: accepting({ 'https://other.example': cluster.settings }),
+    });
+    const use = async () =>
+      (await fetch(`${at.url}/api/whoami`, { headers: { Authorization: `Bearer ${issued}` } }))
+        .status;
+    await expectRefused(await present(at, id, accountToken(at, cluster.key)));
+    expect(await use()).toBe(200);
+    await at.server.clients.revoke(id);
+    expect(await use()).toBe(401);
   });
 
   // @shows AS-54.5
@@ -569,6 +610,11 @@ test.each([
   ['spiffe://', { asserts: ['clients'] }, /is not an issuer/],
   [TRUST_DOMAIN, { asserts: ['people'] }, /may only be clients/],
   [TRUST_DOMAIN, { asserts: ['clients', 'people'] }, /may only be clients/],
+  [
+    CLUSTER,
+    { asserts: ['people', 'clients'] },
+    /asserts: must be people or clients, not both; use two/,
+  ],
   [CLUSTER, { asserts: ['workloads'] }, /must be people or clients/],
 ])(
   'the trusted issuer %s with %o is a problem of the configuration',

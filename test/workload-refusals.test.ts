@@ -151,6 +151,22 @@ const CLAIMS: readonly Refusal[] = [
   ['aud twice', () => doubled('aud', 'https://elsewhere.example')],
   ['bound to a key', () => withClaims({ cnf: { jkt: 'x' } })],
   ['bound to nothing', () => withClaims({ cnf: null })],
+  ...(
+    [
+      ['scope', 'openid profile'],
+      ['scope', ''],
+      ['scp', ['notes:read']],
+      ['nonce', 'n-0S6'],
+      ['at_hash', 'MTIz'],
+      ['c_hash', 'MTIz'],
+      ['auth_time', 1_700_000_000],
+      ['auth_time', null],
+      ['events', { 'http://schemas.openid.net/event/backchannel-logout': {} }],
+    ] as const
+  ).map(([name, value]): Refusal => [
+    `another kind of token: ${name} is ${JSON.stringify(value)}`,
+    () => withClaims({ [name]: value }),
+  ]),
   ['of a tenant, where none is configured', () => withClaims({ tenant: 'acme' })],
   ['of an issuer with a tenant, without it', () => withClaims({ iss: TENANTS })],
 ];
@@ -388,6 +404,7 @@ const SVIDS: readonly Refusal[] = [
     'a JWT-SVID as an ordinary assertion, with the trust domain as iss',
     () => ({ token: jwtSvid(portal, domain.key, { iss: TRUST_DOMAIN }), as: spiffe }),
   ],
+  ['a JWT-SVID that is an ID token', () => asSvid(jwtSvid(portal, domain.key, { nonce: 'n-0S6' }))],
   ['a JWT-SVID without a client id', () => asSvid(jwtSvid(portal, domain.key), null)],
 ];
 

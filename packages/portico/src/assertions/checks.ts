@@ -19,6 +19,20 @@ const KEYS_IN_HEADER = ['jwk', 'jku', 'x5u', 'x5c'] as const;
  */
 const WORKLOAD_TYPES: readonly unknown[] = [undefined, 'jwt', 'jose', 'client-authentication+jwt'];
 
+/**
+ * Claims of access tokens, ID tokens and logout tokens. A workload's token may have the same `typ`
+ * as these, so they are told apart by their claims (RFC 8725 section 3.12).
+ */
+const CLAIMS_OF_OTHERS = [
+  'scope',
+  'scp',
+  'nonce',
+  'at_hash',
+  'c_hash',
+  'auth_time',
+  'events',
+] as const;
+
 /** Requires this `typ` (RFC 8725 section 3.11), and no key in the header. */
 export function requireHeader(header: JsonObject, type: string): void {
   if (header['typ'] !== type) throw new JwsError(`its typ is not ${type}`);
@@ -32,6 +46,13 @@ export function requireWorkloadHeader(header: JsonObject): void {
   if (!WORKLOAD_TYPES.includes(type))
     throw new JwsError('its typ belongs to another kind of token');
   requireNoKey(header);
+}
+
+/** Requires that no claim shows another kind of token than a workload's. */
+export function requireWorkloadClaims(claims: JsonObject): void {
+  const found = CLAIMS_OF_OTHERS.find((name) => Object.hasOwn(claims, name));
+  if (found !== undefined)
+    throw new JwsError(`it has ${found}, which belongs to another kind of token`);
 }
 
 function requireNoKey(header: JsonObject): void {

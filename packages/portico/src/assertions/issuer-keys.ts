@@ -39,10 +39,14 @@ export function issuerKeysAt(
     : new KeysAtUrl(location.url, createFetchJson(fetching), fetching.clock, readKeySet);
 }
 
-/** Keys in a file. Read for each assertion, so that a change works at once. */
+/**
+ * Keys in a file. The file is read for each assertion, so that a change works at once. Its keys are
+ * parsed only if the text changed, because anyone can send assertions that no key fits.
+ */
 class KeysInFile implements IssuerKeys {
   readonly #file: string;
   readonly #readKeySet: ReadKeySet;
+  #parsed: { readonly text: string; readonly keys: readonly PublicKey[] } | null = null;
 
   constructor(file: string, readKeySet: ReadKeySet) {
     this.#file = file;
@@ -54,19 +58,23 @@ class KeysInFile implements IssuerKeys {
   }
 
   async #read(): Promise<readonly PublicKey[]> {
+    let text: string | null = null;
     let value: unknown = null;
     try {
-      const text = await readAtMost(this.#file, LARGEST);
+      text = await readAtMost(this.#file, LARGEST);
+      if (text !== null && text === this.#parsed?.text) return this.#parsed.keys;
       if (text !== null) value = JSON.parse(text);
     } catch {
       throw unavailable(`the file ${this.#file} cannot be read, or is not JSON`, AFTER_FAILURE);
     }
     const keys = this.#readKeySet(value);
-    if (keys !== null) return keys;
-    throw unavailable(
-      `the file ${this.#file} is not a key set of at most 64 KiB (RFC 7517)`,
-      AFTER_FAILURE,
-    );
+    if (text === null || keys === null)
+      throw unavailable(
+        `the file ${this.#file} is not a key set of at most 64 KiB (RFC 7517)`,
+        AFTER_FAILURE,
+      );
+    this.#parsed = { text, keys };
+    return keys;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   requireTenant,
   requireText,
   requireTimes,
+  requireWorkloadClaims,
   requireWorkloadHeader,
   requireWorkloadTimes,
 } from './checks.ts';
@@ -130,6 +131,7 @@ export class TrustedIssuers {
     const { header, payload: claims } = token;
     const { settings, keys } = this.#require(issuer, 'clients');
     requireWorkloadHeader(header);
+    requireWorkloadClaims(claims);
     requireAudience(claims, audience);
     requireTenant(claims, settings.tenant);
     const subject = requireText(claims, 'sub');

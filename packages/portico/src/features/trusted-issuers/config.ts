@@ -53,9 +53,9 @@ const issuer = z
       algorithms,
       asserts: z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
-          error: 'must be a list of what the issuer may assert: people, clients',
+          error: 'must be a list of what the issuer may assert: people or clients',
         })
-        .min(1, 'must name what the issuer may assert: people, clients'),
+        .min(1, 'must name what the issuer may assert: people or clients'),
       tenant: z
         .string({ error: 'must be a text' })
         .min(1, 'is empty; leave it out')
@@ -98,7 +98,7 @@ export interface TrustedIssuerInput {
   readonly algorithms?: readonly string[] | undefined;
   /**
    * What it may assert: `people`, which is who a person is, and `clients`, which is which workload
-   * a client is. A SPIFFE trust domain asserts `clients` only. Needed.
+   * a client is; one of the two. A SPIFFE trust domain asserts `clients`. Needed.
    */
   readonly asserts?: readonly string[] | undefined;
   /**
@@ -125,8 +125,9 @@ export interface TrustedIssuersConfigInput {
    * The issuers whose signed assertions the server accepts, such as the identity provider of an
    * organization or a Kubernetes cluster: each `iss` with its settings. For SPIFFE, write the trust
    * domain, such as `spiffe://example.org`, and its bundle as the key set. An issuer that is
-   * removed here is no longer trusted, and tokens that were issued for its assertions no longer
-   * work; none.
+   * removed here is no longer trusted, and access that it gave to people's accounts ends at once.
+   * Access tokens that its workloads already have work until they expire, so revoke these clients,
+   * too; none.
    */
   readonly trusted_issuers?: Readonly<Record<string, TrustedIssuerInput | undefined>> | undefined;
 }

@@ -25,6 +25,13 @@ export const trustedIssuers = defineFeature({
         key: `${keyOf(issuer)}:asserts`,
         message: 'may only be clients, because the issuer is a SPIFFE trust domain',
       })),
+    // Otherwise a token about a person could authenticate a program.
+    ...Object.entries(configured)
+      .filter(([issuer, { asserts }]) => !isTrustDomain(issuer) && new Set(asserts).size > 1)
+      .map(([issuer]) => ({
+        key: `${keyOf(issuer)}:asserts`,
+        message: 'must be people or clients, not both; use two issuers',
+      })),
   ],
   start: (_, { trusted_issuers: configured = {} }) =>
     Object.keys(configured).length === 0 ? {} : { usesOnce: true },

@@ -74,7 +74,7 @@ class WorkloadTokens implements ClientAssertions {
     token: Jws,
     profile: SecurityProfile | null,
   ): Promise<void> {
-    const { trustedIssuers, issuer: audience } = this.#server;
+    const { trustedIssuers, issuer: audience, host } = this.#server;
     const { payload } = token;
     const issuer = this.#kind.issuerOf(payload);
     if (typeof issuer !== 'string')
@@ -91,5 +91,11 @@ class WorkloadTokens implements ClientAssertions {
       throw new JwsError(
         `it is a workload token, which the profile ${profile.name} does not allow`,
       );
+    // Several programs share a client with a pattern. Only this line tells which of them it was.
+    if (workload.subject !== subject)
+      host.log.info('The client {clientId} authenticated as {subject}', {
+        clientId: client?.id,
+        subject,
+      });
   }
 }

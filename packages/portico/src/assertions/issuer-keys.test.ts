@@ -1,0 +1,74 @@
+// @engines sqlite: keys of issuers are in no database
+import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { newKey } from '../../../../test/support/assertions.ts';
+import { readKeySet } from '../clients/key-sets.ts';
+import { issuerKeysAt } from './issuer-keys.ts';
+
+/** An issuer whose keys are in a file. `parsed` counts how often its key set was parsed. */
+async function startIssuer() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-issuer-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'keys.json');
+  let parsed = 0;
+  const keys = issuerKeysAt(
+    { file },
+    { clock: Date.now, allowsLoopback: false, anyPort: false },
+    (value) => {
+      parsed += 1;
+      return readKeySet(value);
+    },
+  );
+  return {
+    file,
+    parsed: () => parsed,
+    publish: (kids: readonly string[]) =>
+      writeFile(
+        file,
+        JSON.stringify({ keys: kids.map((kid) => ({ ...newKey('ES256').jwk, kid })) }),
+      ),
+    has: (kid: string) => keys.haveOne((known) => known.some((key) => key.kid === kid)),
+  };
+}
+
+// @shows AS-49.7
+test('a key set in a file is parsed once, until the file changes', async () => {
+  const issuer = await startIssuer();
+  await issuer.publish(['a']);
+  for (let forged = 0; forged < 5; forged += 1) expect(await issuer.has('unknown')).toBe(false);
+  expect(issuer.parsed()).toBe(1);
+  await issuer.publish(['a', 'b']);
+  expect(await issuer.has('b')).toBe(true);
+  expect(issuer.parsed()).toBe(2);
+});
+
+// @shows AS-49.7, AS-54.5
+test('a withdrawn key is refused at once, also if size and time of the file stay the same', async () => {
+  const issuer = await startIssuer();
+  await issuer.publish(['a']);
+  const before = await stat(issuer.file);
+  await utimes(issuer.file, 1_800_000_000, 1_800_000_000);
+  expect(await issuer.has('a')).toBe(true);
+  await issuer.publish(['b']);
+  await utimes(issuer.file, 1_800_000_000, 1_800_000_000);
+  expect((await stat(issuer.file)).size).toBe(before.size);
+  expect([await issuer.has('a'), await issuer.has('b')]).toEqual([false, true]);
+});
+
+// @shows AS-49.7
+test.each(['', '{', '{}', '[]', '{"keys":{}}'])(
+  'keys from before are not used if the file becomes %j',
+  async (text) => {
+    const issuer = await startIssuer();
+    await issuer.publish(['a']);
+    expect(await issuer.has('a')).toBe(true);
+    await writeFile(issuer.file, text);
+    await expect(issuer.has('a')).rejects.toThrow('cannot be read now');
+    await rm(issuer.file);
+    await expect(issuer.has('a')).rejects.toThrow('cannot be read now');
+    await issuer.publish(['a']);
+    expect(await issuer.has('a')).toBe(true);
+  },
+);
