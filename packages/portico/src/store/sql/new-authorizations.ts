@@ -39,8 +39,12 @@ export class NewAuthorizations {
   }
 }
 
-/** Writes, because a read takes no lock, or fixes a snapshot. Changes nothing. */
-const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after
+/**
+ * Writes, because a read takes no lock, or fixes a snapshot. Really changes the row: locks do not
+ * reach other nodes of Galera, and only changed rows conflict there. The row is only kept a
+ * millisecond longer.
+ */
+const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;
 
 /** An authorization that does not exist yet, with the code that its first tokens are issued for. */
