@@ -14,7 +14,7 @@ import {
   type TestClient,
   type Tokens,
 } from './support/portal.ts';
-import { locationOf, type Visitor } from './support/visitor.ts';
+import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
 /** What happens between two statements of a request that leaves out the question, or ends access. */
 
@@ -117,5 +117,54 @@ describe('access that is ended while the client begins another and ends the firs
     expect(second).not.toBeNull();
     expect(await livingIds()).toEqual([]);
     expect((await refresh(portal, client, second?.refresh_token ?? '')).status).toBe(400);
+  });
+});
+
+/** What the response leads to: the consent page, a code, or an error for the client. */
+async function outcomeOf(response: Response): Promise<string> {
+  if (!isRedirect(response))
+    return (await response.text()).includes('value="allow"') ? 'page' : `${response.status}`;
+  const { searchParams } = locationOf(response);
+  return searchParams.has('code') ? 'code' : (searchParams.get('error') ?? '');
+}
+
+describe('a request whose memory no longer applies when the code would be given', () => {
+  const SAVED = /^INSERT INTO oauth_consent_requests/;
+  const update = (changes: Parameters<typeof portal.server.clients.update>[1]) =>
+    portal.server.clients.update(client.id, changes);
+  const CHANGES: Readonly<Record<string, () => Promise<unknown>>> = {
+    'the mark was removed': () => update({ metadata: { first_party: [] } }),
+    'a loopback redirect URI was added': () =>
+      update({ addRedirectUris: ['http://localhost:7777/cb'] }),
+    'the access would now continue': () => update({ addGrants: ['refresh_token'] }),
+  };
+
+  // @shows AS-52.6
+  test.each(Object.keys(CHANGES))('leads to the page, because %s', async (name) => {
+    if (name === 'the access would now continue') await update({ removeGrants: ['refresh_token'] });
+    await allow();
+    const before = await livingIds();
+    next = { after: SAVED, act: () => CHANGES[name]?.() ?? Promise.resolve() };
+    expect(await outcomeOf(await open())).toBe('page');
+    expect(await livingIds()).toEqual(before);
+  });
+
+  // @shows AS-52.6
+  test('gets no code with prompt=none', async () => {
+    await allow();
+    next = { after: SAVED, act: () => update({ metadata: { first_party: [] } }) };
+    expect(await outcomeOf(await open({ prompt: 'none' }))).toBe('interaction_required');
+  });
+
+  // @shows AS-52.7
+  test('is not reported as denied by the person if a permission was withdrawn', async () => {
+    await allow();
+    next = { after: SAVED, act: () => portal.deny(ADA, 'notes:read') };
+    try {
+      expect(await outcomeOf(await open())).toBe('access_denied');
+      expect(events.filter(({ type }) => type === 'consent_denied')).toEqual([]);
+    } finally {
+      await portal.grant(ADA, 'notes:read');
+    }
   });
 });

@@ -207,12 +207,14 @@ async function answer(
     expiresAt: now + 600_000,
   };
   await consentRequests.insertConsentRequest(request);
+  const applies = () => Promise.resolve(true);
+  const because = remembered === null ? null : { id: remembered, applies };
   const family = { ...shared, id, person, subject: 'subject' };
   const code = { hash: `code of ${id}`, expiresAt: now + 600_000, parameters };
   return consentRequests.answerConsent(
     request,
     { family, code },
     { allow: true, at: now },
-    remembered,
+    because,
   );
 }

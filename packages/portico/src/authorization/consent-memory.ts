@@ -1,6 +1,7 @@
 import { OAuthError } from '../errors.ts';
 import type { PersonReference } from '../person.ts';
 import type { Client } from '../store/client.ts';
+import type { KeptConsent, RememberedAuthorization } from '../store/remembered-consent.ts';
 import type { AuthorizationRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
@@ -22,8 +23,14 @@ export interface AskedConsent {
 export interface ConsentMemory {
   /** Whether the page can be left out for this client. The core marks its authorizations. */
   remembers(client: Client): Promise<boolean>;
-  /** Returns the id of the authorization in which the person allowed all this. Null to ask. */
-  find(consent: AskedConsent): Promise<string | null>;
+  /** Returns the authorization in which the person allowed all this. Null to ask. */
+  find(consent: AskedConsent): Promise<FoundConsent | null>;
+}
+
+/** A living authorization in which the person allowed what a request asks for. */
+export interface FoundConsent extends RememberedAuthorization {
+  /** What it keeps about the consent. The new authorization inherits it. */
+  readonly consent: KeptConsent;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Database, getDialect } from '@portico/sql';
+import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
 import type { Authorization, Details, StoredGrant } from '../grant.ts';
 import {
@@ -66,12 +66,15 @@ export class AuthorizationRecords {
   }
 
   /** Returns an authorization's client and person, even if it has ended. Null if it is unknown. */
-  async findHolder(familyId: string): Promise<{
+  async findHolder(
+    familyId: string,
+    connection: SqlConnection = this.#database,
+  ): Promise<{
     readonly clientId: string;
     readonly person: PersonReference;
     readonly details?: Details;
   } | null> {
-    const { rows } = await this.#database.execute<HolderRow>(
+    const { rows } = await connection.execute<HolderRow>(
       'SELECT client_id, user_provider, user_id, details FROM oauth_families WHERE id = ?',
       [familyId],
     );
