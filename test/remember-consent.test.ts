@@ -250,6 +250,28 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
+  test('for what they refused later, also after the later access has ended', async () => {
+    const both = { scope: 'notes:read notes:write' };
+    const answer = async (given: Changes, form: Readonly<Record<string, string>>) =>
+      ada.submit(await open({ ...given, prompt: 'consent' }), form);
+    const tokensFor = async (response: Response) =>
+      tokensOf(await exchangeCode(portal, client, codeOf(response)));
+    const all = { decision: 'allow', 'scope.notes:write': 'on' };
+    await tokensFor(await answer(both, all));
+    await tokensFor(await open({ scope: 'notes:write' }));
+    const later = await tokensFor(await answer(both, { decision: 'allow' }));
+    expect(later.scope).toBe('notes:read');
+    expect(await outcomeOf(await open({ scope: 'notes:write' }))).toBe('page');
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
+    await requestRevocation(later.refresh_token);
+    expect(await outcomeOf(await open(both))).toBe('page');
+    await tokensFor(await answer(both, all));
+    expect(await outcomeOf(await open(both))).toBe('code');
+    await answer(both, { decision: 'deny' });
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('page');
+  });
+
+  // @shows AS-52.3
   test('while the code of the first answer was not used', async () => {
     await obtainCode(portal, client, ada, READ);
     expect(await outcomeOf(await open())).toBe('page');

@@ -16,7 +16,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
-import { isOpened, notSilent, type FoundConsent } from './consent-memory.ts';
+import { isOpened, notSilent, recordRefusal, type FoundConsent } from './consent-memory.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { consentDetails } from '../store/remembered-consent.ts';
 import { newCode } from '../tokens/token-formats.ts';
@@ -295,6 +295,9 @@ export class Consent {
       // still has the redirect URI that the person saw.
       await this.#requireClient(pending);
     }
+    // Record it first: if the answer is lost, the person is asked again.
+    if (remembered === null && this.#server.remembersConsent())
+      await recordRefusal(this.#server, pending, allowed?.family.scopes ?? []);
     const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, remembered)))
       return null;

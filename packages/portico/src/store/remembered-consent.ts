@@ -17,6 +17,8 @@ export interface KeptConsent {
   readonly remembered: boolean;
   /** Whether the page said that the access continues: the client had refresh tokens. */
   readonly renews: boolean;
+  /** Whether the person has later refused some of it on the page. It then covers no request. */
+  readonly refused?: true;
 }
 
 /** Returns the details that mark an authorization as consent that is remembered. */

@@ -84,7 +84,8 @@ export class FirstPartyMemory implements ConsentMemory {
 
 /** Whether the consent is remembered, and says that the access continues if it does. */
 function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
-  return consent !== null && (consent.renews || !grants.includes('refresh_token'));
+  if (consent === null || consent.refused === true) return false;
+  return consent.renews || !grants.includes('refresh_token');
 }
 
 /**

@@ -107,6 +107,14 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
+  /** Replaces the details of an authorization. */
+  async setDetails(familyId: string, details: Details): Promise<void> {
+    await this.#database.execute('UPDATE oauth_families SET details = ? WHERE id = ?', [
+      JSON.stringify(details),
+      familyId,
+    ]);
+  }
+
   /** Resolves once the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
