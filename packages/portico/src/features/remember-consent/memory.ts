@@ -5,7 +5,7 @@ import type {
   FoundConsent,
 } from '../../authorization/consent-memory.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
-import { isLoopback } from '../../http/loopback.ts';
+import { isLoopbackAddress } from '../../http/outbound/addresses.ts';
 import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import { samePerson } from '../../person.ts';
 import type { Server } from '../../server.ts';
@@ -101,7 +101,12 @@ function subjectOf(idToken: string): unknown {
   }
 }
 
+/** Whether the URL leads to a web site, and under no name or address to the person's device. */
 function isWebSite(redirectUri: string): boolean {
-  const url = new URL(redirectUri);
-  return url.protocol === 'https:' && !isLoopback(url);
+  const { protocol, hostname } = new URL(redirectUri);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return protocol === 'https:' && !LOCAL_HOST.test(host) && !isLoopbackAddress(host);
 }
+
+/** `localhost` and names below it (RFC 6761 section 6.3), and the unspecified addresses. */
+const LOCAL_HOST = /^(?:(?:.+\.)?localhost|0\.0\.0\.0|::)$/;
