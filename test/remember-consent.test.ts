@@ -250,6 +250,28 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
+  test('for what they refused later, also after the later access has ended', async () => {
+    const both = { scope: 'notes:read notes:write' };
+    const answer = async (given: Changes, form: Readonly<Record<string, string>>) =>
+      ada.submit(await open({ ...given, prompt: 'consent' }), form);
+    const tokensFor = async (response: Response) =>
+      tokensOf(await exchangeCode(portal, client, codeOf(response)));
+    const all = { decision: 'allow', 'scope.notes:write': 'on' };
+    await tokensFor(await answer(both, all));
+    await tokensFor(await open({ scope: 'notes:write' }));
+    const later = await tokensFor(await answer(both, { decision: 'allow' }));
+    expect(later.scope).toBe('notes:read');
+    expect(await outcomeOf(await open({ scope: 'notes:write' }))).toBe('page');
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('code');
+    await requestRevocation(later.refresh_token);
+    expect(await outcomeOf(await open(both))).toBe('page');
+    await tokensFor(await answer(both, all));
+    expect(await outcomeOf(await open(both))).toBe('code');
+    await answer(both, { decision: 'deny' });
+    expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('page');
+  });
+
+  // @shows AS-52.3
   test('while the code of the first answer was not used', async () => {
     await obtainCode(portal, client, ada, READ);
     expect(await outcomeOf(await open())).toBe('page');
@@ -300,16 +322,21 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.3
-  test.each(['http://localhost:7777/cb', 'https://127.0.0.1/cb'])(
-    'by a client that can be answered at %s',
-    async (uri) => {
-      client = await registerClient(portal, { ...FIRST_PARTY, redirectUris: [REDIRECT_URI, uri] });
-      await allow();
-      await allow({ ...READ, redirect_uri: uri });
-      expect(await outcomeOf(await open())).toBe('page');
-      expect(await outcomeOf(await open({ ...READ, redirect_uri: uri }))).toBe('page');
-    },
-  );
+  test.each([
+    'http://localhost:7777/cb',
+    'https://127.0.0.1/cb',
+    'https://127.0.0.2/cb',
+    'https://[::ffff:7f00:1]/cb',
+    'https://0.0.0.0/cb',
+    'https://app.localhost/cb',
+    'https://localhost./cb',
+  ])('by a client that can be answered at %s', async (uri) => {
+    client = await registerClient(portal, { ...FIRST_PARTY, redirectUris: [REDIRECT_URI, uri] });
+    await allow();
+    await allow({ ...READ, redirect_uri: uri });
+    expect(await outcomeOf(await open())).toBe('page');
+    expect(await outcomeOf(await open({ ...READ, redirect_uri: uri }))).toBe('page');
+  });
 
   // @shows AS-52.4
   test.each<[string, Readonly<Record<string, string>>]>([
@@ -603,6 +630,29 @@ describe('the console', () => {
 });
 
 describe('without the switch', () => {
+  // @shows AS-52.8
+  test('the list of clients has only what it had before', async () => {
+    const logout = (args: readonly string[], isOn: boolean) =>
+      porticoHere(args, {
+        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+        env: {
+          ...portal.env,
+          PUBLIC_URL: portal.url,
+          PORTAL_CONFIG: JSON.stringify({ oauth_server: { logout: isOn } }),
+        },
+      });
+    const create = ['oauth:client:create', 'Out', '--redirect=https://out.example/callback'];
+    const more = ['--scope=openid', '--post-logout-redirect=https://out.example/', '--json'];
+    const created = await logout([...create, ...more], true);
+    const { client_id: id } = JSON.parse(created.stdout) as { readonly client_id: string };
+    const listed = async (isOn: boolean) => {
+      const { stdout } = await logout(['oauth:client:list', '--json'], isOn);
+      const all = JSON.parse(stdout) as readonly Readonly<Record<string, unknown>>[];
+      return all.find((each) => each['client_id'] === id);
+    };
+    expect(await listed(true)).toEqual(await listed(false));
+  });
+
   // @shows AS-2.52, AS-52.8
   test('the person is asked, also by a client that is marked', async () => {
     await allow();

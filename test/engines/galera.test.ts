@@ -1,6 +1,9 @@
 // @engines clusters: it starts three nodes of MariaDB with Galera, kills one and cuts one off
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openDatabase, type OpenedDatabase, type PersonReference } from 'portico';
+import type { ConsentRequest } from '../../packages/portico/src/store/requests.ts';
+import { Store } from '../../packages/portico/src/store/store.ts';
 import { startBeside } from '../support/beside.ts';
 import type { RunningProcess } from '../support/console.ts';
 import { openAddress, type Address } from '../support/engines/address.ts';
@@ -9,6 +12,7 @@ import { timesUnderLoad, underLoad } from '../support/engines/under-load.ts';
 import type { Workload } from '../support/history/workload.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
+import { storedClient } from '../support/stored-client.ts';
 
 /**
  * Two processes of Portico, each with its own address: the first two nodes, both of which are
@@ -129,3 +133,88 @@ test('statements that the server itself does not retry after a conflict', async 
     await fromNodeToNode('without retries of its own', SCALE.clusterAuthorizations / 4),
   ).toEqual([]);
 });
+
+// @shows AS-52.6
+test('what began without a question at one node ends with its access that ended at another', async () => {
+  const [first, second] = galera.nodes;
+  const open = (port: number) => {
+    const url = new URL(portal.env['DATABASE_URL'] ?? '');
+    url.port = String(port);
+    return openDatabase(url.href, { directory: '/' });
+  };
+  const [here, there] = [open(first.port), open(second.port)];
+  onTestFinished(async () => {
+    await here.close();
+    await there.close();
+  });
+  let beforeCommit = () => Promise.resolve();
+  const watched: OpenedDatabase = {
+    ...here,
+    transaction: (work, committed) =>
+      here.transaction(async (connection) => {
+        const result = await work(connection);
+        await beforeCommit();
+        return result;
+      }, committed),
+  };
+  const beginning = new Store(watched, () => true);
+  const { authorizations } = new Store(there, () => true);
+  const now = Date.now();
+  await beginning.clients.insertClient(storedClient('remembered', now));
+  const began = { before: 0, after: 0 };
+  for (let round = 0; round < SCALE.rememberedRounds; round += 1) {
+    const person = { provider: 'accounts', id: `remembered ${round}` };
+    const begin = (id: string, remembered: string | null) =>
+      answer(beginning, person, id, remembered);
+    beforeCommit = () => Promise.resolve();
+    expect(await begin(`first ${round}`, null)).toBe(true);
+    let ended = Promise.resolve(0);
+    beforeCommit = async () => {
+      beforeCommit = () => Promise.resolve();
+      ended = authorizations
+        .revokeFamily(`first ${round}`, now)
+        .then(async () => (await authorizations.listAuthorizations(person, now)).length);
+      await setTimeout(round % 4);
+    };
+    const isBegun = await begin(`second ${round}`, `first ${round}`);
+    // What begins is there once the access has ended, so that it can be ended too.
+    expect(await ended).toBe(isBegun ? 1 : 0);
+    began[isBegun ? 'before' : 'after'] += 1;
+  }
+  process.stdout.write(`Galera, remembered: ${JSON.stringify(began)}\n`);
+});
+
+/** Answers a new request. `remembered` is the authorization because of which no one was asked. */
+async function answer(
+  { consentRequests }: Store,
+  person: PersonReference,
+  id: string,
+  remembered: string | null,
+): Promise<boolean> {
+  const now = Date.now();
+  const scopes = ['notes:read'];
+  const redirectUri = 'https://client.example/cb';
+  const parameters = { redirectUri, codeChallenge: 'challenge', nonce: null };
+  const shared = { clientId: 'remembered', scopes, audience: null, thumbprint: null };
+  const request: ConsentRequest = {
+    ...shared,
+    ...parameters,
+    idHash: id,
+    browserHash: 'browser',
+    state: null,
+    asked: { person, scopes },
+    outcome: null,
+    expiresAt: now + 600_000,
+  };
+  await consentRequests.insertConsentRequest(request);
+  const applies = () => Promise.resolve(true);
+  const because = remembered === null ? null : { id: remembered, applies };
+  const family = { ...shared, id, person, subject: 'subject' };
+  const code = { hash: `code of ${id}`, expiresAt: now + 600_000, parameters };
+  return consentRequests.answerConsent(
+    request,
+    { family, code },
+    { allow: true, at: now },
+    because,
+  );
+}

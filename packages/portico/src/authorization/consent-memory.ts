@@ -1,7 +1,14 @@
 import { OAuthError } from '../errors.ts';
 import type { PersonReference } from '../person.ts';
 import type { Client } from '../store/client.ts';
-import type { AuthorizationRequest } from '../store/requests.ts';
+import type { Server } from '../server.ts';
+import {
+  consentDetails,
+  consentOf,
+  type KeptConsent,
+  type RememberedAuthorization,
+} from '../store/remembered-consent.ts';
+import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /** What the consent page would ask. */
@@ -22,8 +29,42 @@ export interface AskedConsent {
 export interface ConsentMemory {
   /** Whether the page can be left out for this client. The core marks its authorizations. */
   remembers(client: Client): Promise<boolean>;
-  /** Returns the id of the authorization in which the person allowed all this. Null to ask. */
-  find(consent: AskedConsent): Promise<string | null>;
+  /** Returns the authorization in which the person allowed all this. Null to ask. */
+  find(consent: AskedConsent): Promise<FoundConsent | null>;
+}
+
+/** A living authorization in which the person allowed what a request asks for. */
+export interface FoundConsent extends RememberedAuthorization {
+  /** What it keeps about the consent. The new authorization inherits it. */
+  readonly consent: KeptConsent;
+}
+
+/**
+ * Records what the person has now refused on the page: all shown scopes except these. What they
+ * allowed before, and what began from it, no longer covers a request if it has one of them. Looks
+ * again until it finds none: one may have begun another at the same moment.
+ */
+export async function recordRefusal(
+  { store, clock }: Server,
+  { clientId, audience, asked: { person, scopes: shown } }: ConsentRequest,
+  allowed: readonly string[],
+): Promise<void> {
+  const refused = shown.filter((name) => !allowed.includes(name));
+  if (refused.length === 0) return;
+  const { authorizations } = store;
+  for (;;) {
+    let isDone = true;
+    for (const { family } of await authorizations.listAuthorizations(person, clock())) {
+      const consent = consentOf(family.details);
+      if (consent === null || consent.refused === true) continue;
+      if (family.clientId !== clientId || family.audience !== audience) continue;
+      if (!family.scopes.some((name) => refused.includes(name))) continue;
+      const marked = consentDetails({ ...consent, refused: true });
+      await authorizations.setDetails(family.id, { ...family.details, ...marked });
+      isDone = false;
+    }
+    if (isDone) return;
+  }
 }
 
 /**

@@ -16,7 +16,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
-import { isOpened, notSilent } from './consent-memory.ts';
+import { isOpened, notSilent, recordRefusal, type FoundConsent } from './consent-memory.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { consentDetails } from '../store/remembered-consent.ts';
 import { newCode } from '../tokens/token-formats.ts';
@@ -130,7 +130,7 @@ export class Consent {
       if (response !== null) return { response };
     }
     // The same page was opened twice at once, and the other request was saved first. Or the
-    // remembered authorization has ended at the same moment.
+    // remembered authorization has ended, or no longer applies.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;
@@ -139,29 +139,29 @@ export class Consent {
   }
 
   /**
-   * Returns the id of the authorization in which the person allowed these scopes on the consent
-   * page. Null if the page must be shown.
+   * Returns the authorization in which the person allowed these scopes on the consent page. Null if
+   * the page must be shown.
    */
   async #findRemembered(
     asked: AuthorizationRequest,
     client: Client,
     { request, user }: Visitor,
     scopes: readonly string[],
-  ): Promise<string | null> {
+  ): Promise<FoundConsent | null> {
     const { consentMemory } = this.#additions;
     if (consentMemory === null || !isOpened(request, asked.silent === true)) return null;
     return consentMemory.find({ asked, client, person: user.reference, scopes });
   }
 
   /**
-   * Allows these scopes without a question. Returns null if the remembered authorization has ended,
-   * or if the person must go to a page of the host first.
+   * Allows these scopes without a question. Returns null if the remembered authorization has ended
+   * or no longer applies, or if the person must go to a page of the host first.
    */
   async #answerRemembered(
     pending: ConsentRequest,
     visitor: Visitor,
     scopes: readonly string[],
-    remembered: string,
+    remembered: FoundConsent,
   ): Promise<AuthorizationResponse | null> {
     const step = await this.#confirm(pending, visitor);
     if ('page' in step) return null;
@@ -258,14 +258,14 @@ export class Consent {
   /**
    * Records the first decision. Returns null if the request was answered, ended or expired since it
    * was read. With `remembered`, the person was not asked: also returns null if that authorization
-   * has ended.
+   * has ended or no longer applies, or if the person may not grant the scopes any more.
    */
   async #answerFirst(
     pending: ConsentRequest,
     visitor: Visitor,
     allow: boolean,
     isChecked: IsChecked,
-    remembered: string | null = null,
+    remembered: FoundConsent | null = null,
   ): Promise<AuthorizationResponse | null> {
     const { store, audit, clock } = this.#server;
     const client = await this.#requireClient(pending);
@@ -275,7 +275,7 @@ export class Consent {
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
-    const details = await this.#detailsFor(pending, client, remembered !== null);
+    const details = await this.#detailsFor(pending, client, remembered);
     const allowed = isPartAllowed(pending, scopes)
       ? await this.#authorization(
           { ...pending, details },
@@ -287,6 +287,7 @@ export class Consent {
           now,
         )
       : null;
+    if (allowed === null && remembered !== null) return null;
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
@@ -294,6 +295,9 @@ export class Consent {
       // still has the redirect URI that the person saw.
       await this.#requireClient(pending);
     }
+    // Record it first: if the answer is lost, the person is asked again.
+    if (remembered === null && this.#server.remembersConsent())
+      await recordRefusal(this.#server, pending, allowed?.family.scopes ?? []);
     const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, remembered)))
       return null;
@@ -310,7 +314,7 @@ export class Consent {
       person,
       scopes,
       audience,
-      ...(remembered === null ? {} : { remembered }),
+      ...(remembered === null ? {} : { remembered: remembered.id }),
     });
     return responseTo(pending, client, { code });
   }
@@ -319,12 +323,14 @@ export class Consent {
   async #detailsFor(
     { details }: ConsentRequest,
     client: Client,
-    remembered: boolean,
+    remembered: FoundConsent | null,
   ): Promise<ConsentRequest['details']> {
+    if (remembered !== null)
+      return { ...details, ...consentDetails({ ...remembered.consent, remembered: true }) };
     const { consentMemory } = this.#additions;
     if (consentMemory === null || !(await consentMemory.remembers(client))) return details;
     const renews = client.grants.includes('refresh_token');
-    return { ...details, ...consentDetails({ remembered, renews }) };
+    return { ...details, ...consentDetails({ remembered: false, renews }) };
   }
 
   /**

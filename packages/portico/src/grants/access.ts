@@ -199,20 +199,20 @@ export class Access {
 
   /**
    * Returns how many authorizations were ended, and whether the person had any. Reads them again
-   * until none is left: one that is still alive may have begun another (remembered consent).
+   * until it finds none alive: one may have begun another before it ended (remembered consent).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { store, clock } = this.#server;
     let below: string | null = null;
     let isKnown = false;
-    let inThisRound = 0;
+    let isAnyAlive = false;
     const revoked = await inBatches(async () => {
-      if (below === null) inThisRound = 0;
+      if (below === null) isAnyAlive = false;
       const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
       below = batch.last;
       isKnown ||= batch.found > 0;
-      inThisRound += batch.revoked;
-      const isAgain = inThisRound > 0 && this.#server.remembersConsent();
+      isAnyAlive ||= batch.living > 0;
+      const isAgain = isAnyAlive && this.#server.remembersConsent();
       return { count: batch.revoked, more: batch.last !== null || isAgain };
     }, report);
     return { revoked, isKnown };
@@ -241,21 +241,23 @@ export class Access {
 
   /**
    * Revokes the person's other authorizations for this client whose consent is remembered. One of
-   * them would be enough for the next without a question. Looks again until none is left.
+   * them would be enough for the next without a question. Looks again until it finds none, because
+   * the client may end one itself after that one has begun another.
    */
   async #revokeRemembered({ person, clientId }: Holder, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
     for (;;) {
-      let revoked = 0;
-      for (const { family } of await store.authorizations.listAuthorizations(person, clock())) {
-        const { id: authorization, details } = family;
-        if (family.clientId !== clientId || consentOf(details) === null) continue;
+      const authorizations = await store.authorizations.listAuthorizations(person, clock());
+      const living = authorizations.filter(
+        ({ family }) => family.clientId === clientId && consentOf(family.details) !== null,
+      );
+      if (living.length === 0) return;
+      for (const { family } of living) {
+        const { id: authorization } = family;
         if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-        revoked += 1;
         const about = { authorization, clientId, person, ...actedBy(acting) };
         await audit({ type: 'family_revoked', ...about, reason: 'operator' });
       }
-      if (revoked === 0) return;
     }
   }
 

@@ -68,17 +68,19 @@ export async function endAllAccess(
 
 /**
  * Ends the authorizations that others began without a question before they were ended. Looks again
- * until there are none.
+ * until it finds none alive.
  */
 async function endRemembered({ store, clock }: Server): Promise<number> {
   const { everythingIssued } = store;
   let total = 0;
   for (;;) {
-    const ended = await inSteps((after) =>
-      everythingIssued.revokeRemembered(after, clock(), BATCH),
-    );
-    total += ended;
-    if (ended === 0) return total;
+    let isAnyAlive = false;
+    total += await inSteps(async (after) => {
+      const batch = await everythingIssued.revokeRemembered(after, clock(), BATCH);
+      isAnyAlive ||= batch.living > 0;
+      return batch;
+    });
+    if (!isAnyAlive) return total;
   }
 }
 

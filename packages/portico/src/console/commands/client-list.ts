@@ -10,6 +10,7 @@ import type { Client } from '../../store/client.ts';
 import {
   furtherJson,
   marksOf,
+  type FurtherValues,
   type MetadataField,
 } from '../../further-metadata/further-metadata.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
@@ -55,14 +56,17 @@ interface Listing {
   readonly text: (client: Client) => string;
 }
 
-/** Reads what features add to these clients. */
+/** Reads the marks of these clients. `oauth:client:show` shows the other fields of features. */
 async function listingOf(
   clients: readonly Client[],
   server: AuthorizationServer,
-  fields: readonly MetadataField[],
+  allFields: readonly MetadataField[],
 ): Promise<Listing> {
-  const further = await server.clients.metadataOf(clients);
-  const valuesOf = ({ id }: Client) => further.get(id) ?? {};
+  const fields = allFields.filter(({ selfRegistered }) => selfRegistered === 'never');
+  const further = fields.length === 0 ? null : await server.clients.metadataOf(clients);
+  const marksIn = (values: FurtherValues) =>
+    Object.fromEntries(fields.map(({ name }) => [name, values[name] ?? []]));
+  const valuesOf = ({ id }: Client) => marksIn(further?.get(id) ?? {});
   return {
     json: (client) => ({
       ...clientMetadata(client, server.demands),

@@ -91,7 +91,7 @@ export class ApplicationsPage {
 
   /**
    * Revokes the person's active authorizations for one client, or for all clients (null). Looks
-   * again until none is left: one that is still alive may have begun another (remembered consent).
+   * again until it finds none: one may have begun another before it ended (remembered consent).
    * Afterwards, everything that the page reports as removed is durably revoked, even if an earlier
    * attempt revoked it.
    */
@@ -110,14 +110,12 @@ export class ApplicationsPage {
           : store.authorizations.confirmRevoked(person, only));
       }
       isFirst = false;
-      let revoked = 0;
       for (const { family } of living) {
         if (!(await store.authorizations.revokeFamily(family.id, clock()))) continue;
-        revoked += 1;
         const about = { authorization: family.id, clientId: family.clientId, person };
         await audit({ type: 'family_revoked', ...about, reason: 'person' });
       }
-      if (revoked === 0 || !this.#server.remembersConsent()) return;
+      if (living.length === 0 || !this.#server.remembersConsent()) return;
     }
   }
 

@@ -1,11 +1,16 @@
-import type { AskedConsent, ConsentMemory } from '../../authorization/consent-memory.ts';
+import type { SqlConnection } from '@portico/sql';
+import type {
+  AskedConsent,
+  ConsentMemory,
+  FoundConsent,
+} from '../../authorization/consent-memory.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
-import { isLoopback } from '../../http/loopback.ts';
+import { isLoopbackAddress } from '../../http/outbound/addresses.ts';
 import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import { samePerson } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import { consentOf } from '../../store/remembered-consent.ts';
+import { consentOf, type KeptConsent } from '../../store/remembered-consent.ts';
 import { MARKED } from '../../further-metadata/further-metadata.ts';
 
 /** The client's mark. */
@@ -21,39 +26,66 @@ export class FirstPartyMemory implements ConsentMemory {
 
   /**
    * Whether an operator registered and marked the client, and all of its redirect URIs are web
-   * sites. Another program on a device could take any other redirect URI (RFC 8252 section 8.6).
+   * sites. Another program on a device could take any other redirect URI (RFC 8252 section 8.6). In
+   * a transaction, pass its connection.
    */
-  async remembers({ id, registeredBy, applicationType, redirectUris }: Client): Promise<boolean> {
+  async remembers(client: Client, connection?: SqlConnection): Promise<boolean> {
+    const { id, registeredBy, applicationType, redirectUris } = client;
     if (registeredBy !== 'operator' || applicationType !== 'web') return false;
     if (redirectUris.length === 0 || !redirectUris.every(isWebSite)) return false;
-    const { [FIRST_PARTY]: mark = [] } = await this.#server.furtherMetadata.find(id);
+    const { [FIRST_PARTY]: mark = [] } = await this.#server.furtherMetadata.find(id, connection);
     return mark.includes(MARKED);
   }
 
-  async find({ asked, client, person, scopes }: AskedConsent): Promise<string | null> {
+  async find({ asked, client, person, scopes }: AskedConsent): Promise<FoundConsent | null> {
     const { store, clock } = this.#server;
+    const { redirectUri } = asked;
     if (promptValues(asked.further?.['prompt']).has('consent')) return null;
-    if (!client.redirectUris.includes(asked.redirectUri)) return null;
+    if (!client.redirectUris.includes(redirectUri)) return null;
     if (!(await this.remembers(client))) return null;
     const hint = asked.further?.['id_token_hint'];
     const living = await store.authorizations.listAuthorizations(person, clock());
-    const found = living.findLast(({ family, redeemed }) => {
-      const consent = consentOf(family.details);
-      return (
-        consent !== null &&
+    const found = living.findLast(
+      ({ family, redeemed }) =>
+        isCovered(consentOf(family.details), client) &&
         // Before that, the code may have reached the wrong application.
         redeemed &&
         family.clientId === client.id &&
         samePerson(family.person, person) &&
         (hint === undefined || subjectOf(hint) === family.subject) &&
         family.audience === asked.audience &&
-        scopes.every((name) => family.scopes.includes(name)) &&
-        // The page would say that the access continues.
-        (consent.renews || !client.grants.includes('refresh_token'))
-      );
-    });
-    return found?.family.id ?? null;
+        scopes.every((name) => family.scopes.includes(name)),
+    );
+    const consent = consentOf(found?.family.details);
+    if (found === undefined || consent === null) return null;
+    const { id } = found.family;
+    const applies = (on: SqlConnection) => this.#applies(id, { client, redirectUri }, on);
+    return { id, consent, applies };
   }
+
+  /**
+   * Whether this authorization still says that the person need not be asked. The host was asked
+   * since it was found, which takes time. Locks the client, so that its mark and its redirect URIs
+   * change before or after. Between nodes of Galera, they may change until the commit.
+   */
+  async #applies(
+    id: string,
+    { client: { id: clientId }, redirectUri }: { client: Client; redirectUri: string },
+    connection: SqlConnection,
+  ): Promise<boolean> {
+    const { clients, authorizations } = this.#server.store;
+    const client = await clients.claimClient(clientId, connection);
+    if (client?.redirectUris.includes(redirectUri) !== true) return false;
+    if (!(await this.remembers(client, connection))) return false;
+    const holder = await authorizations.findHolder(id, connection);
+    return isCovered(consentOf(holder?.details), client);
+  }
+}
+
+/** Whether the consent is remembered, and says that the access continues if it does. */
+function isCovered(consent: KeptConsent | null, { grants }: Client): boolean {
+  if (consent === null || consent.refused === true) return false;
+  return consent.renews || !grants.includes('refresh_token');
 }
 
 /**
@@ -69,7 +101,12 @@ function subjectOf(idToken: string): unknown {
   }
 }
 
+/** Whether the URL leads to a web site, and under no name or address to the person's device. */
 function isWebSite(redirectUri: string): boolean {
-  const url = new URL(redirectUri);
-  return url.protocol === 'https:' && !isLoopback(url);
+  const { protocol, hostname } = new URL(redirectUri);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return protocol === 'https:' && !LOCAL_HOST.test(host) && !isLoopbackAddress(host);
 }
+
+/** `localhost` and names below it (RFC 6761 section 6.3), and the unspecified addresses. */
+const LOCAL_HOST = /^(?:(?:.+\.)?localhost|0\.0\.0\.0|::)$/;

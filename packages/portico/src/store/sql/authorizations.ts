@@ -1,4 +1,4 @@
-import { type Database, getDialect } from '@portico/sql';
+import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
 import type { Authorization, Details, StoredGrant } from '../grant.ts';
 import {
@@ -66,12 +66,15 @@ export class AuthorizationRecords {
   }
 
   /** Returns an authorization's client and person, even if it has ended. Null if it is unknown. */
-  async findHolder(familyId: string): Promise<{
+  async findHolder(
+    familyId: string,
+    connection: SqlConnection = this.#database,
+  ): Promise<{
     readonly clientId: string;
     readonly person: PersonReference;
     readonly details?: Details;
   } | null> {
-    const { rows } = await this.#database.execute<HolderRow>(
+    const { rows } = await connection.execute<HolderRow>(
       'SELECT client_id, user_provider, user_id, details FROM oauth_families WHERE id = ?',
       [familyId],
     );
@@ -104,6 +107,14 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
+  /** Replaces the details of an authorization. */
+  async setDetails(familyId: string, details: Details): Promise<void> {
+    await this.#database.execute('UPDATE oauth_families SET details = ? WHERE id = ?', [
+      JSON.stringify(details),
+      familyId,
+    ]);
+  }
+
   /** Resolves once the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson =
@@ -113,15 +124,15 @@ export class AuthorizationRecords {
 
   /**
    * Reads the person's first `limit` authorizations with ids below this one (null for all), and
-   * revokes the active ones. Returns how many it found and revoked, and the last id that it read.
-   * The id is null if there are no more authorizations.
+   * revokes the active ones. Returns how many it found, how many of them were active, how many it
+   * revoked, and the last id that it read. The id is null if there are no more authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,
     below: string | null,
     now: number,
     limit: number,
-  ): Promise<{ readonly found: number; readonly revoked: number; readonly last: string | null }> {
+  ): Promise<RevokedBatch> {
     const index = familyIndex({ person }, below, getDialect(this.#database));
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
       `SELECT f.id, f.revoked_at FROM oauth_families f
@@ -130,7 +141,7 @@ export class AuthorizationRecords {
     );
     const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    if (living.length === 0) return { found: rows.length, revoked: 0, last };
+    if (living.length === 0) return { found: rows.length, living: 0, revoked: 0, last };
     // Use a transaction. If the engine aborts it because of a simultaneous batch in another order,
     // the transaction is tried again.
     const { affected } = await this.#database.transaction((connection) =>
@@ -140,7 +151,7 @@ export class AuthorizationRecords {
         [now, ...living],
       ),
     );
-    return { found: rows.length, revoked: affected, last };
+    return { found: rows.length, living: living.length, revoked: affected, last };
   }
 
   /** Resolves once the revocation of all of the person's authorizations is durable. */
@@ -182,6 +193,13 @@ export async function removeFamilies(
   const families = ['oauth_families', 'id'] as const;
   const ids = await keysWhere(database, families, condition, limit);
   return { removed: await removeKeys(database, families, ids, condition), more: ids.length > 0 };
+}
+
+interface RevokedBatch {
+  readonly found: number;
+  readonly living: number;
+  readonly revoked: number;
+  readonly last: string | null;
 }
 
 interface HolderRow {

@@ -1,4 +1,4 @@
-import { type Database, getDialect, type SqlParameter } from '@portico/sql';
+import { type Database, getDialect, type SqlConnection, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
 /** An UPDATE that claims a row, and an INSERT that runs only if the UPDATE has changed the row. */
@@ -25,8 +25,8 @@ export function claimAndInsert(
 
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
-  /** An UPDATE that must find its row before the claim. */
-  readonly first?: readonly [statement: string, parameters: readonly SqlParameter[]];
+  /** What must hold before the claim. It begins with a write. */
+  readonly first?: (connection: SqlConnection) => Promise<boolean>;
   readonly insert: readonly SqlParameter[];
   /**
    * Returns whether the claim took effect. False means that it never will. Called if the connection
@@ -55,7 +55,7 @@ export async function claimThenInsert(
   }
   return database.transaction(
     async (connection) => {
-      if (first !== undefined && (await connection.execute(...first)).affected !== 1) return false;
+      if (first !== undefined && !(await first(connection))) return false;
       const { affected } = await connection.execute(claim, parameters.claim);
       if (affected !== 1) return false;
       await connection.execute(insert, parameters.insert);

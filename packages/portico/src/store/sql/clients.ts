@@ -195,6 +195,15 @@ export class ClientRecords {
   }
 
   /**
+   * Returns the client in this transaction, if an operator registered it and it is not revoked.
+   * Until the transaction ends, no other one at this server can write the client.
+   */
+  async claimClient(id: string, connection: SqlConnection): Promise<Client | null> {
+    const client = await claimClient(connection, id);
+    return client?.revokedAt === null ? client : null;
+  }
+
+  /**
    * Revokes the client and all of its tokens. Returns false if the client is unknown or was already
    * revoked. In the second case, the earlier revocation is durable.
    */

@@ -62,9 +62,13 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones that
-   * began without a question.
+   * began without a question. Also returns how many were alive.
    */
-  async revokeRemembered(after: string, now: number, limit: number): Promise<EndedBatch> {
+  async revokeRemembered(
+    after: string,
+    now: number,
+    limit: number,
+  ): Promise<EndedBatch & { readonly living: number }> {
     const { rows } = await this.#database.execute<RememberedRow>(
       `SELECT id, revoked_at, details FROM oauth_families WHERE id > ? ORDER BY id LIMIT ${limit}`,
       [after],
@@ -74,6 +78,7 @@ export class EverythingIssued {
       .filter((row) => consentOf(readDetails(row.details).details)?.remembered === true);
     return {
       ended: await this.#revoke(living, now),
+      living: living.length,
       last: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
     };
   }

@@ -1,5 +1,6 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import type { Family, NewCode } from '../grant.ts';
+import type { RememberedAuthorization } from '../remembered-consent.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';
 import { settleInsert } from './lost-insert.ts';
@@ -20,27 +21,38 @@ export class NewAuthorizations {
 
   /**
    * Claims the row with these values and begins the authorization, both or neither. Returns false
-   * if there was no row to claim. `remembered` is the id of an authorization that must be alive,
-   * and which a revocation can only end before or after all of this.
+   * if there was no row to claim. `remembered` is an authorization that must be alive and still
+   * apply, and which a revocation can only end before or after all of this.
    */
   begin(
     claim: readonly SqlParameter[],
     { family, code }: NewAuthorization,
     now: number,
-    remembered: string | null = null,
+    remembered: RememberedAuthorization | null = null,
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     return claimThenInsert(this.#database, this.#statements, {
       claim,
-      ...(remembered === null ? {} : { first: [LOCK_LIVING, [remembered, now]] }),
+      ...(remembered === null
+        ? {}
+        : {
+            first: async (connection) => {
+              const locked = await connection.execute(LOCK_LIVING, [remembered.id, now]);
+              return locked.affected === 1 && remembered.applies(connection);
+            },
+          }),
       insert: familyValues(family, code, now),
       tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
     });
   }
 }
 
-/** Writes, because a read takes no lock, or fixes a snapshot. Changes nothing. */
-const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after
+/**
+ * Writes, because a read takes no lock, or fixes a snapshot. Really changes the row: locks do not
+ * reach other nodes of Galera, and only changed rows conflict there. The row is only kept a
+ * millisecond longer.
+ */
+const LOCK_LIVING = `UPDATE oauth_families SET prune_after = prune_after + 1
   WHERE id = ? AND revoked_at IS NULL AND expires_at > ?`;
 
 /** An authorization that does not exist yet, with the code that its first tokens are issued for. */

@@ -1,0 +1,170 @@
+// @engines all: the store decides what comes first
+import { AUDIT, type AuditEvent } from 'portico';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { tokensOf } from './support/device.ts';
+import {
+  ADA,
+  authorizationUrl,
+  exchangeCode,
+  obtainCode,
+  refresh,
+  registerClient,
+  startPortal,
+  type RunningPortal,
+  type TestClient,
+  type Tokens,
+} from './support/portal.ts';
+import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
+
+/** What happens between two statements of a request that leaves out the question, or ends access. */
+
+const READ = { scope: 'notes:read' };
+
+let portal: RunningPortal;
+let client: TestClient;
+let ada: Visitor;
+const events: AuditEvent[] = [];
+/** What runs once, after the next statement that matches. */
+let next: { readonly after: RegExp; readonly act: () => Promise<unknown> } | null = null;
+
+beforeAll(async () => {
+  portal = await startPortal({ config: { oauth_server: { remember_consent: true } } });
+  portal.application.events.on(AUDIT, (event: AuditEvent) => void events.push(event));
+  const { database } = portal.application;
+  const execute = database.execute.bind(database);
+  database.execute = async (sql, ...rest) => {
+    const result = await execute<never>(sql, ...rest);
+    const now = next?.after.test(sql) === true ? next : null;
+    if (now !== null) next = null;
+    await now?.act();
+    return result;
+  };
+});
+afterAll(() => portal.close());
+beforeEach(async () => {
+  client = await registerClient(portal, { metadata: { first_party: ['true'] } });
+  ada = await portal.signedIn(ADA);
+  events.length = 0;
+});
+
+const open = (changes = {}) => ada.get(authorizationUrl(portal, client, { ...READ, ...changes }));
+const allow = async () =>
+  tokensOf(await exchangeCode(portal, client, await obtainCode(portal, client, ada, READ)));
+const again = async () =>
+  tokensOf(
+    await exchangeCode(portal, client, locationOf(await open()).searchParams.get('code') ?? ''),
+  );
+const livingIds = async () =>
+  (await portal.server.access.list({ clientId: client.id })).items.map(({ id }) => id);
+
+async function revokeByClient({ refresh_token: token }: Tokens): Promise<void> {
+  const credentials = Buffer.from(`${client.id}:${client.secret}`).toString('base64');
+  const response = await fetch(`${portal.url}/oauth/revoke`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${credentials}` },
+    body: new URLSearchParams({ token }),
+  });
+  expect(response.status).toBe(200);
+}
+
+describe('access that is ended while the client begins another and ends the first itself', () => {
+  /** After the next list of the living: begins another, and ends the first. */
+  const change = (after: RegExp, first: Tokens, done: (second: Tokens) => void) => {
+    const act = async () => {
+      const second = await again();
+      await revokeByClient(first);
+      done(second);
+    };
+    next = { after, act };
+  };
+  const LIST = /FROM oauth_families f\s+JOIN oauth_clients/;
+  let second: Tokens | null;
+  const keep = (tokens: Tokens) => void (second = tokens);
+  beforeEach(() => {
+    second = null;
+  });
+
+  const ENDS: Readonly<Record<string, (first: Tokens) => Promise<unknown>>> = {
+    'the applications page': async (first) => {
+      const page = await ada.visit('/oauth/applications');
+      change(LIST, first, keep);
+      await ada.submit(page);
+    },
+    'an administrator': async (first) => {
+      await again();
+      const [newest = ''] = await livingIds();
+      change(LIST, first, keep);
+      await portal.server.access.revokeAuthorization(newest);
+    },
+    revokePerson: async (first) => {
+      const [item] = (await portal.server.access.list({ clientId: client.id })).items;
+      change(/^SELECT f.id, f.revoked_at/, first, keep);
+      await portal.server.access.revokePerson(item?.person ?? { provider: '', id: '' });
+    },
+    endAll: async () => {
+      const act = async () => {
+        const begun = await again();
+        change(/^SELECT id, revoked_at, details/, begun, keep);
+      };
+      next = { after: /^SELECT id, revoked_at FROM oauth_families/, act };
+      await portal.server.access.endAll();
+    },
+  };
+
+  // @shows AS-52.6
+  test.each(Object.keys(ENDS))('is ended by %s as well', async (name) => {
+    await ENDS[name]?.(await allow());
+    expect(second).not.toBeNull();
+    expect(await livingIds()).toEqual([]);
+    expect((await refresh(portal, client, second?.refresh_token ?? '')).status).toBe(400);
+  });
+});
+
+/** What the response leads to: the consent page, a code, or an error for the client. */
+async function outcomeOf(response: Response): Promise<string> {
+  if (!isRedirect(response))
+    return (await response.text()).includes('value="allow"') ? 'page' : `${response.status}`;
+  const { searchParams } = locationOf(response);
+  return searchParams.has('code') ? 'code' : (searchParams.get('error') ?? '');
+}
+
+describe('a request whose memory no longer applies when the code would be given', () => {
+  const SAVED = /^INSERT INTO oauth_consent_requests/;
+  const update = (changes: Parameters<typeof portal.server.clients.update>[1]) =>
+    portal.server.clients.update(client.id, changes);
+  const CHANGES: Readonly<Record<string, () => Promise<unknown>>> = {
+    'the mark was removed': () => update({ metadata: { first_party: [] } }),
+    'a loopback redirect URI was added': () =>
+      update({ addRedirectUris: ['http://localhost:7777/cb'] }),
+    'the access would now continue': () => update({ addGrants: ['refresh_token'] }),
+  };
+
+  // @shows AS-52.6
+  test.each(Object.keys(CHANGES))('leads to the page, because %s', async (name) => {
+    if (name === 'the access would now continue') await update({ removeGrants: ['refresh_token'] });
+    await allow();
+    const before = await livingIds();
+    next = { after: SAVED, act: () => CHANGES[name]?.() ?? Promise.resolve() };
+    expect(await outcomeOf(await open())).toBe('page');
+    expect(await livingIds()).toEqual(before);
+  });
+
+  // @shows AS-52.6
+  test('gets no code with prompt=none', async () => {
+    await allow();
+    next = { after: SAVED, act: () => update({ metadata: { first_party: [] } }) };
+    expect(await outcomeOf(await open({ prompt: 'none' }))).toBe('interaction_required');
+  });
+
+  // @shows AS-52.7
+  test('is not reported as denied by the person if a permission was withdrawn', async () => {
+    await allow();
+    next = { after: SAVED, act: () => portal.deny(ADA, 'notes:read') };
+    try {
+      expect(await outcomeOf(await open())).toBe('access_denied');
+      expect(events.filter(({ type }) => type === 'consent_denied')).toEqual([]);
+    } finally {
+      await portal.grant(ADA, 'notes:read');
+    }
+  });
+});
