@@ -76,8 +76,8 @@ export class ConsentRequestRecords {
   /**
    * Records the person's answer, once. Allowing starts the family and issues the code; null denies.
    * Returns false if the request has been answered or voided, or has expired. If the person was not
-   * asked, `remembered` is the authorization that says so. It must be alive and still apply when the
-   * new one is written: otherwise this changes nothing, and returns false.
+   * asked, `remembered` is the authorization that says so. It must be alive and still apply when
+   * the new one is written. Otherwise this changes nothing, and returns false.
    */
   async answerConsent(
     read: ConsentRequest,
