@@ -292,6 +292,25 @@ describe('the clients that are told', () => {
   });
 
   // @shows AS-53.3
+  test('leave no session behind when the kit ends all sessions of a person, even without a record', async () => {
+    const grace = await portal.signedIn(GRACE);
+    const ended = async () =>
+      (
+        await portal.application.database.execute<{ found: number }>(
+          'SELECT COUNT(*) AS found FROM oauth_sessions WHERE ended_at IS NOT NULL',
+        )
+      ).rows[0]?.found ?? 0;
+    const before = Number(await ended());
+    const user = await portal.application.accounts.authenticate(GRACE, PASSWORD);
+    const sessions = await portal.application.endSessions(
+      user?.reference ?? { provider: '', id: '' },
+    );
+    expect(sessions).toBeGreaterThan(0);
+    expect(Number(await ended())).toBeGreaterThan(before);
+    expect((await grace.get('/oauth/applications')).status).not.toBe(200);
+  });
+
+  // @shows AS-53.3
   test('are told when another person signs in instead, and when the account is suspended', async () => {
     const [first, second] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
@@ -631,6 +650,37 @@ describe('a host of your own', () => {
     expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
     await settled();
     expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.7
+  test('gives no code for a session without a record if all sessions of the person end meanwhile', async () => {
+    const [server, { client, receiver }] = [serverWith({}), await newClient()];
+    session = { id: 'not recorded', person: ada };
+    whileAsked = () => server.sessionEnded({ person: ada });
+    const refused = await allow(server, client);
+    expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+    // The session that the person keeps may go on, and so may later sessions.
+    session = { id: 'kept', person: ada };
+    whileAsked = () => server.sessionEnded({ person: ada, except: 'kept' });
+    expect((await allow(server, client)).headers.get('location')).toContain('code=');
+    whileAsked = async () => {};
+    session = { id: 'later', person: ada };
+    expect((await allow(server, client)).headers.get('location')).toContain('code=');
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.7
+  test('gives no code for a session that was read before the end of all sessions is committed', async () => {
+    const [server, { client }] = [serverWith({}), await newClient()];
+    session = { id: 'read meanwhile', person: ada };
+    const { database } = portal.application;
+    const committed = await database.transaction((connection) =>
+      server.sessionEndedIn(connection, { person: ada }),
+    );
+    expect((await allow(server, client)).status).toBe(400);
+    await committed();
+    expect((await allow(server, client)).headers.get('location')).toContain('code=');
   });
 
   /** The store, which does something between the record of a sign-in and the authorization. */

@@ -114,7 +114,7 @@ export function layFoundation(options: ServerParts): Foundation {
     store,
     clock,
     random,
-    accounts: new Accounts(host),
+    accounts: new Accounts(host, clock),
     keys: buildKeys(options, features, config, { ...shared, audit }, () =>
       signsIdTokens(store, database),
     ),

@@ -40,14 +40,15 @@ export class SessionLogout {
    * ended since the person was read.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
-    const { id: familyId, clientId, person, subject, scopes, request, further } = allowed;
+    const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
     if (!scopes.includes('openid')) return undefined;
     const session: unknown = await this.#sessionId(request);
     if (session === null) return undefined;
     if (!isSessionId(session)) throw new Error('Host.sessionId must return a text, or null');
     const keepsAccess = words(further['scope'] ?? '').includes('offline_access');
     const begun = { familyId, clientId, subject, keepsAccess };
-    const sid = await this.#sessions.begin(session, person, begun, this.#server.clock());
+    const now = this.#server.clock();
+    const sid = await this.#sessions.begin({ session, person, readAt }, begun, now);
     if (sid === null) throw notAnswerable(SESSION_ENDED);
     return { [KEPT_AS]: { sid } satisfies KeptSession };
   }
@@ -56,12 +57,13 @@ export class SessionLogout {
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
     const now = clock();
-    const clients = await this.#sessions.end(connection, ended, now);
+    const { clients, committed } = await this.#sessions.end(connection, ended, now);
     const families = await endFamilies({ connection, database }, clients, now);
     const told = clients.filter(({ familyId }) => !families.unused.has(familyId));
     await outbox.add(connection, await this.#messages(connection, told, now));
     return async () => {
       outbox.wake();
+      await committed(clock());
       for (const about of families.revoked)
         await audit({ type: 'family_revoked', ...about, reason: 'session' });
     };
