@@ -330,20 +330,25 @@ describe('the clients that are told', () => {
 
 describe('access after the end of the session', () => {
   // @shows AS-53.4
-  test('ends, except what the client asked for with offline_access, or without openid', async () => {
+  test('ends for clients with a URI, except what they asked for with offline_access, or without openid', async () => {
     const { client } = await newClient();
+    const assistant = await registerClient(portal);
     const ada = await portal.signedIn(ADA);
     const ended = await tokensOf(client, ada);
     const offline = await tokensOf(client, ada, { scope: 'openid notes:read offline_access' });
     const plain = await tokensOf(client, ada, { scope: 'notes:read' });
     const laptop = await tokensOf(client, await portal.signedIn(ADA));
+    const connected = await tokensOf(assistant, ada);
+    const unused = await obtainCode(portal, assistant, ada);
     await signOut(ada);
-    const statuses = async (of: Tokens) => [
+    const statuses = async (of: Tokens, owner = client) => [
       (await callApi(portal, '/api/notes', of.access_token)).status,
-      (await refresh(portal, client, of.refresh_token)).status,
+      (await refresh(portal, owner, of.refresh_token)).status,
     ];
     expect(await statuses(ended)).toEqual([401, 400]);
     for (const kept of [offline, plain, laptop]) expect(await statuses(kept)).toEqual([200, 200]);
+    expect(await statuses(connected, assistant)).toEqual([200, 200]);
+    expect(await errorOf(await exchangeCode(portal, assistant, unused))).toBe('invalid_grant');
   });
 
   // @shows AS-53.4

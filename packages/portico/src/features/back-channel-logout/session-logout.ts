@@ -2,6 +2,7 @@ import type { SqlConnection } from '@portico/sql';
 import type { AllowedAuthorization } from '../../authorization/additions.ts';
 import { notAnswerable } from '../../authorization/consent-errors.ts';
 import type { CompleteHost } from '../../host.ts';
+import type { NewMessage } from '../../outbox/message.ts';
 import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import { isSessionId, type AfterCommit, type EndedSessions } from '../../session-ends.ts';
@@ -53,14 +54,24 @@ export class SessionLogout {
     return { [KEPT_AS]: { sid } satisfies KeptSession };
   }
 
-  /** Tells the clients, and ends their access, in the transaction in which the sessions end. */
+  /**
+   * Tells the clients, and ends their access, in the transaction in which the sessions end. Only
+   * clients that have a URI depend on the session. Others, such as assistants, keep their access.
+   */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
     const now = clock();
     const { clients, committed } = await this.#sessions.end(connection, ended, now);
-    const families = await endFamilies({ connection, database }, clients, now);
-    const told = clients.filter(({ familyId }) => !families.unused.has(familyId));
-    await outbox.add(connection, await this.#messages(connection, told, now));
+    const hasUri = await this.#haveUris(connection, clients);
+    const ending = clients.map((client) => ({
+      ...client,
+      keepsAccess: client.keepsAccess || !hasUri.has(client.clientId),
+    }));
+    const families = await endFamilies({ connection, database }, ending, now);
+    const told = clients.filter(
+      ({ clientId, familyId }) => hasUri.has(clientId) && !families.unused.has(familyId),
+    );
+    await outbox.add(connection, messagesFor(told, now));
     return async () => {
       outbox.wake();
       await committed(clock());
@@ -77,26 +88,35 @@ export class SessionLogout {
     return this.#sessions.prune(this.#server.clock(), limit);
   }
 
-  /** Returns one message for each session of a client that has a URI. */
-  async #messages(connection: SqlConnection, clients: readonly EndedClient[], now: number) {
+  /** Returns the ids of the clients that have a URI. */
+  async #haveUris(
+    connection: SqlConnection,
+    clients: readonly EndedClient[],
+  ): Promise<ReadonlySet<string>> {
     const { furtherMetadata } = this.#server;
-    const bySid = new Map(clients.map((client) => [client.sid, client]));
-    const messages = [];
-    for (const { clientId, subject, sid } of bySid.values()) {
+    const found = new Set<string>();
+    for (const clientId of new Set(clients.map((client) => client.clientId))) {
       const { [LOGOUT_URI]: uris = [] } = await furtherMetadata.find(clientId, connection);
-      if (uris.length === 0) continue;
-      const payload = JSON.stringify({ subject, sid } satisfies LogoutMessage);
-      messages.push({ kind: LOGOUT, receiver: clientId, payload, expiresAt: now + DAY });
+      if (uris.length > 0) found.add(clientId);
     }
-    return messages;
+    return found;
   }
+}
+
+/** Returns one message for each session of a client. */
+function messagesFor(clients: readonly EndedClient[], now: number): readonly NewMessage[] {
+  const bySid = new Map(clients.map((client) => [client.sid, client]));
+  return [...bySid.values()].map(({ clientId, subject, sid }) => {
+    const payload = JSON.stringify({ subject, sid } satisfies LogoutMessage);
+    return { kind: LOGOUT, receiver: clientId, payload, expiresAt: now + DAY };
+  });
 }
 
 const SESSION_ENDED =
   'the session has ended, or belongs to another person; Host.sessionId must return a new id ' +
   'after a sign-out';
 
-/** Returns the `sid` that an authorization keeps, for its ID tokens. */
+/** Returns the `sid` that an authorization keeps until its session ends, for its ID tokens. */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;
   return kept === undefined ? {} : { sid: kept.sid };
