@@ -351,6 +351,19 @@ describe('access after the end of the session', () => {
     expect(await errorOf(await exchangeCode(portal, assistant, unused))).toBe('invalid_grant');
   });
 
+  // @shows AS-53.1
+  test('that stays gets ID tokens without the sid of the session that has ended', async () => {
+    const { client } = await newClient();
+    const ada = await portal.signedIn(ADA);
+    const kept = await tokensOf(client, ada, { scope: 'openid offline_access' });
+    const laptop = await tokensOf(client, await portal.signedIn(ADA));
+    await signOut(ada);
+    const next = async ({ refresh_token: token }: Tokens) =>
+      decodeJwt(((await (await refresh(portal, client, token)).json()) as Tokens).id_token);
+    expect(await next(kept)).not.toHaveProperty('sid');
+    expect(await next(laptop)).toHaveProperty('sid', sidOf(laptop.id_token));
+  });
+
   // @shows AS-53.4
   test('is reported once, with its reason', async () => {
     const events: AuditEvent[] = [];

@@ -67,7 +67,7 @@ export class SessionLogout {
       ...client,
       keepsAccess: client.keepsAccess || !hasUri.has(client.clientId),
     }));
-    const families = await endFamilies({ connection, database }, ending, now);
+    const families = await endFamilies({ connection, database }, ending, KEPT_AS, now);
     const told = clients.filter(
       ({ clientId, familyId }) => hasUri.has(clientId) && !families.unused.has(familyId),
     );
