@@ -389,22 +389,25 @@ describe('delivery', () => {
   });
 
   // @shows AS-53.5
-  test('is not tried again after the status 400, and an operator sees that', async () => {
-    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
-    receiver.status = 400;
-    await tokensOf(client, ada);
-    await signOut(ada);
-    await settled();
-    expect(receiver.tokens).toHaveLength(1);
-    const reason = 'the answer to the logout token has the status 400';
-    const kind = 'back_channel_logout';
-    const listed = await portal.server.outbox.list({ receiver: client.id });
-    expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
-    await portal.server.outbox.discard({ receiver: client.id });
-  });
+  test.each([400, 404])(
+    'is not tried again after the status %i, and an operator sees that',
+    async (status) => {
+      const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+      receiver.status = status;
+      await tokensOf(client, ada);
+      await signOut(ada);
+      await settled();
+      expect(receiver.tokens).toHaveLength(1);
+      const reason = `the answer to the logout token has the status ${status}`;
+      const kind = 'back_channel_logout';
+      const listed = await portal.server.outbox.list({ receiver: client.id });
+      expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
+      await portal.server.outbox.discard({ receiver: client.id });
+    },
+  );
 
   // @shows AS-53.5
-  test.each([503, 302, 404])(
+  test.each([503, 302, 429])(
     'is tried again after the status %i, with a new token, and follows no redirect',
     async (status) => {
       const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
@@ -422,6 +425,26 @@ describe('delivery', () => {
       expect(second?.iat).toBeGreaterThan((first?.exp ?? 0) + 60);
     },
   );
+
+  // @shows AS-53.5
+  test('to one person that always fails does not stop those to others at the same client', async () => {
+    const { client, receiver } = await newClient();
+    const [ada, grace] = [await portal.signedIn(ADA), await portal.signedIn(GRACE)];
+    const failing = sidOf((await tokensOf(client, ada)).id_token);
+    const other = sidOf((await tokensOf(client, grace)).id_token);
+    receiver.answers = (token) => (sidOf(token) === failing ? 500 : 200);
+    await signOut(ada);
+    await receiver.has(1);
+    await signOut(grace);
+    ahead = 600_000;
+    await expect
+      .poll(() => receiver.tokens.map(sidOf), { timeout: 20_000 })
+      .toEqual(expect.arrayContaining([failing, other]));
+    expect(await portal.server.outbox.list({ receiver: client.id })).toMatchObject([
+      { state: 'waiting', reason: 'the answer to the logout token has the status 500' },
+    ]);
+    await portal.server.outbox.discard({ receiver: client.id });
+  });
 
   // @shows AS-53.5
   test('never reaches a private address, and no token leaves', async () => {
