@@ -2,7 +2,7 @@ import { getDialect, type Database, type SqlConnection, type SqlParameter } from
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 import type { EndedSessions } from '../../session-ends.ts';
-import { insertInto } from '../../store/sql/statements.ts';
+import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
 
 /** How long a session that has ended stays, in milliseconds. */
@@ -11,6 +11,9 @@ const KEPT_ENDED = 3_600_000;
 const KEPT = 90 * 86_400_000;
 /** After this time, the authorization of a remembered sign-in is looked up again. */
 const LOOK_AGAIN = 7 * 86_400_000;
+
+/** How many rows a statement names at most. */
+const BATCH = 100;
 
 /** An authorization that begins in a session. */
 export interface SessionClient {
@@ -167,8 +170,13 @@ export class Sessions {
       WHERE ${condition} ORDER BY c.family_id`,
       parameters,
     );
-    for (const { family_id: id } of rows)
-      await connection.execute('DELETE FROM oauth_session_clients WHERE family_id = ?', [id]);
+    for (let from = 0; from < rows.length; from += BATCH) {
+      const ids = rows.slice(from, from + BATCH).map(({ family_id: id }) => id);
+      await connection.execute(
+        `DELETE FROM oauth_session_clients WHERE family_id IN (${placeholders(ids)})`,
+        ids,
+      );
+    }
     return rows.map(toEndedClient);
   }
 
