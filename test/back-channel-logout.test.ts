@@ -814,6 +814,19 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
+  test('that names a session by something other than a text gets an error, and no sign-out', async () => {
+    let signedOut = 0;
+    const server = serverWith({ signOut: async () => void (signedOut += 1) });
+    const { client } = await newClient();
+    session = { id: 'of a bad host', person: ada };
+    const { id_token: hint } = await signInTo(server, client);
+    session = { id: 7 as unknown as string, person: ada };
+    const url = `/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`;
+    expect((await ask(server, url)).status).toBe(500);
+    expect(signedOut).toBe(0);
+  });
+
+  // @shows AS-53.7
   test('that does not know the session gets ID tokens without sid', async () => {
     const [server, { client }] = [serverWith({ sessionId: async () => null }), await newClient()];
     session = { id: 'not told', person: ada };
