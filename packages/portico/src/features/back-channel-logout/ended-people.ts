@@ -71,7 +71,7 @@ export class EndedPeople {
       [now],
     );
     for (const { provider, id } of rows)
-      await this.#database.execute(`${FORGET} AND prune_after < ?`, [provider, id, now]);
+      await this.#database.execute(FORGET_OLD, [provider, id, now]);
     return rows.length;
   }
 }
@@ -86,3 +86,5 @@ const END = `UPDATE oauth_session_people
 const COMMITTED = `UPDATE oauth_session_people SET ended_at = ?
   WHERE user_provider = ? AND user_id = ? AND ended_by = ?`;
 const FORGET = 'DELETE FROM oauth_session_people WHERE user_provider = ? AND user_id = ?';
+const FORGET_OLD = `${FORGET}
+  AND prune_after < ?`;
