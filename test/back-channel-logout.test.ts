@@ -292,6 +292,24 @@ describe('the clients that are told', () => {
   });
 
   // @shows AS-53.3
+  test('leave no session behind when the kit ends all sessions of a person, even without a record', async () => {
+    const user = await portal.application.accounts.authenticate(GRACE, PASSWORD);
+    const person = user?.reference ?? { provider: '', id: '' };
+    await portal.application.endSessions(person);
+    const grace = await portal.signedIn(GRACE);
+    const ended = async () =>
+      (
+        await portal.application.database.execute<{ found: number }>(
+          'SELECT COUNT(*) AS found FROM oauth_sessions WHERE ended_at IS NOT NULL',
+        )
+      ).rows[0]?.found ?? 0;
+    const before = Number(await ended());
+    expect(await portal.application.endSessions(person)).toBe(1);
+    expect(Number(await ended())).toBe(before + 1);
+    expect((await grace.get('/oauth/applications')).status).not.toBe(200);
+  });
+
+  // @shows AS-53.3
   test('are told when another person signs in instead, and when the account is suspended', async () => {
     const [first, second] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
@@ -312,20 +330,38 @@ describe('the clients that are told', () => {
 
 describe('access after the end of the session', () => {
   // @shows AS-53.4
-  test('ends, except what the client asked for with offline_access, or without openid', async () => {
+  test('ends for clients with a URI, except what they asked for with offline_access, or without openid', async () => {
     const { client } = await newClient();
+    const assistant = await registerClient(portal);
     const ada = await portal.signedIn(ADA);
     const ended = await tokensOf(client, ada);
     const offline = await tokensOf(client, ada, { scope: 'openid notes:read offline_access' });
     const plain = await tokensOf(client, ada, { scope: 'notes:read' });
     const laptop = await tokensOf(client, await portal.signedIn(ADA));
+    const connected = await tokensOf(assistant, ada);
+    const unused = await obtainCode(portal, assistant, ada);
     await signOut(ada);
-    const statuses = async (of: Tokens) => [
+    const statuses = async (of: Tokens, owner = client) => [
       (await callApi(portal, '/api/notes', of.access_token)).status,
-      (await refresh(portal, client, of.refresh_token)).status,
+      (await refresh(portal, owner, of.refresh_token)).status,
     ];
     expect(await statuses(ended)).toEqual([401, 400]);
     for (const kept of [offline, plain, laptop]) expect(await statuses(kept)).toEqual([200, 200]);
+    expect(await statuses(connected, assistant)).toEqual([200, 200]);
+    expect(await errorOf(await exchangeCode(portal, assistant, unused))).toBe('invalid_grant');
+  });
+
+  // @shows AS-53.1
+  test('that stays gets ID tokens without the sid of the session that has ended', async () => {
+    const { client } = await newClient();
+    const ada = await portal.signedIn(ADA);
+    const kept = await tokensOf(client, ada, { scope: 'openid offline_access' });
+    const laptop = await tokensOf(client, await portal.signedIn(ADA));
+    await signOut(ada);
+    const next = async ({ refresh_token: token }: Tokens) =>
+      decodeJwt(((await (await refresh(portal, client, token)).json()) as Tokens).id_token);
+    expect(await next(kept)).not.toHaveProperty('sid');
+    expect(await next(laptop)).toHaveProperty('sid', sidOf(laptop.id_token));
   });
 
   // @shows AS-53.4
@@ -353,22 +389,25 @@ describe('delivery', () => {
   });
 
   // @shows AS-53.5
-  test('is not tried again after the status 400, and an operator sees that', async () => {
-    const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
-    receiver.status = 400;
-    await tokensOf(client, ada);
-    await signOut(ada);
-    await settled();
-    expect(receiver.tokens).toHaveLength(1);
-    const reason = 'the answer to the logout token has the status 400';
-    const kind = 'back_channel_logout';
-    const listed = await portal.server.outbox.list({ receiver: client.id });
-    expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
-    await portal.server.outbox.discard({ receiver: client.id });
-  });
+  test.each([400, 404])(
+    'is not tried again after the status %i, and an operator sees that',
+    async (status) => {
+      const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
+      receiver.status = status;
+      await tokensOf(client, ada);
+      await signOut(ada);
+      await settled();
+      expect(receiver.tokens).toHaveLength(1);
+      const reason = `the answer to the logout token has the status ${status}`;
+      const kind = 'back_channel_logout';
+      const listed = await portal.server.outbox.list({ receiver: client.id });
+      expect(listed).toMatchObject([{ kind, state: 'undelivered', reason }]);
+      await portal.server.outbox.discard({ receiver: client.id });
+    },
+  );
 
   // @shows AS-53.5
-  test.each([503, 302, 404])(
+  test.each([503, 302, 429])(
     'is tried again after the status %i, with a new token, and follows no redirect',
     async (status) => {
       const [{ client, receiver }, ada] = [await newClient(), await portal.signedIn(ADA)];
@@ -386,6 +425,26 @@ describe('delivery', () => {
       expect(second?.iat).toBeGreaterThan((first?.exp ?? 0) + 60);
     },
   );
+
+  // @shows AS-53.5
+  test('to one person that always fails does not stop those to others at the same client', async () => {
+    const { client, receiver } = await newClient();
+    const [ada, grace] = [await portal.signedIn(ADA), await portal.signedIn(GRACE)];
+    const failing = sidOf((await tokensOf(client, ada)).id_token);
+    const other = sidOf((await tokensOf(client, grace)).id_token);
+    receiver.answers = (token) => (sidOf(token) === failing ? 500 : 200);
+    await signOut(ada);
+    await receiver.has(1);
+    await signOut(grace);
+    ahead = 600_000;
+    await expect
+      .poll(() => receiver.tokens.map(sidOf), { timeout: 20_000 })
+      .toEqual(expect.arrayContaining([failing, other]));
+    expect(await portal.server.outbox.list({ receiver: client.id })).toMatchObject([
+      { state: 'waiting', reason: 'the answer to the logout token has the status 500' },
+    ]);
+    await portal.server.outbox.discard({ receiver: client.id });
+  });
 
   // @shows AS-53.5
   test('never reaches a private address, and no token leaves', async () => {
@@ -467,20 +526,36 @@ describe('the URI of a client', () => {
       backchannel_logout_uri: URI,
       backchannel_logout_session_required: true,
     };
-    const register = async (headers: Readonly<Record<string, string>>) =>
+    const register = async (headers: Readonly<Record<string, string>>, method?: string) =>
       (
         await fetch(`${portal.url}/oauth/register`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json', ...headers },
-          body: JSON.stringify(metadata),
+          body: JSON.stringify({ ...metadata, token_endpoint_auth_method: method }),
         })
       ).json() as Promise<Record<string, unknown>>;
-    const { token } = await portal.server.initialAccessTokens.create({});
+    const { token } = await portal.server.initialAccessTokens.create({ uses: 2 });
     const vouched = await register({ Authorization: `Bearer ${token}` });
     expect(vouched).toMatchObject({
       backchannel_logout_uri: URI,
       backchannel_logout_session_required: true,
     });
+    const open = await register({ Authorization: `Bearer ${token}` }, 'none');
+    for (const own of [vouched, open]) {
+      const replaced = await fetch(String(own['registration_client_uri']), {
+        method: 'PUT',
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${String(own['registration_access_token'])}`,
+        },
+        body: JSON.stringify({
+          ...metadata,
+          client_id: own['client_id'],
+          token_endpoint_auth_method: own['token_endpoint_auth_method'],
+        }),
+      });
+      expect(await replaced.json()).toMatchObject({ backchannel_logout_uri: URI });
+    }
     const stranger = await register({});
     expect(stranger).toMatchObject({ backchannel_logout_session_required: true });
     expect(stranger).not.toHaveProperty('backchannel_logout_uri');
@@ -633,6 +708,37 @@ describe('a host of your own', () => {
     expect(receiver.tokens).toEqual([]);
   });
 
+  // @shows AS-53.7
+  test('gives no code for a session without a record if all sessions of the person end meanwhile', async () => {
+    const [server, { client, receiver }] = [serverWith({}), await newClient()];
+    session = { id: 'not recorded', person: ada };
+    whileAsked = () => server.sessionEnded({ person: ada });
+    const refused = await allow(server, client);
+    expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
+    // The session that the person keeps may go on, and so may later sessions.
+    session = { id: 'kept', person: ada };
+    whileAsked = () => server.sessionEnded({ person: ada, except: 'kept' });
+    expect((await allow(server, client)).headers.get('location')).toContain('code=');
+    whileAsked = async () => {};
+    session = { id: 'later', person: ada };
+    expect((await allow(server, client)).headers.get('location')).toContain('code=');
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.7
+  test('gives no code for a session that was read before the end of all sessions is committed', async () => {
+    const [server, { client }] = [serverWith({}), await newClient()];
+    session = { id: 'read meanwhile', person: ada };
+    const { database } = portal.application;
+    const committed = await database.transaction((connection) =>
+      server.sessionEndedIn(connection, { person: ada }),
+    );
+    expect((await allow(server, client)).status).toBe(400);
+    await committed();
+    expect((await allow(server, client)).headers.get('location')).toContain('code=');
+  });
+
   /** The store, which does something between the record of a sign-in and the authorization. */
   function between(act: () => Promise<void>): Database {
     const inner = portal.application.database;
@@ -705,6 +811,19 @@ describe('a host of your own', () => {
     await ask(server, `/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`);
     await receiver.has(1);
     expect(ended).toEqual(['by a client']);
+  });
+
+  // @shows AS-53.7
+  test('that names a session by something other than a text gets an error, and no sign-out', async () => {
+    let signedOut = 0;
+    const server = serverWith({ signOut: async () => void (signedOut += 1) });
+    const { client } = await newClient();
+    session = { id: 'of a bad host', person: ada };
+    const { id_token: hint } = await signInTo(server, client);
+    session = { id: 7 as unknown as string, person: ada };
+    const url = `/oauth/logout?${new URLSearchParams({ id_token_hint: hint })}`;
+    expect((await ask(server, url)).status).toBe(500);
+    expect(signedOut).toBe(0);
   });
 
   // @shows AS-53.7

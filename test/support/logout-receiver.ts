@@ -12,6 +12,8 @@ export interface LogoutReceiver {
   readonly requests: { readonly type: string; readonly body: string }[];
   /** The status of the next answers, 200 by default. With 0, there is no answer. */
   status: number;
+  /** Returns the status of the answer to a token. By default, `status`. */
+  answers: (token: string) => number;
   /** Waits until this many tokens were received. */
   has(count: number): Promise<void>;
 }
@@ -34,6 +36,7 @@ export async function startLogoutReceivers(): Promise<LogoutReceivers> {
         tokens: [],
         requests: [],
         status: 200,
+        answers: () => receiver.status,
         async has(count) {
           while (receiver.tokens.length < count)
             await new Promise<void>((resolve) => waiting.push(resolve));
@@ -45,9 +48,10 @@ export async function startLogoutReceivers(): Promise<LogoutReceivers> {
         request.on('end', () => {
           const type = request.headers['content-type'] ?? '';
           receiver.requests.push({ type, body });
-          receiver.tokens.push(new URLSearchParams(body).get('logout_token') ?? '');
-          if (receiver.status !== 0)
-            response.writeHead(receiver.status, { Location: '/elsewhere' }).end();
+          const token = new URLSearchParams(body).get('logout_token') ?? '';
+          receiver.tokens.push(token);
+          const status = receiver.answers(token);
+          if (status !== 0) response.writeHead(status, { Location: '/elsewhere' }).end();
           for (const resolve of waiting.splice(0)) resolve();
         });
       });

@@ -6,6 +6,8 @@ export interface Visitor {
   readonly user: UserInterface;
   /** The secret that binds consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
+  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
+  readonly readAt: number;
   /** The request, for log lines. */
   readonly request: Request;
 }
@@ -16,9 +18,11 @@ const SHORTEST_SECRET = 22;
 /** Reads the host's accounts. If an account may no longer sign in, it is treated as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
+  readonly #clock: () => number;
 
-  constructor(host: CompleteHost) {
+  constructor(host: CompleteHost, clock: () => number) {
     this.#host = host;
+    this.#clock = clock;
   }
 
   /**
@@ -35,12 +39,14 @@ export class Accounts {
    * person is signed in.
    */
   async visitor(request: Request): Promise<Visitor | null> {
+    const readAt = this.#clock();
     const person = await this.#host.signedIn(request);
     if (person !== null) requireStorable('signedIn', person);
     const user = person === null ? null : await this.active(person);
     if (user === null) return null;
     requireStorable('loadAccount', user.reference);
-    return { user, browserSecret: await this.#browserSecret(request, user.reference), request };
+    const browserSecret = await this.#browserSecret(request, user.reference);
+    return { user, browserSecret, readAt, request };
   }
 
   /**

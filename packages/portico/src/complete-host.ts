@@ -136,7 +136,8 @@ function getBrowser<Context>(
     if (typeof way === 'string') return withReturn(way, returnTo);
     // First, so that a process that ends now cannot leave clients uninformed.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    if (typeof id === 'string') await sessions.ended({ session: id });
+    // Throws for an id that is not a text: clients must not stay uninformed without an error.
+    if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;
   }

@@ -117,16 +117,27 @@ export class SessionRows {
     await committed?.();
   }
 
-  /** Removes all sessions of a person. Returns how many there were. */
+  /**
+   * Removes all sessions of a person. Returns how many there were. Ends each of them too, so that
+   * no request that is still running can use one for which the server has no record yet.
+   */
   async removeOfPerson(person: PersonReference): Promise<number> {
     const [removed, committed] = await this.#database.transaction(async (connection) => {
-      const { affected } = await connection.execute(
-        'DELETE FROM host_sessions WHERE user_provider = ? AND user_id = ?',
-        [person.provider, person.id],
+      const whose = [person.provider, person.id];
+      const { rows } = await connection.execute<{ secret: string }>(
+        `SELECT DISTINCT secret FROM host_sessions ${OF_PERSON} ORDER BY secret`,
+        whose,
       );
-      return [affected, await this.#tellsEnd(connection, { person })] as const;
+      const { affected } = await connection.execute(
+        `DELETE FROM host_sessions ${OF_PERSON}`,
+        whose,
+      );
+      const told = [await this.#tellsEnd(connection, { person })];
+      for (const { secret } of rows)
+        told.push(await this.#tellsEnd(connection, { session: secret }));
+      return [affected, told] as const;
     });
-    await committed();
+    for (const each of committed) await each();
     return removed;
   }
 
@@ -148,6 +159,8 @@ export class SessionRows {
     );
   }
 }
+
+const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
 
 async function remove(connection: SqlConnection, idHash: string): Promise<void> {
   await connection.execute('DELETE FROM host_sessions WHERE id_hash = ?', [idHash]);

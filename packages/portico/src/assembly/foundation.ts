@@ -117,7 +117,7 @@ export function layFoundation(options: ServerParts): Foundation {
     store,
     clock,
     random,
-    accounts: new Accounts(host),
+    accounts: new Accounts(host, clock),
     keys: buildKeys(options, features, config, { ...shared, audit }, isNeeded),
     takesKeys: () => contributions.clientAssertions !== null,
     workloadTypes: () => contributions.workloads.map(({ type }) => type),

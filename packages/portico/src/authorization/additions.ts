@@ -27,6 +27,8 @@ export interface AllowedAuthorization extends Pick<
 > {
   /** The person's answer. */
   readonly request: Request;
+  /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
+  readonly readAt: number;
   /** The parameters of the authorization request that features read (`requestParameters`). */
   readonly further: Readonly<Record<string, string>>;
 }

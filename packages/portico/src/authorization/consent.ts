@@ -399,7 +399,7 @@ export class Consent {
   async #authorization(
     { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, ...asked }: ConsentRequest,
     client: Client,
-    { request, user: { reference: person } }: Visitor,
+    { request, readAt, user: { reference: person } }: Visitor,
     scopes: readonly string[],
     id: string,
     code: string,
@@ -409,7 +409,7 @@ export class Consent {
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     const { further = {} } = asked;
-    const allowed = { request, id, clientId, person, subject, scopes, further };
+    const allowed = { request, readAt, id, clientId, person, subject, scopes, further };
     const details = await this.#details(asked.details, allowed);
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint, details },

@@ -118,6 +118,7 @@ export class Deliveries {
     const begun = clock();
     let until = begun + TIMES.lease;
     let isTroubled = false;
+    let current = lease;
     for (;;) {
       const page = await this.#messages.next(lease.id, PAGE);
       for (const message of page) {
@@ -126,7 +127,8 @@ export class Deliveries {
           if (!(await this.#receivers.renew(lease, now, now + TIMES.lease))) return;
           until = now + TIMES.lease;
         }
-        if (!(await this.#deliver(lease, message))) return;
+        if (!(await this.#deliver(current, message))) return;
+        current = { ...lease, failures: 0 };
         isTroubled ||= clock() - now > TIMES.slow;
         if (clock() - begun > TIMES.turn || this.#isStopped)
           return this.#receivers.release(lease, { dueAt: clock(), isTroubled });
@@ -144,9 +146,14 @@ export class Deliveries {
       return true;
     }
     const result = await this.#attempt(lease.kind, message);
-    if (result.outcome === 'failed') {
+    if (result.outcome === 'failed' || result.outcome === 'postponed') {
       const dueAt = clock() + backoff(lease.failures + 1, random());
-      await this.#receivers.fail(lease, message.id, shortened(result.reason), dueAt);
+      const failure = {
+        message: message.id,
+        reason: shortened(result.reason),
+        isLast: result.outcome === 'postponed',
+      };
+      await this.#receivers.fail(lease, failure, dueAt);
       return false;
     }
     if (result.outcome === 'refused')
@@ -196,7 +203,8 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
 /** Whether a delivery, which may be written without types, returned what it must. */
 function isResult(value: unknown): value is DeliveryResult {
   const { outcome, reason } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (outcome === 'failed' || outcome === 'refused') return typeof reason === 'string';
+  if (outcome === 'failed' || outcome === 'postponed' || outcome === 'refused')
+    return typeof reason === 'string';
   return outcome === 'delivered' || outcome === 'obsolete';
 }
 

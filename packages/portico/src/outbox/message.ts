@@ -55,13 +55,14 @@ export interface OutboxMessage {
 }
 
 /**
- * The result of an attempt. `failed` is tried again later. `refused` is not: the message is set
- * aside for an operator. `obsolete` means that no one waits for the message any more, so it is
+ * The result of an attempt. `failed` is tried again later, and later messages wait for it.
+ * `postponed` is tried again after the receiver's other messages: use it if their order does not
+ * matter. `refused` is not tried again: the message is set aside for an operator. `obsolete` means that no one waits for the message any more, so it is
  * removed. The reason is stored and shown to operators: it must not contain a secret.
  */
 export type DeliveryResult =
   | { readonly outcome: 'delivered' | 'obsolete' }
-  | { readonly outcome: 'failed' | 'refused'; readonly reason: string };
+  | { readonly outcome: 'failed' | 'postponed' | 'refused'; readonly reason: string };
 
 /**
  * Delivers one message. It can be called again with the same message, also after it was delivered.

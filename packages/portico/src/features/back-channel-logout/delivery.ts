@@ -8,6 +8,9 @@ import type { Client } from '../../store/client.ts';
 import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
+/** Answers about the moment, and not about the token: 408 and 429. */
+const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
+
 /** What the outbox keeps for a client that is to be told. The token is signed at delivery. */
 export interface LogoutMessage {
   readonly subject: string;
@@ -38,7 +41,7 @@ export function createLogoutDelivery(server: Server): Deliver {
         resultOf(response.statusCode),
       );
     } catch (error) {
-      if (error instanceof OutboundError) return { outcome: 'failed', reason: error.message };
+      if (error instanceof OutboundError) return { outcome: 'postponed', reason: error.message };
       throw error;
     }
   };
@@ -51,13 +54,20 @@ async function tokenFor(
   { subject, sid }: LogoutMessage,
 ): Promise<string | DeliveryResult> {
   const key = await keys.active(algorithm);
-  if (key === null) return { outcome: 'failed', reason: `there is ${missingKey(algorithm).key}` };
+  if (key === null)
+    return { outcome: 'postponed', reason: `there is ${missingKey(algorithm).key}` };
   return signLogoutToken(key, { issuer, clientId, subject, sid, issuedAt: clock() });
 }
 
-/** The body of the answer is not read (section 2.8). */
+/**
+ * The body of the answer is not read (section 2.8). A failure never delays the sign-outs of others,
+ * so their order does not matter.
+ */
 function resultOf(status: number | undefined): DeliveryResult {
   if (status === 200 || status === 204) return { outcome: 'delivered' };
-  const outcome = status === 400 ? 'refused' : 'failed';
-  return { outcome, reason: `the answer to the logout token has the status ${status}` };
+  const isFinal = status !== undefined && status >= 400 && status < 500 && !MAY_PASS.has(status);
+  return {
+    outcome: isFinal ? 'refused' : 'postponed',
+    reason: `the answer to the logout token has the status ${status}`,
+  };
 }

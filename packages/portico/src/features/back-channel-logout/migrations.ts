@@ -3,7 +3,8 @@ import type { Migration } from '@portico/sql';
 /**
  * `oauth_sessions`: the host's sessions in which people signed in to clients. `sid_key` derives the
  * `sid` of each client. A session that has ended stays for an hour, so that no request that is
- * still running can use it. `oauth_session_clients`: the authorizations that began in a session.
+ * still running can use it. `oauth_session_people`: when all sessions of a person ended last, also
+ * those without a row. `oauth_session_clients`: the authorizations that began in a session.
  */
 const sessions: Migration = {
   name: 'oauth_server_back_channel_logout_0001_sessions',
@@ -19,6 +20,16 @@ const sessions: Migration = {
     ) ${tableOptions}`);
     await change('CREATE INDEX oauth_sessions_person ON oauth_sessions (user_id)');
     await change('CREATE INDEX oauth_sessions_pruning ON oauth_sessions (prune_after)');
+    await change(`CREATE TABLE oauth_session_people (
+      user_provider ${identifier} NOT NULL,
+      user_id ${identifier} NOT NULL,
+      ended_at ${time} NOT NULL,
+      ended_by ${identifier} NOT NULL,
+      except_hash ${identifier} NOT NULL,
+      prune_after ${time} NOT NULL,
+      PRIMARY KEY (user_provider, user_id)
+    ) ${tableOptions}`);
+    await change('CREATE INDEX oauth_session_people_pruning ON oauth_session_people (prune_after)');
     await change(`CREATE TABLE oauth_session_clients (
       family_id ${identifier} NOT NULL PRIMARY KEY,
       session_hash ${identifier} NOT NULL,

@@ -2,6 +2,7 @@ import type { SqlConnection } from '@portico/sql';
 import type { AllowedAuthorization } from '../../authorization/additions.ts';
 import { notAnswerable } from '../../authorization/consent-errors.ts';
 import type { CompleteHost } from '../../host.ts';
+import type { NewMessage } from '../../outbox/message.ts';
 import type { PersonReference } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import { isSessionId, type AfterCommit, type EndedSessions } from '../../session-ends.ts';
@@ -40,31 +41,40 @@ export class SessionLogout {
    * ended since the person was read.
    */
   async details(allowed: AllowedAuthorization): Promise<Details | undefined> {
-    const { id: familyId, clientId, person, subject, scopes, request, further } = allowed;
+    const { id: familyId, clientId, person, subject, scopes, request, readAt, further } = allowed;
     if (!scopes.includes('openid')) return undefined;
     const session: unknown = await this.#sessionId(request);
     if (session === null) return undefined;
     if (!isSessionId(session)) throw new Error('Host.sessionId must return a text, or null');
     const keepsAccess = words(further['scope'] ?? '').includes('offline_access');
     const begun = { familyId, clientId, subject, keepsAccess };
-    const sid = await this.#sessions.begin(session, person, begun, this.#server.clock());
+    const now = this.#server.clock();
+    const sid = await this.#sessions.begin({ session, person, readAt }, begun, now);
     if (sid === null) throw notAnswerable(SESSION_ENDED);
     return { [KEPT_AS]: { sid } satisfies KeptSession };
   }
 
   /**
-   * Writes the logout messages to the clients and ends their access, in the transaction in which
-   * the sessions end.
+   * Tells the clients, and ends their access, in the transaction in which the sessions end. Only
+   * clients that have a URI depend on the session. Others, such as assistants, keep their access.
    */
   async end(connection: SqlConnection, ended: EndedSessions): Promise<AfterCommit> {
     const { outbox, clock, audit, database } = this.#server;
     const now = clock();
-    const clients = await this.#sessions.end(connection, ended, now);
-    const families = await endFamilies({ connection, database }, clients, now);
-    const told = clients.filter(({ familyId }) => !families.unused.has(familyId));
-    await outbox.add(connection, await this.#messages(connection, told, now));
+    const { clients, committed } = await this.#sessions.end(connection, ended, now);
+    const hasUri = await this.#haveUris(connection, clients);
+    const ending = clients.map((client) => ({
+      ...client,
+      keepsAccess: client.keepsAccess || !hasUri.has(client.clientId),
+    }));
+    const families = await endFamilies({ connection, database }, ending, KEPT_AS, now);
+    const told = clients.filter(
+      ({ clientId, familyId }) => hasUri.has(clientId) && !families.unused.has(familyId),
+    );
+    await outbox.add(connection, messagesFor(told, now));
     return async () => {
       outbox.wake();
+      await committed(clock());
       for (const about of families.revoked)
         await audit({ type: 'family_revoked', ...about, reason: 'session' });
     };
@@ -78,26 +88,35 @@ export class SessionLogout {
     return this.#sessions.prune(this.#server.clock(), limit);
   }
 
-  /** Returns one message for each session of a client that has a URI. */
-  async #messages(connection: SqlConnection, clients: readonly EndedClient[], now: number) {
+  /** Returns the ids of the clients that have a URI. */
+  async #haveUris(
+    connection: SqlConnection,
+    clients: readonly EndedClient[],
+  ): Promise<ReadonlySet<string>> {
     const { furtherMetadata } = this.#server;
-    const bySid = new Map(clients.map((client) => [client.sid, client]));
-    const messages = [];
-    for (const { clientId, subject, sid } of bySid.values()) {
+    const found = new Set<string>();
+    for (const clientId of new Set(clients.map((client) => client.clientId))) {
       const { [LOGOUT_URI]: uris = [] } = await furtherMetadata.find(clientId, connection);
-      if (uris.length === 0) continue;
-      const payload = JSON.stringify({ subject, sid } satisfies LogoutMessage);
-      messages.push({ kind: LOGOUT, receiver: clientId, payload, expiresAt: now + DAY });
+      if (uris.length > 0) found.add(clientId);
     }
-    return messages;
+    return found;
   }
+}
+
+/** Returns one message for each session of a client. */
+function messagesFor(clients: readonly EndedClient[], now: number): readonly NewMessage[] {
+  const bySid = new Map(clients.map((client) => [client.sid, client]));
+  return [...bySid.values()].map(({ clientId, subject, sid }) => {
+    const payload = JSON.stringify({ subject, sid } satisfies LogoutMessage);
+    return { kind: LOGOUT, receiver: clientId, payload, expiresAt: now + DAY };
+  });
 }
 
 const SESSION_ENDED =
   'the session has ended, or belongs to another person; Host.sessionId must return a new id ' +
   'after a sign-out';
 
-/** Returns the `sid` that an authorization keeps, for its ID tokens. */
+/** Returns the `sid` that an authorization keeps until its session ends, for its ID tokens. */
 export function describeSession(details: Details): Readonly<Record<string, unknown>> {
   const kept = details[KEPT_AS] as KeptSession | undefined;
   return kept === undefined ? {} : { sid: kept.sid };

@@ -2,7 +2,8 @@ import { getDialect, type Database, type SqlConnection, type SqlParameter } from
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import type { PersonReference } from '../../person.ts';
 import type { EndedSessions } from '../../session-ends.ts';
-import { insertInto } from '../../store/sql/statements.ts';
+import { insertInto, placeholders } from '../../store/sql/statements.ts';
+import { EndedPeople, type Committed } from './ended-people.ts';
 
 /** How long a session that has ended stays, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
@@ -10,6 +11,9 @@ const KEPT_ENDED = 3_600_000;
 const KEPT = 90 * 86_400_000;
 /** After this time, the authorization of a remembered sign-in is looked up again. */
 const LOOK_AGAIN = 7 * 86_400_000;
+
+/** How many rows a statement names at most. */
+const BATCH = 100;
 
 /** An authorization that begins in a session. */
 export interface SessionClient {
@@ -22,6 +26,15 @@ export interface SessionClient {
   readonly keepsAccess: boolean;
 }
 
+/** The host's session in which an authorization begins. */
+export interface BegunSession {
+  /** The host's id. */
+  readonly session: string;
+  readonly person: PersonReference;
+  /** When the server began to ask the host for it, in milliseconds since 1970. */
+  readonly readAt: number;
+}
+
 /** An authorization of a session that has ended. */
 export interface EndedClient extends SessionClient {
   /** The client's name for the session. */
@@ -32,28 +45,30 @@ export interface EndedClient extends SessionClient {
 /** The host's sessions in which people signed in to clients. Only hashes of their ids are kept. */
 export class Sessions {
   readonly #database: Database;
+  readonly #people: EndedPeople;
   readonly #insertSession: string;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
   }
 
   /**
    * Records that an authorization begins in this session of the person, before it is stored.
    * Returns the client's name for the session (`sid`). Returns null if the session has ended, or
-   * belongs to another person: the update is the claim, so the end of a session comes before it or
-   * finds the record.
+   * belongs to another person: the updates are the claim, so the end of a session, or of all
+   * sessions of the person, comes before them or finds the record.
    */
   begin(
-    session: string,
-    person: PersonReference,
+    { session, person, readAt }: BegunSession,
     { familyId, clientId, subject, keepsAccess }: SessionClient,
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
     const until = now + KEPT;
     return this.#database.transaction(async (connection) => {
+      if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
       const { provider, id } = person;
       await connection.execute(this.#insertSession, [
         hash,
@@ -74,28 +89,35 @@ export class Sessions {
 
   /**
    * Ends sessions, in the caller's transaction. Returns the authorizations that began in them, and
-   * forgets these. Returns none for a session that had ended before.
+   * forgets these. Returns none for a session that had ended before. Call `committed` after the
+   * commit.
    */
   async end(
     connection: SqlConnection,
     ended: EndedSessions,
     now: number,
-  ): Promise<readonly EndedClient[]> {
+  ): Promise<{ readonly clients: readonly EndedClient[]; readonly committed: Committed }> {
     const until = now + KEPT_ENDED;
     if ('session' in ended) {
       const hash = sessionHash(ended.session);
       await this.#endOne(connection, hash, now, until);
-      return this.#takeClients(connection, 's.session_hash = ?', [hash]);
+      const clients = await this.#takeClients(connection, 's.session_hash = ?', [hash]);
+      return { clients, committed: async () => {} };
     }
     const { person, except } = ended;
-    const whose = [person.id, person.provider, except === undefined ? '' : sessionHash(except)];
+    const exceptHash = except === undefined ? '' : sessionHash(except);
+    const committed = await this.#people.end(connection, person, exceptHash, now);
+    const whose = [person.id, person.provider, exceptHash];
     await connection.execute(END_OF_PERSON, [now, until, ...whose]);
-    return this.#takeClients(connection, `${OF_PERSON} AND s.ended_at IS NOT NULL`, whose);
+    const ofPerson = `${OF_PERSON} AND s.ended_at IS NOT NULL`;
+    return { clients: await this.#takeClients(connection, ofPerson, whose), committed };
   }
 
   /** Removes everything about a person. */
-  async forget({ provider, id }: PersonReference): Promise<void> {
+  async forget(person: PersonReference): Promise<void> {
+    const { provider, id } = person;
     await this.#database.transaction(async (connection) => {
+      await this.#people.forget(connection, person);
       await connection.execute(FORGET_CLIENTS, [id, provider]);
       await connection.execute(FORGET_SESSIONS, [id, provider]);
     });
@@ -117,7 +139,8 @@ export class Sessions {
       later,
       limit,
     ]);
-    return Math.min(limit, clients + sessions);
+    const people = await this.#people.prune(now, limit);
+    return Math.min(limit, clients + sessions + people);
   }
 
   /**
@@ -147,8 +170,13 @@ export class Sessions {
       WHERE ${condition} ORDER BY c.family_id`,
       parameters,
     );
-    for (const { family_id: id } of rows)
-      await connection.execute('DELETE FROM oauth_session_clients WHERE family_id = ?', [id]);
+    for (let from = 0; from < rows.length; from += BATCH) {
+      const ids = rows.slice(from, from + BATCH).map(({ family_id: id }) => id);
+      await connection.execute(
+        `DELETE FROM oauth_session_clients WHERE family_id IN (${placeholders(ids)})`,
+        ids,
+      );
+    }
     return rows.map(toEndedClient);
   }
 

@@ -34,6 +34,11 @@ export interface MetadataRules {
    * Only then can it get tokens without a person.
    */
   readonly cameWithToken: boolean;
+  /**
+   * Whether the client ever used an initial access token, and so can have the further fields that
+   * need one. Defaults to `cameWithToken`.
+   */
+  readonly wasVouchedFor?: boolean;
   /** Whether the client can have a secret. */
   readonly mayHaveSecret: boolean;
   /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
@@ -93,14 +98,14 @@ export function readRegistration(sent: SentMetadata, rules: MetadataRules): Clie
  */
 function readFurther(
   sent: SentMetadata,
-  { further = [], cameWithToken }: MetadataRules,
+  { further = [], cameWithToken, wasVouchedFor = cameWithToken }: MetadataRules,
 ): { readonly metadata?: FurtherValues } {
   if (further.length === 0) return {};
   const read = further.map((field) => {
     const values = readField(sent, field);
     return [
       field.name,
-      cameWithToken || field.selfRegistered !== 'with-token' ? values : [],
+      wasVouchedFor || field.selfRegistered !== 'with-token' ? values : [],
     ] as const;
   });
   return { metadata: Object.fromEntries(read) };

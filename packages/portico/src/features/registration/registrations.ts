@@ -27,7 +27,12 @@ import type {
   RegistrationLimits,
   RegistrationRefusal,
 } from '../../store/client.ts';
-import { invalidMetadata, readRegistration, type SentMetadata } from './asked-metadata.ts';
+import {
+  invalidMetadata,
+  readRegistration,
+  type MetadataRules,
+  type SentMetadata,
+} from './asked-metadata.ts';
 import { GivenSecrets, type GivenSecret } from './given-secrets.ts';
 import { requireSamePlaces, scopesReplaced } from './replaced-metadata.ts';
 import { Replacing } from './replacing.ts';
@@ -100,7 +105,8 @@ export class Registrations {
     const initialTokenHash = await this.#requireInitialToken(initialAccessToken);
     const withToken = initialTokenHash !== null;
     const mayHaveSecret = withToken || this.#given.toStrangers;
-    const { checked, further } = await this.#check(sent, withToken, mayHaveSecret);
+    const told = { cameWithToken: withToken, wasVouchedFor: withToken, mayHaveSecret };
+    const { checked, further } = await this.#check(sent, told);
     const origin = { network: findNetwork(address) ?? '', initialTokenHash };
     const given = hasSecret(checked) ? await this.#createSecret(origin) : null;
     const registrationAccessToken = randomToken();
@@ -162,8 +168,10 @@ export class Registrations {
   ): Promise<Client> {
     this.#replacing.count(findNetwork(address) ?? '');
     await this.#requireOwn(client, sent);
-    const withToken = await this.#cameWithToken(client);
-    const { checked, further } = await this.#check(sent, withToken, hasSecret(client));
+    const wasVouchedFor = await this.#server.store.registrations.hasInitialToken(client.id);
+    const withToken = hasRightsOfToken(client, wasVouchedFor);
+    const told = { cameWithToken: withToken, wasVouchedFor, mayHaveSecret: hasSecret(client) };
+    const { checked, further } = await this.#check(sent, told);
     if (checked.public !== client.public || hasSecret(checked) !== hasSecret(client)) {
       throw invalidMetadata(
         hasSecret(client)
@@ -236,32 +244,19 @@ export class Registrations {
     return this.#given.create(origin.network);
   }
 
-  /**
-   * Whether the client has rights that only an initial access token gives. A client without these
-   * rights gains nothing if it replaces its metadata. The grants of features do not count, because
-   * their rules may have changed after the client registered.
-   */
-  async #cameWithToken(client: Client): Promise<boolean> {
-    const { keys, grants } = client;
-    if (hasSecret(client)) return this.#server.store.registrations.hasInitialToken(client.id);
-    return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
-  }
-
   async #check(
     sent: SentMetadata,
-    cameWithToken: boolean,
-    mayHaveSecret: boolean,
+    told: Pick<MetadataRules, 'cameWithToken' | 'wasVouchedFor' | 'mayHaveSecret'>,
   ): Promise<{ readonly checked: ClientMetadata; readonly further: FurtherValues }> {
     const { scopes: catalog, keys, demands } = this.#server;
     const takesKeys = this.#server.takesKeys();
     const grantTypes = this.#server.grantTypes();
     try {
       const { algorithms } = keys;
-      const told = { cameWithToken, mayHaveSecret, takesKeys };
       const further = this.#server.furtherMetadata.fields.filter(
         ({ selfRegistered }) => selfRegistered !== 'never',
       );
-      const rules = { catalog, grantTypes, algorithms, demands, further, ...told };
+      const rules = { catalog, grantTypes, algorithms, demands, takesKeys, further, ...told };
       const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);
       return {
@@ -315,6 +310,17 @@ export class Registrations {
     const unread = (Object.keys(NO_DEMANDS) as DemandField[]).filter((field) => !met.has(field));
     return Object.fromEntries(unread.map((field) => [field, client[field]]));
   }
+}
+
+/**
+ * Whether the client has rights that only an initial access token gives. A client without these
+ * rights gains none if it replaces its metadata. The grants of features do not count, because their
+ * rules may have changed after the client registered.
+ */
+function hasRightsOfToken(client: Client, wasVouchedFor: boolean): boolean {
+  const { keys, grants } = client;
+  if (hasSecret(client)) return wasVouchedFor;
+  return keys !== null && (keys.jwksUri !== null || grants.includes('client_credentials'));
 }
 
 /** Check this here, because the message for operators does not name the field. */

@@ -24,6 +24,15 @@ export interface TurnEnd {
   readonly isTroubled: boolean;
 }
 
+/** A message of which an attempt has failed. */
+export interface FailedMessage {
+  /** Its id. */
+  readonly message: string;
+  readonly reason: string;
+  /** Whether it waits behind all other messages of the receiver. */
+  readonly isLast: boolean;
+}
+
 /** A message to add. */
 export interface AddedMessage {
   readonly kind: string;
@@ -124,14 +133,22 @@ export class OutboxReceivers {
     );
   }
 
-  /** Ends a lease after a failed attempt. */
-  async fail(lease: Lease, message: string, reason: string, dueAt: number): Promise<void> {
+  /** Ends a lease after a failed attempt. If `isLast`, the message waits behind all others. */
+  async fail(
+    lease: Lease,
+    { message, reason, isLast }: FailedMessage,
+    dueAt: number,
+  ): Promise<void> {
     const failures = lease.failures + 1;
     await this.#database.transaction(async (connection) => {
       await connection.execute(
         'UPDATE oauth_outbox_messages SET attempts = attempts + 1, reason = ? WHERE id = ?',
         [reason, message],
       );
+      if (isLast) {
+        await connection.execute(NEXT_NUMBER, [lease.id]);
+        await connection.execute(MOVE_BACK, [BEHIND, lease.id, message]);
+      }
       await end(connection, lease, { dueAt, isTroubled: true, failures, reason });
     });
   }
@@ -183,6 +200,12 @@ const COUNT = `UPDATE oauth_outbox_receivers SET
     last_number = last_number + 1, used_at = ?, waiting = waiting + 1
   WHERE id = ? AND waiting < ?`;
 const DROP = 'UPDATE oauth_outbox_receivers SET dropped = dropped + 1, used_at = ? WHERE id = ?';
+/** Higher than the number of any message that was not moved. */
+const BEHIND = 2 ** 50;
+const NEXT_NUMBER = 'UPDATE oauth_outbox_receivers SET last_number = last_number + 1 WHERE id = ?';
+const MOVE_BACK = `UPDATE oauth_outbox_messages SET number = ? +
+    (SELECT last_number FROM oauth_outbox_receivers WHERE id = ?)
+  WHERE id = ?`;
 const IDLE = 'used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL';
 const CLAIM = 'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ?';
 const END = `UPDATE oauth_outbox_receivers
