@@ -55,10 +55,11 @@ export interface OutboxMessage {
 }
 
 /**
- * The result of an attempt. `failed` is tried again later, and later messages wait for it.
- * `postponed` is tried again after the receiver's other messages: use it if their order does not
- * matter. `refused` is not tried again: the message is set aside for an operator. `obsolete` means that no one waits for the message any more, so it is
- * removed. The reason is stored and shown to operators: it must not contain a secret.
+ * The result of an attempt. The outbox tries a `failed` message again, and later messages wait for
+ * it. It tries a `postponed` message again after the receiver's other messages: use this if their
+ * order does not matter. It does not try a `refused` message again, but sets it aside for an
+ * operator. It removes an `obsolete` message, because no one waits for it any more. The reason is
+ * stored and shown to operators: it must not contain a secret.
  */
 export type DeliveryResult =
   | { readonly outcome: 'delivered' | 'obsolete' }
