@@ -1,10 +1,9 @@
 import type { Words } from '../words/words.ts';
 import { answerGoesTo } from '../clients/redirect-uris.ts';
 import { namedLikeServer, unverified, type Unverified } from '../clients/who-asks.ts';
-import type { Client } from '../store/client.ts';
 import type { ScopeCatalog, ScopeHeading } from '../tokens/scopes.ts';
 import type { ConsentQuestion } from './consent.ts';
-import { durationText } from './durations.ts';
+import { accessLasts, type AccessLasts, type TokenLifetimes } from './durations.ts';
 import {
   shownLook,
   shownGroups,
@@ -69,17 +68,6 @@ export interface ConsentView extends ShownLook {
   readonly action: string;
 }
 
-/** How long the client keeps the access that a person allows now. */
-export interface AccessLasts {
-  /**
-   * If true, access continues until the person removes it, or until the client has not used it for
-   * `time`. If false, access ends after `time`.
-   */
-  readonly renews: boolean;
-  /** The time in words, such as "30 days". */
-  readonly time: string;
-}
-
 /** The parts of the page that do not depend on the request. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
@@ -92,12 +80,6 @@ export interface ConsentPageSurroundings {
   /** The path of client logos. Null if the server has no logos. */
   readonly logoPath: string | null;
   readonly lifetimes: TokenLifetimes;
-}
-
-/** Token lifetimes in seconds. */
-interface TokenLifetimes {
-  readonly access_token_ttl: number;
-  readonly refresh_token_ttl: number;
 }
 
 /**
@@ -150,18 +132,4 @@ export function consentPageData(
     csrfToken: form.csrfToken,
     action: server.action,
   };
-}
-
-/**
- * Returns how long access lasts. A client without refresh tokens has access for the lifetime of one
- * access token.
- */
-export function accessLasts(
-  { grants }: Client,
-  lifetimes: TokenLifetimes,
-  { locale }: Words,
-): AccessLasts {
-  const renews = grants.includes('refresh_token');
-  const seconds = renews ? lifetimes.refresh_token_ttl : lifetimes.access_token_ttl;
-  return { renews, time: durationText(seconds, locale) };
 }

@@ -1,3 +1,37 @@
+import type { Client } from '../store/client.ts';
+import type { Words } from '../words/words.ts';
+
+/** How long the client keeps the access that a person allows now. */
+export interface AccessLasts {
+  /**
+   * If true, access continues until the person removes it, or until the client has not used it for
+   * `time`. If false, access ends after `time`.
+   */
+  readonly renews: boolean;
+  /** The time in words, such as "30 days". */
+  readonly time: string;
+}
+
+/** Token lifetimes in seconds. */
+export interface TokenLifetimes {
+  readonly access_token_ttl: number;
+  readonly refresh_token_ttl: number;
+}
+
+/**
+ * Returns how long access lasts. A client without refresh tokens has access for the lifetime of one
+ * access token.
+ */
+export function accessLasts(
+  { grants }: Client,
+  lifetimes: TokenLifetimes,
+  { locale }: Words,
+): AccessLasts {
+  const renews = grants.includes('refresh_token');
+  const seconds = renews ? lifetimes.refresh_token_ttl : lifetimes.access_token_ttl;
+  return { renews, time: durationText(seconds, locale) };
+}
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
