@@ -103,8 +103,24 @@ test('each receiver gets its messages in order and one at a time, also from two 
   await other.close();
 });
 
+// @shows AS-50.3
+test('messages that are postponed delay the receiver’s other messages by a second each at most', async () => {
+  receiver.answers = ({ payload }) => (payload === 'good' ? 200 : 425);
+  const postponed = Array.from({ length: 9 }, (_, index) => `postponed ${index}`);
+  await one.send('a', ...postponed, 'good');
+  one.server.outbox.start();
+  for (let attempts = 1; attempts <= 9; attempts += 1) {
+    await receiver.has(attempts);
+    // The next attempt is due at most a second after the one before ends.
+    later += 1500;
+  }
+  await receiver.has(10);
+  expect(payloads()).toEqual([...postponed, 'good']);
+  await untilCounts({ waiting: 9 });
+});
+
 // @shows AS-50.2, AS-50.3
-test('a receiver that fails gets the same message again, later and in order, and stops nobody', async () => {
+test('a receiver that fails gets the same message again, later and in order, and stops no other', async () => {
   let fails = true;
   receiver.answers = (got) => (got.receiver === 'down' && fails ? 503 : 200);
   one.server.outbox.start();

@@ -24,7 +24,7 @@ export const KIND = 'note';
 const SECTION = { name: 'App', scopes: {} };
 const DAY = 86_400_000;
 
-/** Posts each message to the URL. 400 refuses it, 410 makes it obsolete, 299 is no outcome. */
+/** Posts each message to the URL. 400 refuses it, 410 makes it obsolete, 425 postpones it, 299 is no outcome. */
 export function sendingTo(url: string): Feature {
   return defineFeature({
     name: 'sending',
@@ -40,6 +40,7 @@ export function sendingTo(url: string): Feature {
           if (answer.status === 400) return { outcome: 'refused', reason: 'the answer is 400' };
           if (answer.status === 299) return { outcome: 'unknown' } as unknown as DeliveryResult;
           if (answer.status === 410) return { outcome: 'obsolete' };
+          if (answer.status === 425) return { outcome: 'postponed', reason: 'the answer is 425' };
           return answer.ok
             ? { outcome: 'delivered' }
             : { outcome: 'failed', reason: `the answer is ${answer.status}` };

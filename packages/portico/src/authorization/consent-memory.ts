@@ -59,8 +59,7 @@ export async function recordRefusal(
       if (consent === null || consent.refused === true) continue;
       if (family.clientId !== clientId || family.audience !== audience) continue;
       if (!family.scopes.some((name) => refused.includes(name))) continue;
-      const marked = consentDetails({ ...consent, refused: true });
-      await authorizations.setDetails(family.id, { ...family.details, ...marked });
+      await authorizations.addDetails(family.id, consentDetails({ ...consent, refused: true }));
       isDone = false;
     }
     if (isDone) return;

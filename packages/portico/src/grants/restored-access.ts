@@ -51,7 +51,6 @@ export async function endAllAccess(
           (after) => store.everythingIssued.revokeFamilies(after, family, clock(), BATCH),
           report,
         );
-  const authorizations = ended + (server.remembersConsent() ? await endRemembered(server) : 0);
   const clientTokens =
     accessToken === null
       ? 0
@@ -61,6 +60,8 @@ export async function endAllAccess(
   let initialAccessTokens = 0;
   for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
     if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;
+  // Last, because it goes on while people allow access again.
+  const authorizations = ended + (server.remembersConsent() ? await endRemembered(server) : 0);
   const all = { authorizations, clientTokens, requests, initialAccessTokens };
   await audit({ type: 'access_ended', ...all, ...actedBy(acting) });
   return all;

@@ -18,6 +18,9 @@ const TIMES = {
   attempt: 10_000,
   /** After this time, other receivers have their turn. */
   turn: 5000,
+  /** The longest wait after a message was postponed for the first time, and after that. */
+  postponed: 1000,
+  postponedAgain: 60_000,
   /** A receiver that takes longer shares its place with other slow ones. */
   slow: 1000,
 } as const;
@@ -147,11 +150,13 @@ export class Deliveries {
     }
     const result = await this.#attempt(lease.kind, message);
     if (result.outcome === 'failed' || result.outcome === 'postponed') {
-      const dueAt = clock() + backoff(lease.failures + 1, random());
+      const wait = backoff(lease.failures + 1, random());
+      const isPostponed = result.outcome === 'postponed';
+      const dueAt = clock() + (isPostponed ? Math.min(wait, untilNext(message)) : wait);
       const failure = {
         message: message.id,
         reason: shortened(result.reason),
-        isLast: result.outcome === 'postponed',
+        isLast: isPostponed,
       };
       await this.#receivers.fail(lease, failure, dueAt);
       return false;
@@ -198,6 +203,14 @@ function aborted(signal: AbortSignal): Promise<DeliveryResult> {
     const late = () => resolve({ outcome: 'failed', reason: 'it took longer than ten seconds' });
     signal.addEventListener('abort', late, { once: true });
   });
+}
+
+/**
+ * Returns the longest wait after a postponed message, in milliseconds: other messages may wait
+ * behind it.
+ */
+function untilNext({ attempts }: QueuedMessage): number {
+  return attempts === 0 ? TIMES.postponed : TIMES.postponedAgain;
 }
 
 /** Whether a delivery, which may be written without types, returned what it must. */

@@ -101,7 +101,8 @@ function readFurther(
   { further = [], cameWithToken, wasVouchedFor = cameWithToken }: MetadataRules,
 ): { readonly metadata?: FurtherValues } {
   if (further.length === 0) return {};
-  const read = further.map((field) => {
+  const offered = further.filter(({ selfRegistered }) => selfRegistered !== 'never');
+  const read = offered.map((field) => {
     const values = readField(sent, field);
     return [
       field.name,

@@ -2,6 +2,7 @@ import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
 import type { Authorization, Details, StoredGrant } from '../grant.ts';
 import {
+  changeDetails,
   AUTHORIZATION_COLUMNS,
   readDetails,
   toAuthorization,
@@ -107,12 +108,11 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Replaces the details of an authorization. */
-  async setDetails(familyId: string, details: Details): Promise<void> {
-    await this.#database.execute('UPDATE oauth_families SET details = ? WHERE id = ?', [
-      JSON.stringify(details),
-      familyId,
-    ]);
+  /** Adds these details to an authorization, and replaces those of the same names. */
+  async addDetails(familyId: string, added: Details): Promise<void> {
+    await this.#database.transaction((connection) =>
+      changeDetails(connection, familyId, (details) => ({ ...details, ...added })),
+    );
   }
 
   /** Resolves once the revocation of this person's authorizations for this client is durable. */

@@ -1,6 +1,6 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
-import { FAMILY_BLOCKER, readDetails } from './family-rows.ts';
+import { changeDetails, FAMILY_BLOCKER } from './family-rows.ts';
 import { blockInsert } from './lost-insert.ts';
 import { placeholders } from './statements.ts';
 
@@ -64,7 +64,7 @@ export async function endFamilies(
     for (const row of rows) {
       const { id, client_id: clientId, user_provider: provider, user_id: user } = row;
       if (row.refresh_generation === null) unused.add(id);
-      if (row.revoked_at === null) await forgetDetail(connection, row, detail);
+      if (row.revoked_at === null) await forgetDetail(connection, id, detail);
       if (row.revoked_at === null || !living.has(id)) continue;
       revoked.push({ authorization: id, clientId, person: { provider, id: user } });
     }
@@ -73,8 +73,8 @@ export async function endFamilies(
 }
 
 const FIND =
-  'SELECT id, client_id, user_provider, user_id, refresh_generation, revoked_at, ' +
-  'details FROM oauth_families';
+  'SELECT id, client_id, user_provider, user_id, refresh_generation, revoked_at ' +
+  'FROM oauth_families';
 
 interface Row {
   readonly id: string;
@@ -84,14 +84,10 @@ interface Row {
   /** How often tokens were issued. Null for never. */
   readonly refresh_generation: number | null;
   readonly revoked_at: number | null;
-  readonly details: string | null;
 }
 
-async function forgetDetail(connection: SqlConnection, { id, details }: Row, detail: string) {
-  const { details: { [detail]: forgotten, ...rest } = {} } = readDetails(details);
-  if (forgotten === undefined) return;
-  const left = Object.keys(rest).length === 0 ? null : JSON.stringify(rest);
-  await connection.execute('UPDATE oauth_families SET details = ? WHERE id = ?', [left, id]);
+function forgetDetail(connection: SqlConnection, id: string, detail: string): Promise<void> {
+  return changeDetails(connection, id, ({ [detail]: forgotten, ...rest }) => rest);
 }
 
 async function livingOf(

@@ -1,4 +1,4 @@
-import type { Database, SqlParameter } from '@portico/sql';
+import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { RegisteredBy } from '../client.ts';
 import type {
@@ -151,6 +151,28 @@ function toFamily(row: FamilyRow): Family {
 /** Returns the stored details as a property, or an empty object if there are none. */
 export function readDetails(stored: string | null): { readonly details?: Details } {
   return stored === null ? {} : { details: JSON.parse(stored) as Details };
+}
+
+/**
+ * Changes the details of an authorization in the caller's transaction. The first statement locks
+ * the row, so that no other change of them is lost.
+ */
+export async function changeDetails(
+  connection: SqlConnection,
+  id: string,
+  change: (details: Details) => Details,
+): Promise<void> {
+  await connection.execute('UPDATE oauth_families SET id = id WHERE id = ?', [id]);
+  const { rows } = await connection.execute<{ details: string | null }>(
+    'SELECT details FROM oauth_families WHERE id = ?',
+    [id],
+  );
+  const [row] = rows;
+  if (row === undefined) return;
+  const changed = change(readDetails(row.details).details ?? {});
+  const stored = Object.keys(changed).length === 0 ? null : JSON.stringify(changed);
+  if (stored === row.details) return;
+  await connection.execute('UPDATE oauth_families SET details = ? WHERE id = ?', [stored, id]);
 }
 
 export function toCode(row: GrantRow, { hash }: OfferedToken): AuthorizationCode {
