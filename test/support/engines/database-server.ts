@@ -85,6 +85,9 @@ export const MARIADB: Engine = {
       serve: (folder, port) =>
         (
           `${server} --no-defaults --datadir=${folder} --port=${port} --socket=${folder}/mariadb.sock ` +
+          // At its start, a server removes all temporary tables in its folder for temporary files.
+          // In a shared folder, it removes those of running servers, which then crash.
+          `--tmpdir=${path.dirname(folder)} ` +
           '--bind-address=127.0.0.1 --max-connections=300 --innodb-flush-log-at-trx-commit=2 ' +
           '--character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci'
         ).split(' '),

@@ -114,6 +114,8 @@ function createNode({ data, owner, port, group }: NodeOptions): Node {
     required(MARIADB),
     '--no-defaults',
     `--datadir=${data}`,
+    // Other servers would remove its temporary tables (database-server.ts).
+    `--tmpdir=${path.dirname(data)}`,
     `--port=${port.sql}`,
     `--socket=${data}/mariadb.sock`,
     '--bind-address=127.0.0.1',
