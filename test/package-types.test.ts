@@ -350,7 +350,10 @@ describe('the packed package', () => {
     const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
     const linted = await run(bin('publint'), ['--strict', tarball]);
     expect(linted.stdout).toContain('All good!');
-    const { stdout } = await run(bin('attw'), [tarball, '--format', 'json']);
+    // The report names every file: more than Node's default of 1 MiB.
+    const { stdout } = await run(bin('attw'), [tarball, '--format', 'json'], {
+      maxBuffer: 64 * 1024 * 1024,
+    });
     const { analysis } = JSON.parse(stdout) as {
       readonly analysis: { readonly entrypoints: object; readonly problems: readonly unknown[] };
     };
