@@ -87,7 +87,9 @@ interface Row {
 }
 
 function forgetDetail(connection: SqlConnection, id: string, detail: string): Promise<void> {
-  return changeDetails(connection, id, ({ [detail]: forgotten, ...rest }) => rest);
+  return changeDetails(connection, id, (details) =>
+    Object.fromEntries(Object.entries(details).filter(([name]) => name !== detail)),
+  );
 }
 
 async function livingOf(
