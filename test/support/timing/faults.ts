@@ -120,8 +120,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'no signature is looked at for an unknown client',
     edits: [
       [
-        'await verify?.(keyed, clientId, assertion, profile);',
-        'if (keyed !== null) await verify?.(keyed, clientId, assertion, profile);',
+        'await way?.verify(keyed, clientId, assertion, profile);',
+        'if (keyed !== null) await way?.verify(keyed, clientId, assertion, profile);',
       ],
     ],
     row: 'private_key_jwt, ES256',
