@@ -2,6 +2,7 @@ import {
   refuseMaxAge,
   refuseRepeatedParameters,
   refuseRequestObjects,
+  refuseSilent,
   requirePkce,
   requirePrompt,
   requireResource,
@@ -87,7 +88,11 @@ export const target: Target = {
       hold([undefined, 'query'].includes(once('response_mode')), 'another response mode passed');
     if (check(() => refuseMaxAge(parameters)) !== null)
       hold(!plain.getAll('max_age').some(Boolean), 'a max_age passed');
-    if (check(() => requirePrompt(parameters)) !== null) {
+    const isDone = () => {
+      requirePrompt(parameters);
+      refuseSilent(parameters);
+    };
+    if (check(isDone) !== null) {
       const asked = (once('prompt') ?? '')
         .split(' ')
         .filter((each) => each !== '' && each !== 'consent');
