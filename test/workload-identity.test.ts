@@ -387,7 +387,7 @@ describe('a workload is refused at once', () => {
     host.answer('/keys', (_, response) => void response.writeHead(500).end());
     now += 60_000;
     // The answer is the same for a client that does not exist.
-    for (const as of [id, 'nobody']) {
+    for (const as of [id, 'unknown']) {
       const unavailable = await by(next, as);
       expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '5']);
     }

@@ -6,6 +6,10 @@ import {
   sign,
   type KeyObject,
 } from 'node:crypto';
+import { importJWK, type JWK } from 'jose';
+
+/** A public key of `jose`. */
+type Verifier = Awaited<ReturnType<typeof importJWK>>;
 
 /** Keys that sign fuzzed input. Each thread creates new ones, so none is stored. */
 export interface SigningKeys {
@@ -16,6 +20,26 @@ export interface SigningKeys {
    * the name.
    */
   sign(name: string, signed: string): Buffer | null;
+}
+
+/** The algorithm of each key, by the key's name. */
+const ALGORITHM_OF: Readonly<Record<string, string>> = {
+  ec: 'ES256',
+  rsa: 'RS256',
+  ed: 'EdDSA',
+};
+
+/** Returns the public keys as members of a key set. Each name is a `kid`. */
+export function publishedKeys({ jwks }: SigningKeys): readonly (JWK & { readonly kid: string })[] {
+  return Object.entries(jwks).map(([kid, jwk]) => ({ ...(jwk as JWK), kid }));
+}
+
+/** Returns the public keys by name, as `jose` uses them to verify. */
+export async function importVerifiers(keys: SigningKeys): Promise<ReadonlyMap<string, Verifier>> {
+  const imported = publishedKeys(keys).map(
+    async (jwk) => [jwk.kid, await importJWK(jwk, ALGORITHM_OF[jwk.kid])] as const,
+  );
+  return new Map(await Promise.all(imported));
 }
 
 export function createKeys(): SigningKeys {

@@ -15,7 +15,7 @@ import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
 import { profilesWith } from '../../../test/support/profiles.ts';
-import { createKeys, jwsOf } from '../support/keys.ts';
+import { createKeys, importVerifiers, jwsOf, publishedKeys } from '../support/keys.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 import type { SingleUses } from '../../../packages/portico/src/store/single-uses.ts';
 
@@ -24,7 +24,6 @@ const ISSUER = 'https://app.example';
 const TOKENS = 'https://app.example/oauth/token';
 const CLIENT = 'a-client';
 const PROFILE = profilesWith({ profile: 'fapi2' }).servers;
-const ALGORITHMS: Readonly<Record<string, string>> = { ec: 'ES256', rsa: 'RS256', ed: 'EdDSA' };
 
 const seed = (header: object, payload: object, key: string) =>
   `${JSON.stringify(header)}\n${JSON.stringify({ iss: CLIENT, sub: CLIENT, aud: ISSUER, exp: NOW + 60, jti: 'a', ...payload })}\n${key}`;
@@ -76,13 +75,9 @@ export const target: Target = {
   ],
   async start() {
     const keys = createKeys();
-    const published = Object.entries(keys.jwks).map(([kid, jwk]) => ({ ...jwk, kid }));
-    const known = readKeySet({ keys: published }) ?? [];
-    const imported = await Promise.all(
-      published.map((jwk) => importJWK(jwk as JWK, ALGORITHMS[jwk.kid])),
-    );
+    const known = readKeySet({ keys: publishedKeys(keys) }) ?? [];
     const used = new Set<string>();
-    const verifiers = new Map(published.map(({ kid }, index) => [kid, imported[index]] as const));
+    const verifiers = await importVerifiers(keys);
     const singleUses = {
       async claim(_, of) {
         const key = JSON.stringify(of);

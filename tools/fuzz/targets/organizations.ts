@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { importJWK, jwtVerify, type JWK, type JWTPayload } from 'jose';
+import { jwtVerify, type JWTPayload } from 'jose';
 import { TrustedIssuers } from '../../../packages/portico/src/assertions/trusted-issuers.ts';
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
@@ -12,10 +12,12 @@ import {
 } from '../../../packages/portico/src/features/jwt-bearer/rights.ts';
 import { JwsError } from '../../../packages/portico/src/keys/jws/compact.ts';
 import type { SingleUses } from '../../../packages/portico/src/store/single-uses.ts';
-import { createKeys, jwsOf, type SigningKeys } from '../support/keys.ts';
+import { createKeys, importVerifiers, jwsOf, type SigningKeys } from '../support/keys.ts';
 import { scratch } from '../support/scratch.ts';
 import { hold, unlessAsync, type Target } from '../target.ts';
 
+/** The key of each algorithm that an issuer may use. */
+const KEYS: Readonly<Record<string, string>> = { ES256: 'ec', RS256: 'rsa', EdDSA: 'ed' };
 const NOW = 1_800_000_000;
 const ISSUER = 'https://app.example';
 const IDP = 'https://idp.example';
@@ -65,14 +67,8 @@ export const target: Target = {
     const keys = createKeys();
     const used = new Set<string>();
     const issuers = trustedIssuers(keys, used);
-    const verifiers = new Map(
-      await Promise.all(
-        Object.entries({ ES256: 'ec', RS256: 'rsa', EdDSA: 'ed' }).map(
-          async ([alg, kid]) => [alg, await importJWK(keys.jwks[kid] as JWK, alg)] as const,
-        ),
-      ),
-    );
-    const expected = { asserts: 'people', type: TYPE, audience: ISSUER } as const;
+    const verifiers = await importVerifiers(keys);
+    const expected = { type: TYPE, audience: ISSUER };
 
     return async (input) => {
       const text = jwsOf(input, keys);
@@ -90,7 +86,7 @@ export const target: Target = {
       if (found === null) return;
       const { assertion, rights } = found;
       const { issuer } = assertion;
-      const key = verifiers.get(assertion.algorithm);
+      const key = verifiers.get(KEYS[assertion.algorithm] ?? '');
       hold(key !== undefined, 'another algorithm was taken');
       const { payload } = await jwtVerify(text, key, {
         issuer: issuer === TENANTS ? TENANTS : IDP,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { importJWK, jwtVerify, type JWK } from 'jose';
+import { jwtVerify } from 'jose';
 import { TrustedIssuers } from '../../../packages/portico/src/assertions/trusted-issuers.ts';
 import type { TrustedIssuer } from '../../../packages/portico/src/assertions/trusted-issuer.ts';
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
@@ -8,7 +8,7 @@ import { workloadTokens } from '../../../packages/portico/src/features/workload-
 import { JwsError, parseJws } from '../../../packages/portico/src/keys/jws/compact.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import type { SingleUses } from '../../../packages/portico/src/store/single-uses.ts';
-import { createKeys, jwsOf } from '../support/keys.ts';
+import { createKeys, importVerifiers, jwsOf, publishedKeys } from '../support/keys.ts';
 import { scratch } from '../support/scratch.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
@@ -16,7 +16,6 @@ const NOW = 1_800_000_000;
 const ISSUER = 'https://app.example';
 const CLUSTER = 'https://cluster.example';
 const DOMAIN = 'spiffe://example.org';
-const ALGORITHMS: Readonly<Record<string, string>> = { ec: 'ES256', rsa: 'RS256', ed: 'EdDSA' };
 
 /** The pattern of each client, and its subjects, written down again. */
 const CLIENTS = [
@@ -86,14 +85,8 @@ export const target: Target = {
   ],
   async start() {
     const keys = createKeys();
-    const published = Object.entries(keys.jwks).map(([kid, jwk]) => ({ ...jwk, kid }));
-    const verifiers = new Map(
-      await Promise.all(
-        published.map(
-          async (jwk) => [jwk.kid, await importJWK(jwk as JWK, ALGORITHMS[jwk.kid])] as const,
-        ),
-      ),
-    );
+    const published = publishedKeys(keys);
+    const verifiers = await importVerifiers(keys);
     const issuers = [CLUSTER, DOMAIN].map((issuer): TrustedIssuer => {
       const file = path.join(scratch(), issuer === DOMAIN ? 'bundle.json' : 'keys.json');
       const use = issuer === DOMAIN ? { use: 'jwt-svid' } : {};

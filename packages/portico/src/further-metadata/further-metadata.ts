@@ -82,10 +82,16 @@ export class FurtherMetadata {
     return this.#offered(await this.#records.find(clientId, connection));
   }
 
-  /** Returns the values of these clients, by their ids. A client without values is missing. */
-  async findAll(clientIds: readonly string[]): Promise<ReadonlyMap<string, FurtherValues>> {
+  /**
+   * Returns the values of these clients, by their ids. A client without values is missing. In a
+   * transaction, pass its connection.
+   */
+  async findAll(
+    clientIds: readonly string[],
+    connection?: SqlConnection,
+  ): Promise<ReadonlyMap<string, FurtherValues>> {
     if (this.fields.length === 0) return new Map();
-    const stored = await this.#records.findAll(clientIds);
+    const stored = await this.#records.findAll(clientIds, connection);
     return new Map(stored.map(([id, values]) => [id, this.#offered(values)]));
   }
 

@@ -1,6 +1,7 @@
 import type { OAuthServerConfig } from '../../config.ts';
 import type { OfferedField } from '../../feature.ts';
 import { fetchableUrlProblem, portProblem } from '../../http/outbound/fetchable-urls.ts';
+import { MARKED } from '../../further-metadata/further-metadata.ts';
 import type { BackChannelLogoutConfig } from './config.ts';
 
 /** The field of a client's metadata with the URI that logout tokens are sent to (section 2.2). */
@@ -32,7 +33,7 @@ export const logoutMetadata: readonly OfferedField<Config>[] = [
     called: 'requirement of a session',
     shape: 'flag',
     most: 1,
-    problem: (value) => (value === 'true' ? null : 'is not true'),
+    problem: (value) => (value === MARKED ? null : `is not ${MARKED}`),
     isOffered: ({ back_channel_logout: isOn = false }) => isOn,
   },
 ];

@@ -93,13 +93,9 @@ export class SessionLogout {
     connection: SqlConnection,
     clients: readonly EndedClient[],
   ): Promise<ReadonlySet<string>> {
-    const { furtherMetadata } = this.#server;
-    const found = new Set<string>();
-    for (const clientId of new Set(clients.map((client) => client.clientId))) {
-      const { [LOGOUT_URI]: uris = [] } = await furtherMetadata.find(clientId, connection);
-      if (uris.length > 0) found.add(clientId);
-    }
-    return found;
+    const ids = [...new Set(clients.map(({ clientId }) => clientId))];
+    const metadata = await this.#server.furtherMetadata.findAll(ids, connection);
+    return new Set(ids.filter((id) => metadata.get(id)?.[LOGOUT_URI] !== undefined));
   }
 }
 

@@ -1,5 +1,9 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
-import type { FurtherValues, MetadataField } from '../../further-metadata/further-metadata.ts';
+import {
+  MARKED,
+  type FurtherValues,
+  type MetadataField,
+} from '../../further-metadata/further-metadata.ts';
 import { askedDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
@@ -117,7 +121,7 @@ function readField(
   { name, shape = 'texts' }: MetadataField,
 ): readonly string[] {
   if (shape === 'texts') return readTexts(sent, name) ?? [];
-  if (shape === 'flag') return readFlag(sent, name) ? ['true'] : [];
+  if (shape === 'flag') return readFlag(sent, name) ? [MARKED] : [];
   const text = readText(sent, name);
   return text === undefined ? [] : [text];
 }

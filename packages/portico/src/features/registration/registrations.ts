@@ -253,9 +253,7 @@ export class Registrations {
     const grantTypes = this.#server.grantTypes();
     try {
       const { algorithms } = keys;
-      const further = this.#server.furtherMetadata.fields.filter(
-        ({ selfRegistered }) => selfRegistered !== 'never',
-      );
+      const { fields: further } = this.#server.furtherMetadata;
       const rules = { catalog, grantTypes, algorithms, demands, takesKeys, further, ...told };
       const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);

@@ -162,7 +162,7 @@ export async function changeDetails(
   id: string,
   change: (details: Details) => Details,
 ): Promise<void> {
-  await connection.execute('UPDATE oauth_families SET id = id WHERE id = ?', [id]);
+  await connection.execute('UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ?', [id]);
   const { rows } = await connection.execute<{ details: string | null }>(
     'SELECT details FROM oauth_families WHERE id = ?',
     [id],

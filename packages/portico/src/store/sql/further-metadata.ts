@@ -40,11 +40,12 @@ export class FurtherMetadataRecords {
   /** Returns the fields of those clients that have some, by their ids. */
   async findAll(
     clientIds: readonly string[],
+    connection: SqlConnection = this.#database,
   ): Promise<readonly (readonly [clientId: string, fields: Stored])[]> {
     const found: (readonly [string, Stored])[] = [];
     for (let from = 0; from < clientIds.length; from += BATCH) {
       const ids = clientIds.slice(from, from + BATCH);
-      const { rows } = await this.#database.execute<{ client_id: string; metadata: string }>(
+      const { rows } = await connection.execute<{ client_id: string; metadata: string }>(
         `SELECT client_id, metadata FROM oauth_client_metadata
         WHERE client_id IN (${placeholders(ids)})`,
         ids,
