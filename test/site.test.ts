@@ -116,7 +116,7 @@ describe('the plain text of the site, for language models', () => {
   });
 
   test('has each page as Markdown, beside its HTML', () => {
-    expect(files.get('mounting/express.md')).toMatch(/^# Portico in an Express application\n/);
+    expect(files.get('mounting/express.md')).toMatch(/^# Add OAuth to an Express application\n/);
   });
 });
 
