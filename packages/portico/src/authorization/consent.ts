@@ -14,14 +14,14 @@ import { noteClient } from '../refusals.ts';
 import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
+import type { PriorAuthorization } from '../store/prior-consent.ts';
 import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
 import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
-import { isOpened, notSilent, recordRefusal, type FoundConsent } from './consent-memory.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
-import { consentDetails } from '../store/remembered-consent.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
 import type { ConfirmedStep, HostPage } from './interaction.ts';
+
 import { responseTo, type AuthorizationResponse } from './response.ts';
 import {
   addedScopes,
@@ -30,6 +30,7 @@ import {
   isPartAllowed,
   type IsChecked,
 } from './scope-choices.ts';
+import { isOpened, notSilent } from './silent-requests.ts';
 
 /** The question for the consent screen, or the response if there is nothing to ask. */
 export type Presented =
@@ -115,22 +116,21 @@ export class Consent {
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
     if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
     const offered = scopes.filter((name) => choices?.added.includes(name) !== true);
-    const remembered = await this.#findRemembered(request, client, visitor, offered);
-    if (request.silent === true && remembered === null)
-      return { response: notSilent(request, client) };
+    const prior = await this.#findPrior(request, client, visitor, offered);
+    if (request.silent === true && prior === null) return { response: notSilent(request, client) };
     const asked = { ...request, choices, details };
     const saved = await this.#saveRequest(asked, client, requestId, visitor, scopes);
-    if (saved !== null && remembered === null) {
+    if (saved !== null && prior === null) {
       return {
         question: question(this.#server, asked, requestId, client, visitor, scopes, before),
       };
     }
-    if (saved !== null && remembered !== null) {
-      const response = await this.#answerRemembered(saved, visitor, offered, remembered);
+    if (saved !== null && prior !== null) {
+      const response = await this.#answerPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
     // The same page was opened twice at once, and the other request was saved first. Or the
-    // remembered authorization has ended, or no longer applies.
+    // prior authorization has ended, or no longer applies.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;
@@ -142,31 +142,31 @@ export class Consent {
    * Returns the authorization in which the person allowed these scopes on the consent page. Null if
    * the page must be shown.
    */
-  async #findRemembered(
+  async #findPrior(
     asked: AuthorizationRequest,
     client: Client,
     { request, user }: Visitor,
     scopes: readonly string[],
-  ): Promise<FoundConsent | null> {
-    const { consentMemory } = this.#additions;
-    if (consentMemory === null || !isOpened(request, asked.silent === true)) return null;
-    return consentMemory.find({ asked, client, person: user.reference, scopes });
+  ): Promise<PriorAuthorization | null> {
+    const { priorConsent } = this.#additions;
+    if (priorConsent === null || !isOpened(request, asked.silent === true)) return null;
+    return priorConsent.find({ asked, client, person: user.reference, scopes });
   }
 
   /**
-   * Allows these scopes without a question. Returns null if the remembered authorization has ended
+   * Allows these scopes without a question. Returns null if the prior authorization has ended
    * or no longer applies, or if the person must go to a page of the host first.
    */
-  async #answerRemembered(
+  async #answerPrior(
     pending: ConsentRequest,
     visitor: Visitor,
     scopes: readonly string[],
-    remembered: FoundConsent,
+    prior: PriorAuthorization,
   ): Promise<AuthorizationResponse | null> {
     const step = await this.#confirm(pending, visitor);
     if ('page' in step) return null;
     const isChecked = (name: string) => scopes.includes(name);
-    return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, remembered);
+    return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
   }
 
   /**
@@ -257,7 +257,7 @@ export class Consent {
 
   /**
    * Records the first decision. Returns null if the request was answered, ended or expired since it
-   * was read. With `remembered`, the person was not asked: also returns null if that authorization
+   * was read. With `prior`, the person was not asked: also returns null if that authorization
    * has ended or no longer applies, or if the person may not grant the scopes any more.
    */
   async #answerFirst(
@@ -265,7 +265,7 @@ export class Consent {
     visitor: Visitor,
     allow: boolean,
     isChecked: IsChecked,
-    remembered: FoundConsent | null = null,
+    prior: PriorAuthorization | null = null,
   ): Promise<AuthorizationResponse | null> {
     const { store, audit, clock } = this.#server;
     const client = await this.#requireClient(pending);
@@ -275,19 +275,10 @@ export class Consent {
     const now = clock();
     const familyId = orderedIdentifier(now);
     const code = newCode(familyId);
-    const details = await this.#detailsFor(pending, client, remembered);
     const allowed = isPartAllowed(pending, scopes)
-      ? await this.#authorization(
-          { ...pending, details },
-          client,
-          visitor,
-          scopes,
-          familyId,
-          code,
-          now,
-        )
+      ? await this.#authorization(pending, client, visitor, prior, scopes, familyId, code, now)
       : null;
-    if (allowed === null && remembered !== null) return null;
+    if (allowed === null && prior !== null) return null;
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
@@ -296,11 +287,10 @@ export class Consent {
       await this.#requireClient(pending);
     }
     // Record it first: if the answer is lost, the person is asked again.
-    if (remembered === null && this.#server.remembersConsent())
-      await recordRefusal(this.#server, pending, allowed?.family.scopes ?? []);
+    if (prior === null)
+      await this.#additions.priorConsent?.answered(pending, allowed?.family.scopes ?? []);
     const answer = { allow, at: now };
-    if (!(await store.consentRequests.answerConsent(pending, allowed, answer, remembered)))
-      return null;
+    if (!(await store.consentRequests.answerConsent(pending, allowed, answer, prior))) return null;
     const { clientId } = pending;
     if (allowed === null) {
       await audit({ type: 'consent_denied', clientId, person });
@@ -314,23 +304,9 @@ export class Consent {
       person,
       scopes,
       audience,
-      ...(remembered === null ? {} : { remembered: remembered.id }),
+      ...(prior === null ? {} : { remembered: prior.id }),
     });
     return responseTo(pending, client, { code });
-  }
-
-  /** Returns the details for the authorization. They say if its consent is remembered. */
-  async #detailsFor(
-    { details }: ConsentRequest,
-    client: Client,
-    remembered: FoundConsent | null,
-  ): Promise<ConsentRequest['details']> {
-    if (remembered !== null)
-      return { ...details, ...consentDetails({ ...remembered.consent, remembered: true }) };
-    const { consentMemory } = this.#additions;
-    if (consentMemory === null || !(await consentMemory.remembers(client))) return details;
-    const renews = client.grants.includes('refresh_token');
-    return { ...details, ...consentDetails({ remembered: false, renews }) };
   }
 
   /**
@@ -400,6 +376,7 @@ export class Consent {
     { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint, ...asked }: ConsentRequest,
     client: Client,
     { request, readAt, user: { reference: person } }: Visitor,
+    prior: PriorAuthorization | null,
     scopes: readonly string[],
     id: string,
     code: string,
@@ -409,8 +386,10 @@ export class Consent {
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     const { further = {} } = asked;
-    const allowed = { request, readAt, id, clientId, person, subject, scopes, further };
-    const details = await this.#details(asked.details, allowed);
+    const about = { id, clientId, client, person, subject, scopes, prior };
+    const allowed = { ...about, request, readAt, further };
+    const begun = prior === null ? asked.details : { ...asked.details, ...prior.details };
+    const details = await this.#details(begun, allowed);
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint, details },
       code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },

@@ -3,7 +3,7 @@ import { noteWish } from '../words/speaking.ts';
 import { page } from '../words/words.ts';
 import type { Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
-import { notSignedInSilently, notSilent } from '../authorization/consent-memory.ts';
+import { notSignedInSilently, notSilent } from '../authorization/silent-requests.ts';
 import { Consent } from '../authorization/consent.ts';
 import { notUsable } from '../authorization/direct-requests.ts';
 import type { HostPage, Received } from '../authorization/interaction.ts';

@@ -5,8 +5,6 @@ import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 import type { Details } from '../store/grant.ts';
-import { consentOf } from '../store/remembered-consent.ts';
-import { givenBy } from '../store/given-access.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
 import {
@@ -58,6 +56,12 @@ interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
 /** Removes what a feature stores about a person. */
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
+/**
+ * Whether an operator who revokes an authorization also revokes another one of the same person and
+ * client. Receives the details of both.
+ */
+export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
+
 /** Sorts before the id of every request. */
 const FIRST = '';
 
@@ -65,11 +69,17 @@ const FIRST = '';
 export class Access {
   readonly #server: Server;
   readonly #forgetting: readonly ForgetsPerson[];
+  readonly #revokedAlso: readonly RevokesAlso[];
 
   /** Only the server calls this constructor. */
-  constructor(server: Server, forgetting: readonly ForgetsPerson[]) {
+  constructor(
+    server: Server,
+    forgetting: readonly ForgetsPerson[],
+    revokedAlso: readonly RevokesAlso[],
+  ) {
     this.#server = server;
     this.#forgetting = forgetting;
+    this.#revokedAlso = revokedAlso;
   }
 
   /**
@@ -199,7 +209,7 @@ export class Access {
 
   /**
    * Returns how many authorizations were ended, and whether the person had any. Reads them again
-   * until it finds none alive: one may have begun another before it ended (remembered consent).
+   * until it finds none alive: one may have begun another before it ended (`Server.priorConsent`).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { store, clock } = this.#server;
@@ -212,7 +222,7 @@ export class Access {
       below = batch.last;
       isKnown ||= batch.found > 0;
       isAnyAlive ||= batch.living > 0;
-      const isAgain = isAnyAlive && this.#server.remembersConsent();
+      const isAgain = isAnyAlive && this.#server.priorConsent() !== null;
       return { count: batch.revoked, more: batch.last !== null || isAgain };
     }, report);
     return { revoked, isKnown };
@@ -234,22 +244,22 @@ export class Access {
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-    await this.#revokeGiven(person, clientId, acting);
-    if (consentOf(holder.details) !== null) await this.#revokeRemembered(holder, acting);
+    await this.#revokeOthers(holder, acting);
     return { id: authorization, clientId, person, revoked };
   }
 
   /**
-   * Revokes the person's other authorizations for this client whose consent is remembered. One of
-   * them would be enough for the next without a question. Looks again until it finds none, because
-   * the client may end one itself after that one has begun another.
+   * Revokes the person's other authorizations for this client that end together with this one.
+   * Looks again until it finds none, because the client may end one itself after that one has begun
+   * another.
    */
-  async #revokeRemembered({ person, clientId }: Holder, acting?: Acting): Promise<void> {
+  async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
     const { store, audit, clock } = this.#server;
+    const endsToo = (other?: Details) => this.#revokedAlso.some((also) => also(details, other));
     for (;;) {
       const authorizations = await store.authorizations.listAuthorizations(person, clock());
       const living = authorizations.filter(
-        ({ family }) => family.clientId === clientId && consentOf(family.details) !== null,
+        ({ family }) => family.clientId === clientId && endsToo(family.details),
       );
       if (living.length === 0) return;
       for (const { family } of living) {
@@ -258,22 +268,6 @@ export class Access {
         const about = { authorization, clientId, person, ...actedBy(acting) };
         await audit({ type: 'family_revoked', ...about, reason: 'operator' });
       }
-    }
-  }
-
-  /**
-   * Revokes the authorizations that organizations gave this client. The server already refuses them
-   * once `end` returns.
-   */
-  async #revokeGiven(person: PersonReference, clientId: string, acting?: Acting): Promise<void> {
-    const { store, audit, clock } = this.#server;
-    if (this.#server.givenAccess() === null) return;
-    for (const { family } of await store.authorizations.listAuthorizations(person, clock())) {
-      const { id: authorization, details } = family;
-      if (family.clientId !== clientId || givenBy(details) === null) continue;
-      if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-      const about = { authorization, clientId, person, ...actedBy(acting) };
-      await audit({ type: 'family_revoked', ...about, reason: 'operator' });
     }
   }
 }

@@ -1,6 +1,7 @@
 import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
+import type { Details } from '../store/grant.ts';
 
 /** The access that `endAllAccess` has ended. */
 export interface EndedAccess {
@@ -61,7 +62,7 @@ export async function endAllAccess(
   for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
     if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;
   // Last, because it goes on while people allow access again.
-  const authorizations = ended + (server.remembersConsent() ? await endRemembered(server) : 0);
+  const authorizations = ended + (await endBegun(server));
   const all = { authorizations, clientTokens, requests, initialAccessTokens };
   await audit({ type: 'access_ended', ...all, ...actedBy(acting) });
   return all;
@@ -71,13 +72,16 @@ export async function endAllAccess(
  * Ends the authorizations that others began without a question before they were ended. Looks again
  * until it finds none alive.
  */
-async function endRemembered({ store, clock }: Server): Promise<number> {
+async function endBegun({ store, clock, priorConsent }: Server): Promise<number> {
   const { everythingIssued } = store;
+  const prior = priorConsent();
+  if (prior === null) return 0;
+  const isBegun = (details?: Details) => prior.hasPrior(details);
   let total = 0;
   for (;;) {
     let isAnyAlive = false;
     total += await inSteps(async (after) => {
-      const batch = await everythingIssued.revokeRemembered(after, clock(), BATCH);
+      const batch = await everythingIssued.revokeWithDetails(isBegun, after, clock(), BATCH);
       isAnyAlive ||= batch.living > 0;
       return batch;
     });

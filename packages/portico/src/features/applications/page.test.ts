@@ -103,7 +103,7 @@ function start(logoPath: string | null = '/below/oauth/logo') {
     audit: async (event: AuditEvent) => void events.push(event),
     clock: () => NOW,
     givenAccess: () => null,
-    remembersConsent: () => false,
+    priorConsent: () => null,
     issuer: ISSUER,
     paths: { home: '/below/' },
     config: { name: 'Portal' },

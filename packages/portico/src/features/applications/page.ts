@@ -91,7 +91,7 @@ export class ApplicationsPage {
 
   /**
    * Revokes the person's active authorizations for one client, or for all clients (null). Looks
-   * again until it finds none: one may have begun another before it ended (remembered consent).
+   * again until it finds none: one may have begun another before it ended (`Server.priorConsent`).
    * Afterwards, everything that the page reports as removed is durably revoked, even if an earlier
    * attempt revoked it.
    */
@@ -115,7 +115,7 @@ export class ApplicationsPage {
         const about = { authorization: family.id, clientId: family.clientId, person };
         await audit({ type: 'family_revoked', ...about, reason: 'person' });
       }
-      if (living.length === 0 || !this.#server.remembersConsent()) return;
+      if (living.length === 0 || this.#server.priorConsent() === null) return;
     }
   }
 

@@ -1,23 +1,23 @@
 import type { SqlConnection } from '@portico/sql';
-import type {
-  AskedConsent,
-  ConsentMemory,
-  FoundConsent,
-} from '../../authorization/consent-memory.ts';
+import type { AllowedAuthorization } from '../../authorization/additions.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { isLoopbackAddress } from '../../http/outbound/addresses.ts';
 import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import { samePerson } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import { consentOf, type KeptConsent } from '../../store/remembered-consent.ts';
+import type { Details } from '../../store/grant.ts';
+import type { AskedConsent, PriorAuthorization, PriorConsent } from '../../store/prior-consent.ts';
+import type { ConsentRequest } from '../../store/requests.ts';
 import { MARKED } from '../../further-metadata/further-metadata.ts';
+import { consentDetails, consentOf, type KeptConsent } from './kept-consent.ts';
+import { recordRefusal } from './refusals.ts';
 
 /** The client's mark. */
 export const FIRST_PARTY = 'first_party';
 
 /** Finds what people have allowed first-party clients on the consent page, and still allow. */
-export class FirstPartyMemory implements ConsentMemory {
+export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
 
   constructor(server: Server) {
@@ -37,7 +37,7 @@ export class FirstPartyMemory implements ConsentMemory {
     return mark.includes(MARKED);
   }
 
-  async find({ asked, client, person, scopes }: AskedConsent): Promise<FoundConsent | null> {
+  async find({ asked, client, person, scopes }: AskedConsent): Promise<PriorAuthorization | null> {
     const { store, clock } = this.#server;
     const { redirectUri } = asked;
     if (promptValues(asked.further?.['prompt']).has('consent')) return null;
@@ -60,7 +60,21 @@ export class FirstPartyMemory implements ConsentMemory {
     if (found === undefined || consent === null) return null;
     const { id } = found.family;
     const applies = (on: SqlConnection) => this.#applies(id, { client, redirectUri }, on);
-    return { id, consent, applies };
+    return { id, details: consentDetails({ ...consent, remembered: true }), applies };
+  }
+
+  answered(request: ConsentRequest, allowed: readonly string[]): Promise<void> {
+    return recordRefusal(this.#server, request, allowed);
+  }
+
+  hasPrior(details: Details | undefined): boolean {
+    return consentOf(details)?.remembered === true;
+  }
+
+  /** Returns the details that mark what a person has allowed on the page, if it is remembered. */
+  async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
+    if (prior !== null || !(await this.remembers(client))) return undefined;
+    return consentDetails({ remembered: false, renews: client.grants.includes('refresh_token') });
   }
 
   /**
