@@ -217,6 +217,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
   consent: {
     files: [
       'packages/portico/src/authorization/consent.ts',
+      'packages/portico/src/authorization/consent-answers.ts',
+      'packages/portico/src/authorization/saved-requests.ts',
+      'packages/portico/src/authorization/grantable-scopes.ts',
+      'packages/portico/src/authorization/denials.ts',
+      'packages/portico/src/authorization/consent-question.ts',
+      'packages/portico/src/authorization/silent-requests.ts',
       'packages/portico/src/authorization/consent-errors.ts',
       'packages/portico/src/authorization/consent-page.ts',
       'packages/portico/src/features/step-up/granted-before.ts',
@@ -255,6 +261,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/browsers.ts',
       'packages/portico/src/authorization/sign-in-hints.ts',
       'packages/portico/src/endpoints/authorize.ts',
+      'packages/portico/src/endpoints/consent-form.ts',
+      'packages/portico/src/endpoints/sign-in-trips.ts',
       'packages/portico/src/endpoints/authorize-replies.ts',
       'packages/portico/src/features/pushed-requests/endpoint.ts',
       'packages/portico/src/endpoints/round-trip.ts',
