@@ -162,6 +162,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/client-metadata.ts',
       'packages/portico/src/clients/metadata.ts',
       'packages/portico/src/clients/registration.ts',
+      'packages/portico/src/clients/registered-grants.ts',
+      'packages/portico/src/clients/registered-keys.ts',
+      'packages/portico/src/clients/id-token-algorithms.ts',
+      'packages/portico/src/clients/new-client.ts',
       'packages/portico/src/features/registration/*.ts',
     ],
     tests: [
@@ -309,6 +313,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/listing.ts',
       'packages/portico/src/features/logos/picture.ts',
       'packages/portico/src/clients/updating.ts',
+      'packages/portico/src/clients/changed-client.ts',
+      'packages/portico/src/clients/field-changes.ts',
       'packages/portico/src/clients/last-use.ts',
     ],
     tests: [

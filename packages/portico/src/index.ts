@@ -220,12 +220,9 @@ export type {
 export type { ClientRegistration } from './clients/registration.ts';
 export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
-export type {
-  ClientChanges,
-  FieldChange,
-  FieldChanges,
-  UpdatedClient,
-} from './clients/updating.ts';
+export type { ClientChanges } from './clients/changed-client.ts';
+export type { FieldChange, FieldChanges } from './clients/field-changes.ts';
+export type { UpdatedClient } from './clients/updating.ts';
 export type { DocumentHosts } from './http/outbound/hosts.ts';
 export type {
   CreatedInitialAccessToken,

@@ -1,4 +1,5 @@
 import { isYes } from '../accounts.ts';
+import { RegistrationError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
@@ -165,4 +166,47 @@ export function redirectWith(
   // Only the first question mark begins the query. A later one is part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
+}
+
+/**
+ * Returns the redirect URIs of a registration. Throws if one is not valid. Does not check again
+ * those that the client had `before`.
+ */
+export function checkRedirectUris(
+  uris: readonly string[],
+  allowedSchemes: readonly string[],
+  applicationType: ApplicationType,
+  before: readonly string[] = [],
+): readonly string[] {
+  requireSchemes(allowedSchemes, uris, applicationType);
+  for (const uri of uris) {
+    if (before.includes(uri)) continue;
+    const problem = redirectUriProblem(uri, applicationType, allowedSchemes);
+    if (problem !== null)
+      throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
+  }
+  return [...new Set(uris)];
+}
+
+/** Throws if an allowed scheme belongs to no redirect URI. */
+function requireSchemes(
+  schemes: readonly string[],
+  uris: readonly string[],
+  applicationType: ApplicationType,
+): void {
+  for (const scheme of schemes) {
+    const named = JSON.stringify(scheme);
+    const problem = schemeProblem(scheme);
+    if (problem !== null) throw new RegistrationError(`The scheme ${named} ${problem}`);
+    if (applicationType !== 'native') {
+      throw new RegistrationError(
+        `The scheme ${named} is only for native applications; add --native`,
+      );
+    }
+    if (!uris.some((uri) => hasScheme(uri, scheme))) {
+      throw new RegistrationError(
+        `No redirect URI has the scheme ${named}; add one, or remove the option`,
+      );
+    }
+  }
 }

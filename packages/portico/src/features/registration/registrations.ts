@@ -1,12 +1,8 @@
 import { findNetwork } from '../../http/addresses.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../store/client-demands.ts';
-import {
-  checkRegistration,
-  hasSecret,
-  newClient,
-  type ClientRegistration,
-} from '../../clients/registration.ts';
+import { hasSecret, newClient } from '../../clients/new-client.ts';
+import { checkRegistration, type ClientRegistration } from '../../clients/registration.ts';
 import type { FurtherValues } from '../../further-metadata/further-metadata.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
