@@ -47,7 +47,7 @@ export function optionsOf(
   root: string,
 ): readonly { readonly takenBy: string; readonly options: readonly Member[] }[] {
   const files = [
-    'packages/portico/src/application/contracts.ts',
+    'packages/portico/src/application/definition.ts',
     'packages/portico/src/plugin.ts',
     'packages/portico/src/features/telemetry/opentelemetry/opentelemetry.ts',
   ];

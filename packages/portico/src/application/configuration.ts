@@ -3,15 +3,10 @@ import { ConfigurationError, isConfigurationError } from '@portico/sql';
 import { safeParse, type ZodType } from 'zod';
 import type { ConfigSchema } from '../config.ts';
 import { strippedProblems } from '../http/base-path.ts';
-import type {
-  ApplicationDefinition,
-  ConfigMap,
-  Configuration,
-  ConfigurationProblem,
-  ConfigValue,
-  Environment,
-  Plugin,
-} from './contracts.ts';
+import type { ApplicationDefinition, Configuration } from './definition.ts';
+import type { ConfigMap, ConfigValue, Environment } from './config-map.ts';
+import type { ConfigurationProblem } from '@portico/sql';
+import type { Plugin } from './plugin.ts';
 import { loadEnvironment } from './environment.ts';
 import { unknownKeyProblem } from './keys-of-packages.ts';
 import { kitConfiguration, type KitConfig } from './keys.ts';

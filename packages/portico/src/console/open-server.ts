@@ -1,4 +1,4 @@
-import type { ConsoleContext } from '../application/contracts.ts';
+import type { ConsoleContext } from '../application/console-context.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
 /** The name under which `app.services` contains the AuthorizationServer. */

@@ -1,4 +1,4 @@
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { ListedMessage } from '../../outbox/message.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import { quotedPublic } from '../../quoting.ts';

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { examine, type OpenRotation } from '../doctor.ts';
 import { authorizationServerOf } from '../open-server.ts';
 import { configurationChecks, printReport } from '../report.ts';

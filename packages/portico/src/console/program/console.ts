@@ -7,12 +7,10 @@ import { startApplication } from '../../application/application.ts';
 import { requirePlugins } from '../../application/configuration.ts';
 import { addDbBackup } from './commands/db-backup.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
-import type {
-  Application,
-  ApplicationDefinition,
-  ConsoleContext,
-  Plugin,
-} from '../../application/contracts.ts';
+import type { Application } from '../../application/started-application.ts';
+import type { ApplicationDefinition } from '../../application/definition.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
+import type { Plugin } from '../../application/plugin.ts';
 import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timer } from '@portico/sql';
-import type { ReportProgress } from '../../application/contracts.ts';
+import type { ReportProgress } from '../../application/console-context.ts';
 import { withProgress } from './progress.ts';
 
 /** A timer that moves only when the test moves it. */

@@ -1,6 +1,6 @@
 import { systemTimer } from '@portico/sql';
 import type { Timer } from '@portico/sql';
-import type { ReportProgress } from '../../application/contracts.ts';
+import type { ReportProgress } from '../../application/console-context.ts';
 
 /** Options for the progress of long work. */
 export interface ProgressOptions {
