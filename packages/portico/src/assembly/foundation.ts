@@ -96,13 +96,13 @@ export function layFoundation(options: ServerParts): Foundation {
   const shared = { clock, log: host.log };
   let auditSink = NO_AUDIT_SINK;
   const audit = serverAudit(host, () => auditSink);
-  const pruning = new Pruning({
-    store: store.expired,
-    expiring: () => contributions.expiring,
-    registrations: settings.admitsUnverified,
-    singleUses: () => contributions.usesOnce,
-    ...shared,
-  });
+  const pruning = new Pruning(
+    store.expired,
+    () => contributions,
+    settings.admitsUnverified,
+    clock,
+    host.log,
+  );
   const singleUses = new SingleUses(store.singleUses, pruning);
   const isNeeded = () => signsIdTokens(store, database);
   const migrations = migrationsWith(config, options.features);

@@ -182,7 +182,7 @@ function createContext(
     printJson: (value) => io.stdout(`${printable(jsonText(value, undefined, 2))}\n`),
     note: (line) => io.stderr(`${line}\n`),
     progress: (what, work) =>
-      withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
+      withProgress(what, io.stderr, io.columns?.() ?? null, work),
     fail(line) {
       throw new ConsoleError(line);
     },
