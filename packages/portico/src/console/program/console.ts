@@ -181,8 +181,7 @@ function createContext(
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${printable(jsonText(value, undefined, 2))}\n`),
     note: (line) => io.stderr(`${line}\n`),
-    progress: (what, work) =>
-      withProgress(what, io.stderr, io.columns?.() ?? null, work),
+    progress: (what, work) => withProgress(what, io.stderr, io.columns?.() ?? null, work),
     fail(line) {
       throw new ConsoleError(line);
     },

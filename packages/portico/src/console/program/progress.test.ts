@@ -71,9 +71,7 @@ describe('progress on a terminal', () => {
 
   test("is cut to the terminal's width, without terminal control characters", async () => {
     const { written, erase } = shown(20);
-    await erase(async (report) =>
-      report('\u{1b}[31mred\n\u{202e}turned around', { atOnce: true }),
-    );
+    await erase(async (report) => report('\u{1b}[31mred\n\u{202e}turned around', { atOnce: true }));
     expect(written[1]).toBe(`${EMPTY}Erasing: ?[31mred??`);
   });
 });

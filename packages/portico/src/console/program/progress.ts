@@ -35,7 +35,12 @@ export async function withProgress<T>(
   }
 }
 
-function startProgress(what: string, write: (text: string) => void, columns: number | null, timer: Timer): {
+function startProgress(
+  what: string,
+  write: (text: string) => void,
+  columns: number | null,
+  timer: Timer,
+): {
   readonly report: ReportProgress;
   readonly end: () => void;
 } {
