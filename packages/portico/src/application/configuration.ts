@@ -189,7 +189,7 @@ function isMap(value: ConfigValue): value is ConfigMap {
 }
 
 /** Returns a configuration key as messages show it: its parts joined by colons. */
-export function configurationKey(path: readonly PropertyKey[]): string {
+function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 

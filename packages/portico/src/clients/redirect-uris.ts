@@ -76,7 +76,7 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
 }
 
 /** Whether the URI has exactly this scheme, followed by more text. */
-export function hasScheme(uri: string, scheme: string): boolean {
+function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
 
@@ -100,7 +100,7 @@ const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
  * Returns why an operator cannot allow this private-use scheme without a dot. Returns null if the
  * scheme can be allowed.
  */
-export function schemeProblem(scheme: string): string | null {
+function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return (
       'is not the name of a scheme without a dot, in lower case and without the colon, such as ' +

@@ -46,7 +46,7 @@ export interface Registered {
  * How many clients may register from one network within an hour, and how many unused clients are
  * stored (decision 36).
  */
-export const REGISTRATION_LIMITS: RegistrationLimits = {
+const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
   unused: 10_000,
   period: COUNTED,
