@@ -36,6 +36,9 @@ interface Schema {
     readonly options?: readonly Schema[];
     readonly defaultValue?: unknown;
     readonly valueType?: Schema;
+    readonly element?: Schema;
+    readonly entries?: Readonly<Record<string, string>>;
+    readonly values?: readonly unknown[];
   };
 }
 
@@ -66,7 +69,7 @@ const TAKEN = {
 
 /**
  * Returns all keys, and what is wrong with them. A problem is a key without a comment, a comment
- * without a key, or a default that differs from the comment.
+ * without a key, and a default or a type that differs from the schema.
  */
 export function keysOf(root: string): {
   readonly keys: readonly Key[];
@@ -106,6 +109,9 @@ export function keysOf(root: string): {
     const below = [...interfaces.keys()].find((each) =>
       new RegExp(String.raw`\b${each}\b`).test(member.type),
     );
+    const accepted = below === undefined && schema !== null ? typeIn(schema) : null;
+    if (accepted !== null && !isSameType(accepted, member.type))
+      problems.push(`${key} accepts ${accepted}, and its type is ${member.type}, in ${owner}`);
     const within = member.type.startsWith('Readonly<Record<string, ')
       ? `${key}:<name>:`
       : `${key}:`;
@@ -141,6 +147,44 @@ function objectIn(schema: Schema): Schema {
   return schema.shape === undefined
     ? (inside.map(objectIn).find(({ shape }) => shape !== undefined) ?? schema)
     : schema;
+}
+
+/** Returns the type of the values that a schema accepts. Null if the schema does not say it. */
+function typeIn({ def }: Schema): string | null {
+  const { innerType, element, valueType, options = [] } = def;
+  const all = (schemas: readonly (Schema | undefined)[], join: (types: string[]) => string) => {
+    const types = schemas.map((each) => (each === undefined ? null : typeIn(each)));
+    return types.includes(null) ? null : join(types.filter((each) => each !== null));
+  };
+  const literals = def.values ?? Object.values(def.entries ?? {});
+  switch (def.type) {
+    case 'boolean':
+    case 'string':
+    case 'number':
+      return def.type;
+    case 'enum':
+    case 'literal':
+      return literals
+        .map((each) => (typeof each === 'string' ? `'${each}'` : String(each)))
+        .join(' | ');
+    case 'array':
+      // A list of certain texts may be written as a list of texts.
+      return element?.def.type === 'enum'
+        ? null
+        : all([element], ([each = '']) => `readonly ${each}[]`);
+    case 'record':
+      return all([valueType], ([each = '']) => `Readonly<Record<string, ${each} | undefined>>`);
+    case 'union':
+      return all(options, (types) => types.join(' | '));
+    default:
+      return innerType === undefined ? null : typeIn(innerType);
+  }
+}
+
+/** Whether both are the same type. The order of alternatives does not matter. */
+function isSameType(accepted: string, written: string): boolean {
+  const parts = (type: string) => type.split(' | ').toSorted().join(' | ');
+  return parts(accepted) === parts(written);
 }
 
 function defaultOf({ def }: Schema): unknown {
