@@ -129,7 +129,6 @@ export function layFoundation(options: ServerParts): Foundation {
     singleUses,
     trustedIssuers: new TrustedIssuers(issuers, fetching, readKeySet, singleUses),
     givenAccess: () => contributions.givenAccess,
-    remembersConsent: () => contributions.consentMemory !== null,
     sealer,
     branding,
     measuring,

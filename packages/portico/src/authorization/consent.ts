@@ -18,7 +18,7 @@ import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../s
 import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
 import { isOpened, notSilent, recordRefusal, type FoundConsent } from './consent-memory.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
-import { consentDetails } from '../store/remembered-consent.ts';
+import { consentDetails, inheritedConsent } from '../store/remembered-consent.ts';
 import { newCode } from '../tokens/token-formats.ts';
 import { getIndirectRefusal } from './direct-requests.ts';
 import type { ConfirmedStep, HostPage } from './interaction.ts';
@@ -296,7 +296,7 @@ export class Consent {
       await this.#requireClient(pending);
     }
     // Record it first: if the answer is lost, the person is asked again.
-    if (remembered === null && this.#server.remembersConsent())
+    if (remembered === null)
       await recordRefusal(this.#server, pending, allowed?.family.scopes ?? []);
     const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, remembered)))
@@ -325,12 +325,11 @@ export class Consent {
     client: Client,
     remembered: FoundConsent | null,
   ): Promise<ConsentRequest['details']> {
-    if (remembered !== null)
-      return { ...details, ...consentDetails({ ...remembered.consent, remembered: true }) };
+    if (remembered !== null) return { ...details, ...inheritedConsent(remembered) };
     const { consentMemory } = this.#additions;
     if (consentMemory === null || !(await consentMemory.remembers(client))) return details;
     const renews = client.grants.includes('refresh_token');
-    return { ...details, ...consentDetails({ remembered: false, renews }) };
+    return { ...details, ...consentDetails({ origin: null, renews }) };
   }
 
   /**

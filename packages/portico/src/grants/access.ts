@@ -4,7 +4,7 @@ import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
-import type { Details } from '../store/grant.ts';
+import type { Authorization, Details } from '../store/grant.ts';
 import { consentOf } from '../store/remembered-consent.ts';
 import { givenBy } from '../store/given-access.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
@@ -16,6 +16,7 @@ import {
   type AuthorizationList,
   type AuthorizationPage,
 } from './held-access.ts';
+import { revokeEachLiving } from './living-access.ts';
 import type { EndedAccess } from './restored-access.ts';
 
 /** An authorization that was ended. */
@@ -198,24 +199,27 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Reads them again
-   * until it finds none alive: one may have begun another before it ended (remembered consent).
+   * Returns how many authorizations were ended, and whether the person had any. Looks again until it
+   * finds none that one of them has begun before it ended (remembered consent).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
-    const { store, clock } = this.#server;
+    const { authorizations } = this.#server.store;
+    const now = () => this.#server.clock();
+    let newest: string | null = null;
+    let goingBackTo: string | null = null;
     let below: string | null = null;
-    let isKnown = false;
     let isAnyAlive = false;
     const revoked = await inBatches(async () => {
-      if (below === null) isAnyAlive = false;
-      const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
-      below = batch.last;
-      isKnown ||= batch.found > 0;
+      const batch = await authorizations.revokeOfPerson(person, below, now(), BATCH, goingBackTo);
+      newest ??= batch.first;
       isAnyAlive ||= batch.living > 0;
-      const isAgain = isAnyAlive && this.#server.remembersConsent();
-      return { count: batch.revoked, more: batch.last !== null || isAgain };
+      below = batch.last;
+      if (below !== null) return { count: batch.revoked, more: true };
+      const more = isAnyAlive;
+      [isAnyAlive, goingBackTo] = [false, newest];
+      return { count: batch.revoked, more };
     }, report);
-    return { revoked, isKnown };
+    return { revoked, isKnown: newest !== null };
   }
 
   async #requireHolder(id: string): Promise<Holder> {
@@ -241,24 +245,12 @@ export class Access {
 
   /**
    * Revokes the person's other authorizations for this client whose consent is remembered. One of
-   * them would be enough for the next without a question. Looks again until it finds none, because
-   * the client may end one itself after that one has begun another.
+   * them would be enough for the next without a question.
    */
   async #revokeRemembered({ person, clientId }: Holder, acting?: Acting): Promise<void> {
-    const { store, audit, clock } = this.#server;
-    for (;;) {
-      const authorizations = await store.authorizations.listAuthorizations(person, clock());
-      const living = authorizations.filter(
-        ({ family }) => family.clientId === clientId && consentOf(family.details) !== null,
-      );
-      if (living.length === 0) return;
-      for (const { family } of living) {
-        const { id: authorization } = family;
-        if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-        const about = { authorization, clientId, person, ...actedBy(acting) };
-        await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-      }
-    }
+    const isMeant = ({ family }: Authorization) =>
+      family.clientId === clientId && consentOf(family.details) !== null;
+    await revokeEachLiving(this.#server, person, isMeant, { reason: 'operator', ...acting });
   }
 
   /**
@@ -266,15 +258,10 @@ export class Access {
    * once `end` returns.
    */
   async #revokeGiven(person: PersonReference, clientId: string, acting?: Acting): Promise<void> {
-    const { store, audit, clock } = this.#server;
     if (this.#server.givenAccess() === null) return;
-    for (const { family } of await store.authorizations.listAuthorizations(person, clock())) {
-      const { id: authorization, details } = family;
-      if (family.clientId !== clientId || givenBy(details) === null) continue;
-      if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-      const about = { authorization, clientId, person, ...actedBy(acting) };
-      await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-    }
+    const isMeant = ({ family }: Authorization) =>
+      family.clientId === clientId && givenBy(family.details) !== null;
+    await revokeEachLiving(this.#server, person, isMeant, { reason: 'operator', ...acting });
   }
 }
 

@@ -13,8 +13,11 @@ export interface RememberedAuthorization {
 
 /** What an authorization keeps about the consent, while consent is remembered for its client. */
 export interface KeptConsent {
-  /** Whether the consent page was left out. False if the person answered it. */
-  readonly remembered: boolean;
+  /**
+   * If the consent page was left out: the lowest id of the authorizations that this one goes back
+   * to. Null if the person answered the page.
+   */
+  readonly origin: string | null;
   /** Whether the page said that the access continues: the client had refresh tokens. */
   readonly renews: boolean;
   /** Whether the person has later refused some of it on the page. It then covers no request. */
@@ -32,4 +35,20 @@ export function consentDetails(consent: KeptConsent): Details {
  */
 export function consentOf(details: Details | undefined): KeptConsent | null {
   return (details?.['consent'] as KeptConsent | undefined) ?? null;
+}
+
+/** Returns what an authorization keeps that begins without a question because of this one. */
+export function inheritedConsent({ id, consent }: { id: string; consent: KeptConsent }): Details {
+  const { origin } = consent;
+  return consentDetails({ ...consent, origin: origin !== null && origin < id ? origin : id });
+}
+
+/**
+ * Whether the authorization began without a question because of one whose id is at most `newest`.
+ * What ends access ends it as well, and leaves what the person allows on the page meanwhile. So it
+ * comes to an end even if people allow access again and again.
+ */
+export function goesBackTo(newest: string, details: Details | undefined): boolean {
+  const origin = consentOf(details)?.origin ?? null;
+  return origin !== null && origin <= newest;
 }

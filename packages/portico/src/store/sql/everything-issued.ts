@@ -1,5 +1,5 @@
 import type { Database } from '@portico/sql';
-import { consentOf } from '../remembered-consent.ts';
+import { goesBackTo } from '../remembered-consent.ts';
 import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
@@ -62,10 +62,12 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones that
-   * began without a question. Also returns how many were alive.
+   * began without a question because of one with an id up to `newestId`. Also returns how many were
+   * alive.
    */
   async revokeRemembered(
     after: string,
+    newestId: string,
     now: number,
     limit: number,
   ): Promise<EndedBatch & { readonly living: number }> {
@@ -75,7 +77,7 @@ export class EverythingIssued {
     );
     const living = rows
       .filter((row) => row.revoked_at === null)
-      .filter((row) => consentOf(readDetails(row.details).details)?.remembered === true);
+      .filter((row) => goesBackTo(newestId, readDetails(row.details).details));
     return {
       ended: await this.#revoke(living, now),
       living: living.length,
