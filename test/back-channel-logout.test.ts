@@ -450,6 +450,43 @@ describe('delivery', () => {
   });
 
   // @shows AS-53.5
+  test('reaches one host at most 600 times in a minute; other hosts and later minutes are not affected', async () => {
+    const [{ client, receiver }, second, other] = [
+      await newClient(),
+      await newClient(),
+      await newClient((own) => own.replace('client.example', 'vendor.example')),
+    ];
+    const expiresAt = portal.server.clock() + 3_600_000;
+    const add = (to: TestClient, from: number, count: number) =>
+      portal.application.database.transaction((connection) =>
+        portal.server.outbox.add(
+          connection,
+          Array.from({ length: count }, (_, index) => {
+            const payload = JSON.stringify({ subject: 'ada', sid: String(from + index) });
+            return { kind: 'back_channel_logout', receiver: to.id, payload, expiresAt };
+          }),
+        ),
+      );
+    await add(client, 0, 400);
+    await add(second.client, 400, 300);
+    await add(other.client, 0, 3);
+    portal.server.outbox.wake();
+    const atThere = () => receiver.tokens.length + second.receiver.tokens.length;
+    const reasons = async () =>
+      (await portal.server.outbox.list({}, { limit: 1000 })).map(({ reason }) => reason);
+    await expect
+      .poll(reasons, { timeout: 60_000 })
+      .toContain(
+        'too many requests were sent to client.example within a minute, or are being sent',
+      );
+    await other.receiver.has(3);
+    await expect.poll(atThere, { timeout: 60_000 }).toBe(600);
+    ahead = 61_000;
+    await settled();
+    expect(atThere()).toBe(700);
+  });
+
+  // @shows AS-53.5
   test('never reaches a private address, and no token leaves', async () => {
     const reached: string[] = [];
     const inside = await startPortal({
@@ -674,6 +711,38 @@ describe('a host of your own', () => {
     await server.sessionEnded({ session: 'session 1' });
     await settled();
     expect(receiver.tokens).toHaveLength(1);
+  });
+
+  // @shows AS-53.7
+  test('does not fail after the commit, and logs what did', async () => {
+    const { database } = portal.application;
+    const failing: Database = {
+      ...database,
+      execute: (sql, ...rest) =>
+        /^UPDATE oauth_session_people\s+SET ended_at = \?\s+WHERE/.test(sql)
+          ? Promise.reject(new Error('the store went away'))
+          : database.execute(sql, ...rest),
+      transaction: (...work) => database.transaction(...work),
+    };
+    const warnings: unknown[][] = [];
+    const log = {
+      debug() {},
+      info() {},
+      warning: (...line: unknown[]) => void warnings.push(line),
+      error() {},
+    };
+    const [server, { client, receiver }] = [serverWith({ log }, failing), await newClient()];
+    session = { id: 'session of a failing store', person: ada };
+    const tokens = await signInTo(server, client);
+    await server.sessionEnded({ person: ada });
+    await receiver.has(1);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+    expect(warnings).toEqual([
+      [
+        'Sessions have ended, but what follows the commit failed: {exception}',
+        { exception: expect.objectContaining({ message: 'the store went away' }) as unknown },
+      ],
+    ]);
   });
 
   // @shows AS-53.7

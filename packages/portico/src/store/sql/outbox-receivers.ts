@@ -6,6 +6,8 @@ import { insertInto, placeholders } from './statements.ts';
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
+/** For how many receivers the number of dropped messages is shown. */
+const SHOWN = 50;
 
 /** A receiver to which only this process may deliver until its lease ends. */
 export interface Lease {
@@ -46,6 +48,16 @@ interface DueRow {
   readonly id: string;
   readonly kind: string;
   readonly failures: number;
+}
+
+/** How many messages of one kind were dropped for a receiver. */
+export interface DroppedMessages {
+  /** The kind of messages. */
+  readonly kind: string;
+  /** Who would have received them. */
+  readonly receiver: string;
+  /** How many were dropped, until an operator discarded the receiver's messages. */
+  readonly dropped: number;
 }
 
 /** The receivers in the outbox: which process delivers to them, and when. */
@@ -160,6 +172,19 @@ export class OutboxReceivers {
       `UPDATE oauth_outbox_receivers SET due_at = ? WHERE waiting > 0 AND holder IS NULL${which}`,
       receiver === null ? [now] : [now, receiver],
     );
+  }
+
+  /** Returns the receivers for whom most messages were dropped. */
+  async dropped(): Promise<readonly DroppedMessages[]> {
+    const { rows } = await this.#database.execute<DroppedMessages & Record<string, unknown>>(
+      `SELECT kind, receiver, dropped FROM oauth_outbox_receivers WHERE dropped > 0
+      ORDER BY dropped DESC, id LIMIT ${SHOWN}`,
+    );
+    return rows.map(({ kind, receiver, dropped }) => ({
+      kind,
+      receiver,
+      dropped: Number(dropped),
+    }));
   }
 
   /** Sets the number of dropped messages back to zero after an operator has seen it. */
