@@ -950,6 +950,29 @@ describe('what is stored', () => {
   });
 
   // @shows AS-53.9
+  test('is removed within an hour if the client never used its code, and the client is not told', async () => {
+    const [{ client, receiver }, used, ada] = [
+      await newClient(),
+      await newClient(),
+      await portal.signedIn(ADA),
+    ];
+    await obtainCode(portal, client, ada);
+    await tokensOf(used.client, ada);
+    ahead = 2_400_000;
+    await portal.server.prune();
+    const kept = JSON.stringify(await rows('oauth_session_clients'));
+    expect(kept).not.toContain(client.id);
+    expect(kept).toContain(used.client.id);
+    ahead = 80 * 86_400_000;
+    await portal.server.prune();
+    ahead = 0;
+    await signOut(ada);
+    await used.receiver.has(1);
+    await settled();
+    expect(receiver.tokens).toEqual([]);
+  });
+
+  // @shows AS-53.9
   test('is removed when an operator erases the person', async () => {
     const [{ client }, grace] = [await newClient(), await portal.signedIn(GRACE)];
     await tokensOf(client, grace);
