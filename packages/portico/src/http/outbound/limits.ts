@@ -129,25 +129,30 @@ export class OutboundLimits {
     if (now - this.#tidied < MINUTE) return;
     this.#tidied = now;
     for (const [name, count] of this.#counts) {
-      if (count.running === 0 && now - count.since >= MINUTE) this.#counts.delete(name);
+      if (count.running === 0 && !isCurrent(count, now)) this.#counts.delete(name);
     }
   }
 
   #isFull(name: string, limit: Limit, now: number): boolean {
     const count = this.#counts.get(name);
     if (count === undefined) return false;
-    const begun = now - count.since < MINUTE ? count.begun : 0;
+    const begun = isCurrent(count, now) ? count.begun : 0;
     return count.running >= limit.atOnce || begun >= limit.inAMinute;
   }
 
   #begin(name: string, now: number): Count {
     const count = this.#counts.get(name) ?? { running: 0, begun: 0, since: now };
     this.#counts.set(name, count);
-    if (now - count.since >= MINUTE) Object.assign(count, { begun: 0, since: now });
+    if (!isCurrent(count, now)) Object.assign(count, { begun: 0, since: now });
     count.running += 1;
     count.begun += 1;
     return count;
   }
+}
+
+/** Whether the minute of the count has not ended. It has if the clock was set back. */
+function isCurrent({ since }: Count, now: number): boolean {
+  return now >= since && now - since < MINUTE;
 }
 
 /** Returns the counts for a request, each with its key and with its name for the log. */
