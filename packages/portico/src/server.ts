@@ -3,7 +3,6 @@ import type { Speaking } from './words/speaking.ts';
 import type { Accounts } from './accounts.ts';
 import type { TrustedIssuers } from './assertions/trusted-issuers.ts';
 import type { Branding } from './branding.ts';
-import type { PriorConsent } from './store/prior-consent.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './store/client-demands.ts';
@@ -95,12 +94,6 @@ export interface Server {
    * does this. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
-  /**
-   * Returns the feature with which a living authorization can begin another one. What ends access
-   * then looks again until none is left. Returns null if the consent page is always shown. Call it
-   * after every feature has started.
-   */
-  readonly priorConsent: () => PriorConsent | null;
   /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */

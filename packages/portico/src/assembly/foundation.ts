@@ -90,7 +90,11 @@ export function layFoundation(options: ServerParts): Foundation {
   const store = buildStore(database, measuring, () => contributions);
   const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
   const { branding = brandingWithoutApplication(features, config, basePath) } = options;
-  const sessions = new SessionEnds(database, () => contributions.sessionEnds);
+  const sessions = new SessionEnds(
+    database,
+    () => contributions.sessionEnds,
+    () => host.log,
+  );
   const browsers = new Browsers(sealer, issuer, basePath);
   const host = branded(options.host(browsers, sessions), branding);
   const shared = { clock, log: host.log };
@@ -129,7 +133,6 @@ export function layFoundation(options: ServerParts): Foundation {
     singleUses,
     trustedIssuers: new TrustedIssuers(issuers, fetching, readKeySet, singleUses),
     givenAccess: () => contributions.givenAccess,
-    priorConsent: () => contributions.priorConsent,
     sealer,
     branding,
     measuring,

@@ -3,7 +3,7 @@ import type { LastUse } from '../clients/last-use.ts';
 import { orderedIdentifier, randomIdentifier, tokenHash } from '../crypto.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { PriorAuthorization } from '../store/prior-consent.ts';
+import { priorDetails, type PriorAuthorization } from '../store/prior-consent.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import type { NewAuthorization } from '../store/sql/new-authorizations.ts';
 import { newCode } from '../tokens/token-formats.ts';
@@ -202,7 +202,7 @@ export class ConsentAnswers {
     const subject = await this.#server.store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     const about = { id, clientId, client, person, subject, scopes, prior };
-    const begun = prior === null ? pending.details : { ...pending.details, ...prior.details };
+    const begun = prior === null ? pending.details : { ...pending.details, ...priorDetails(prior) };
     const details = await this.#details(begun, { ...about, request, readAt, further });
     return {
       family: { id, clientId, person, subject, scopes, audience, thumbprint, details },

@@ -4,7 +4,7 @@ import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
-import type { Details } from '../store/grant.ts';
+import type { Authorization, Details } from '../store/grant.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type AuthorizationList,
   type AuthorizationPage,
 } from './held-access.ts';
+import { revokeEachLiving } from './living-access.ts';
 import type { EndedAccess } from './restored-access.ts';
 
 /** An authorization that was ended. */
@@ -208,24 +209,27 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Reads them again
-   * until it finds none alive: one may have begun another before it ended (`Server.priorConsent`).
+   * Returns how many authorizations were ended, and whether the person had any. Looks again until it
+   * finds none that one of them has begun before it ended (`PriorConsent`).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
-    const { store, clock } = this.#server;
+    const { authorizations } = this.#server.store;
+    const now = () => this.#server.clock();
+    let newest: string | null = null;
+    let goingBackTo: string | null = null;
     let below: string | null = null;
-    let isKnown = false;
     let isAnyAlive = false;
     const revoked = await inBatches(async () => {
-      if (below === null) isAnyAlive = false;
-      const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
-      below = batch.last;
-      isKnown ||= batch.found > 0;
+      const batch = await authorizations.revokeOfPerson(person, below, now(), BATCH, goingBackTo);
+      newest ??= batch.first;
       isAnyAlive ||= batch.living > 0;
-      const isAgain = isAnyAlive && this.#server.priorConsent() !== null;
-      return { count: batch.revoked, more: batch.last !== null || isAgain };
+      below = batch.last;
+      if (below !== null) return { count: batch.revoked, more: true };
+      const more = isAnyAlive;
+      [isAnyAlive, goingBackTo] = [false, newest];
+      return { count: batch.revoked, more };
     }, report);
-    return { revoked, isKnown };
+    return { revoked, isKnown: newest !== null };
   }
 
   async #requireHolder(id: string): Promise<Holder> {
@@ -248,27 +252,12 @@ export class Access {
     return { id: authorization, clientId, person, revoked };
   }
 
-  /**
-   * Revokes the person's other authorizations for this client that end together with this one.
-   * Looks again until it finds none, because the client may end one itself after that one has begun
-   * another.
-   */
+  /** Revokes the person's other authorizations for this client that end together with this one. */
   async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
-    const { store, audit, clock } = this.#server;
-    const endsToo = (other?: Details) => this.#revokedAlso.some((also) => also(details, other));
-    for (;;) {
-      const authorizations = await store.authorizations.listAuthorizations(person, clock());
-      const living = authorizations.filter(
-        ({ family }) => family.clientId === clientId && endsToo(family.details),
-      );
-      if (living.length === 0) return;
-      for (const { family } of living) {
-        const { id: authorization } = family;
-        if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-        const about = { authorization, clientId, person, ...actedBy(acting) };
-        await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-      }
-    }
+    const isMeant = ({ family }: Authorization) =>
+      family.clientId === clientId &&
+      this.#revokedAlso.some((also) => also(details, family.details));
+    await revokeEachLiving(this.#server, person, isMeant, { reason: 'operator', ...acting });
   }
 }
 

@@ -1,7 +1,6 @@
 import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
-import type { Details } from '../store/grant.ts';
 
 /** The access that `endAllAccess` has ended. */
 export interface EndedAccess {
@@ -61,27 +60,23 @@ export async function endAllAccess(
   let initialAccessTokens = 0;
   for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
     if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;
-  // Last, because it goes on while people allow access again.
-  const authorizations = ended + (await endBegun(server));
+  const authorizations = ended + (family === null ? 0 : await endBegun(server, family));
   const all = { authorizations, clientTokens, requests, initialAccessTokens };
   await audit({ type: 'access_ended', ...all, ...actedBy(acting) });
   return all;
 }
 
 /**
- * Ends the authorizations that others began without a question before they were ended. Looks again
- * until it finds none alive.
+ * Ends the authorizations that those up to `newest` began without a question before they were
+ * ended. Looks again until it finds none alive.
  */
-async function endBegun({ store, clock, priorConsent }: Server): Promise<number> {
+async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;
-  const prior = priorConsent();
-  if (prior === null) return 0;
-  const isBegun = (details?: Details) => prior.hasPrior(details);
   let total = 0;
   for (;;) {
     let isAnyAlive = false;
     total += await inSteps(async (after) => {
-      const batch = await everythingIssued.revokeWithDetails(isBegun, after, clock(), BATCH);
+      const batch = await everythingIssued.revokeGoingBack(after, newest, clock(), BATCH);
       isAnyAlive ||= batch.living > 0;
       return batch;
     });

@@ -16,8 +16,7 @@ export interface AskedConsent {
 /**
  * Answers the question of the consent page in the person's place, because of an authorization that
  * they have allowed before. A feature provides it. The core makes sure that this authorization is
- * alive when the new one is written. As one authorization can begin another, the core looks for
- * living ones again when it ends all of a person's access.
+ * alive when the new one is written, and records what the new one goes back to (`goesBackTo`).
  */
 export interface PriorConsent {
   /** Returns the authorization whose consent counts. Null to ask the person. */
@@ -27,18 +26,40 @@ export interface PriorConsent {
    * shown scopes (`request.asked.scopes`) they allow.
    */
   answered(request: ConsentRequest, allowed: readonly string[]): Promise<void>;
-  /** Whether an authorization with these details began because of another one. */
-  hasPrior(details: Details | undefined): boolean;
 }
 
 /** An authorization whose consent also counts for a new one. The person is not asked again. */
 export interface PriorAuthorization {
   readonly id: string;
-  /** Details that the new authorization keeps because of this one. */
-  readonly details: Details;
+  /** The details that it keeps. */
+  readonly details?: Details | undefined;
   /**
    * Whether its consent still counts. Called in the transaction that writes the new authorization,
    * in which this one cannot change any more.
    */
   readonly applies: (connection: SqlConnection) => Promise<boolean>;
+}
+
+/**
+ * Returns what an authorization keeps that begins because of this one: the lowest id of those that
+ * it goes back to.
+ */
+export function priorDetails({ id, details }: PriorAuthorization): Details {
+  const lowest = lowestPrior(details);
+  return { prior: lowest !== null && lowest < id ? lowest : id };
+}
+
+/**
+ * Whether the authorization began without a question because of one whose id is at most `newest`.
+ * What ends access ends it as well, and leaves what the person allows on the page meanwhile. So it
+ * comes to an end even if people allow access again and again.
+ */
+export function goesBackTo(newest: string, details: Details | undefined): boolean {
+  const lowest = lowestPrior(details);
+  return lowest !== null && lowest <= newest;
+}
+
+/** Returns the lowest id that an authorization goes back to. Null if the person was asked. */
+function lowestPrior(details: Details | undefined): string | null {
+  return (details?.['prior'] as string | undefined) ?? null;
 }

@@ -38,16 +38,16 @@ export const rememberConsent = defineFeature({
     // turned on later.
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
-    if (!isOn) return { revokesAlso };
-    const memory = new FirstPartyMemory(server);
+    const memory = new FirstPartyMemory(server, isOn);
+    const always = { revokesAlso, priorConsent: memory };
+    if (!isOn) return always;
     const checkSilent: RequestCheck = async ({ parameters, client }) => {
       if (!isSilent(parameters)) return {};
       if (!(await memory.remembers(client))) refuseSilent(parameters);
       return { silent: true };
     };
     return {
-      revokesAlso,
-      priorConsent: memory,
+      ...always,
       keepsDetails: (allowed) => memory.mark(allowed),
       requestParameters: ['prompt', 'id_token_hint'],
       requestChecks: { prompt_none: checkSilent },

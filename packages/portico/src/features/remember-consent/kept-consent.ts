@@ -2,8 +2,6 @@ import type { Details } from '../../store/grant.ts';
 
 /** What an authorization keeps about the consent, while consent is remembered for its client. */
 export interface KeptConsent {
-  /** Whether the consent page was left out. False if the person answered it. */
-  readonly remembered: boolean;
   /** Whether the page said that the access continues: the client had refresh tokens. */
   readonly renews: boolean;
   /** Whether the person has later refused some of it on the page. It then covers no request. */

@@ -19,9 +19,12 @@ export const FIRST_PARTY = 'first_party';
 /** Finds what people have allowed first-party clients on the consent page, and still allow. */
 export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
+  readonly #isOn: boolean;
 
-  constructor(server: Server) {
+  /** While `isOn` is false, people are always asked, and only their refusals are recorded. */
+  constructor(server: Server, isOn: boolean) {
     this.#server = server;
+    this.#isOn = isOn;
   }
 
   /**
@@ -40,6 +43,7 @@ export class FirstPartyMemory implements PriorConsent {
   async find({ asked, client, person, scopes }: AskedConsent): Promise<PriorAuthorization | null> {
     const { store, clock } = this.#server;
     const { redirectUri } = asked;
+    if (!this.#isOn) return null;
     if (promptValues(asked.further?.['prompt']).has('consent')) return null;
     if (!client.redirectUris.includes(redirectUri)) return null;
     if (!(await this.remembers(client))) return null;
@@ -56,25 +60,22 @@ export class FirstPartyMemory implements PriorConsent {
         family.audience === asked.audience &&
         scopes.every((name) => family.scopes.includes(name)),
     );
-    const consent = consentOf(found?.family.details);
-    if (found === undefined || consent === null) return null;
+    if (found === undefined) return null;
     const { id } = found.family;
     const applies = (on: SqlConnection) => this.#applies(id, { client, redirectUri }, on);
-    return { id, details: consentDetails({ ...consent, remembered: true }), applies };
+    return { id, details: found.family.details, applies };
   }
 
   answered(request: ConsentRequest, allowed: readonly string[]): Promise<void> {
     return recordRefusal(this.#server, request, allowed);
   }
 
-  hasPrior(details: Details | undefined): boolean {
-    return consentOf(details)?.remembered === true;
-  }
-
-  /** Returns the details that mark what a person has allowed on the page, if it is remembered. */
+  /** Returns the details that mark an authorization whose consent is remembered. */
   async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
-    if (prior !== null || !(await this.remembers(client))) return undefined;
-    return consentDetails({ remembered: false, renews: client.grants.includes('refresh_token') });
+    const inherited = consentOf(prior?.details);
+    if (inherited !== null) return consentDetails(inherited);
+    if (!(await this.remembers(client))) return undefined;
+    return consentDetails({ renews: client.grants.includes('refresh_token') });
   }
 
   /**

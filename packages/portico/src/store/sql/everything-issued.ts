@@ -1,5 +1,5 @@
 import type { Database } from '@portico/sql';
-import type { Details } from '../grant.ts';
+import { goesBackTo } from '../prior-consent.ts';
 import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
@@ -61,12 +61,13 @@ export class EverythingIssued {
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones with
-   * such details. Also returns how many were alive.
+   * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones that
+   * began without a question because of one with an id up to `newestId`. Also returns how many were
+   * alive.
    */
-  async revokeWithDetails(
-    isWanted: (details: Details | undefined) => boolean,
+  async revokeGoingBack(
     after: string,
+    newestId: string,
     now: number,
     limit: number,
   ): Promise<EndedBatch & { readonly living: number }> {
@@ -76,7 +77,7 @@ export class EverythingIssued {
     );
     const living = rows
       .filter((row) => row.revoked_at === null)
-      .filter((row) => isWanted(readDetails(row.details).details));
+      .filter((row) => goesBackTo(newestId, readDetails(row.details).details));
     return {
       ended: await this.#revoke(living, now),
       living: living.length,
