@@ -199,8 +199,8 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Looks again until it
-   * finds none that one of them has begun before it ended (remembered consent).
+   * Returns how many authorizations were ended, and whether the person had any. Looks again until
+   * it finds none that one of them has begun before it ended (remembered consent).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;
