@@ -209,8 +209,8 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Looks again until it
-   * finds none that one of them has begun before it ended (`PriorConsent`).
+   * Returns how many authorizations were ended, and whether the person had any. Looks again until
+   * it finds none that one of them has begun before it ended (`PriorConsent`).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { authorizations } = this.#server.store;

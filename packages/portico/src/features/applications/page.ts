@@ -93,8 +93,8 @@ export class ApplicationsPage {
 
   /**
    * Revokes the person's active authorizations for one client, or for all clients (null), and what
-   * they begin meanwhile. Afterwards, everything that the page reports as removed is durably revoked,
-   * even if an earlier attempt revoked it.
+   * they begin meanwhile. Afterwards, everything that the page reports as removed is durably
+   * revoked, even if an earlier attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store } = this.#server;

@@ -10,27 +10,14 @@ const LOOK_AGAIN = 7 * 86_400_000;
  */
 const STORED = 3_000_000;
 
-/** A table of old rows, and the statement that finds them. */
-interface Pruned {
-  readonly table: string;
-  readonly key: string;
-  readonly old: string;
-}
-
-const CLIENTS: Pruned = {
-  table: 'oauth_session_clients',
-  key: 'family_id',
-  old: `SELECT t.family_id AS found, t.created_at, f.id AS family_id, f.refresh_generation AS issued
+/** The sign-ins at clients, with their authorizations. */
+const OLD_CLIENTS = `SELECT t.family_id AS found, t.created_at, f.id AS family_id,
+    f.refresh_generation AS issued
   FROM oauth_session_clients t LEFT JOIN oauth_families f ON f.id = t.family_id
-  WHERE t.prune_after < ?`,
-};
-const SESSIONS: Pruned = {
-  table: 'oauth_sessions',
-  key: 'session_hash',
-  old: `SELECT t.session_hash AS found,
+  WHERE t.prune_after < ? ORDER BY t.prune_after LIMIT `;
+const OLD_SESSIONS = `SELECT t.session_hash AS found,
     (SELECT COUNT(*) FROM oauth_session_clients c WHERE c.session_hash = t.session_hash) AS used
-  FROM oauth_sessions t WHERE t.prune_after < ?`,
-};
+  FROM oauth_sessions t WHERE t.prune_after < ? ORDER BY t.prune_after LIMIT `;
 
 interface OldClient {
   readonly found: string;
@@ -46,57 +33,59 @@ interface OldSession {
   readonly used: number;
 }
 
+/** An old row, and when to look at it again. Null to remove it. */
+interface Row {
+  readonly key: string;
+  readonly until: number | null;
+}
+
 /**
  * Removes at most `limit` records of each kind: sign-ins that were not completed, or whose
- * authorization no longer exists after ninety days, and sessions without sign-ins. Returns how
- * many it removed.
+ * authorization no longer exists after ninety days, and sessions without sign-ins. Returns how many
+ * it removed.
  */
 export async function pruneSignIns(
   database: Database,
   now: number,
   limit: number,
 ): Promise<number> {
-  const clients = await prune<OldClient>(database, CLIENTS, [now, limit], (row) =>
-    keptUntil(row, now),
-  );
-  const sessions = await prune<OldSession>(database, SESSIONS, [now, limit], ({ used }) =>
-    Number(used) > 0 ? now + LOOK_AGAIN : null,
-  );
-  return clients + sessions;
+  const clients = await database.execute<OldClient>(`${OLD_CLIENTS}${limit}`, [now]);
+  const oldClients = clients.rows.map((row) => ({ key: row.found, until: keptUntil(row, now) }));
+  const removed = await prune(database, 'oauth_session_clients', 'family_id', oldClients, now);
+  const sessions = await database.execute<OldSession>(`${OLD_SESSIONS}${limit}`, [now]);
+  const oldSessions = sessions.rows.map(({ found, used }) => ({
+    key: found,
+    until: used > 0 ? now + LOOK_AGAIN : null,
+  }));
+  return removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
 }
 
 /** Returns when to look at a sign-in again. Null if no client needs to be told any more. */
-function keptUntil(row: OldClient, now: number): number | null {
-  const createdAt = Number(row.created_at);
-  const isStored = row.family_id !== null;
+function keptUntil(
+  { created_at: createdAt, family_id: familyId, issued }: OldClient,
+  now: number,
+): number | null {
+  const isStored = familyId !== null;
   if (now >= createdAt + KEPT) return isStored ? now + LOOK_AGAIN : null;
   // A client without tokens knows no session.
-  const isUnused = isStored ? row.issued === null : now < createdAt + STORED;
+  const isUnused = isStored ? issued === null : now < createdAt + STORED;
   return isUnused ? null : createdAt + KEPT;
 }
 
-/** Removes old rows that are of no use, and looks again later at the others. */
-async function prune<Row extends { readonly found: string }>(
+/** Removes old rows that are of no use. Another process may have changed a row meanwhile. */
+async function prune(
   database: Database,
-  { table, key, old }: Pruned,
-  [now, limit]: readonly [now: number, limit: number],
-  until: (row: Row) => number | null,
+  table: string,
+  keyColumn: string,
+  rows: readonly Row[],
+  now: number,
 ): Promise<number> {
-  const { rows } = await database.execute<Row & Record<string, unknown>>(
-    `${old} ORDER BY t.prune_after LIMIT ${limit}`,
-    [now],
-  );
+  const which = `WHERE ${keyColumn} = ? AND prune_after < ?`;
   let removed = 0;
-  for (const row of rows) {
-    const again = until(row);
-    const which = `WHERE ${key} = ? AND prune_after < ?`;
-    if (again === null) {
-      const statement = `DELETE FROM ${table} ${which}`;
-      removed += (await database.execute(statement, [row.found, now])).affected;
-    } else {
-      const statement = `UPDATE ${table} SET prune_after = ? ${which}`;
-      await database.execute(statement, [again, row.found, now]);
-    }
+  for (const { key, until } of rows) {
+    if (until === null)
+      removed += (await database.execute(`DELETE FROM ${table} ${which}`, [key, now])).affected;
+    else await database.execute(`UPDATE ${table} SET prune_after = ? ${which}`, [until, key, now]);
   }
   return removed;
 }

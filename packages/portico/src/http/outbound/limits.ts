@@ -49,8 +49,16 @@ const LIMITS_OF_STRANGERS: Limits = {
   there: { atOnce: 4, inAMinute: 20 },
 };
 
-const FETCHED = { what: 'documents', done: 'fetched' } as const;
-const SENT = { what: 'requests', done: 'sent' } as const;
+const fetchedTooMany = (of: string) =>
+  new OutboundError(
+    `too many documents were fetched ${of} within a minute, or are being fetched`,
+    MINUTE / 1000,
+  );
+const sentTooMany = (host: string) =>
+  new OutboundError(
+    `too many requests were sent to ${host} within a minute, or are being sent`,
+    MINUTE / 1000,
+  );
 
 /** How many requests may run at once, and begin in a minute. */
 export interface Limit {
@@ -91,27 +99,23 @@ export class OutboundLimits {
 
   /** Runs the work, or throws an OutboundError when the limit is reached. */
   within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
-    return this.#run(countedAs(request), FETCHED, work);
+    return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
   /** The same for requests that send something to a host, with a limit of your own. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
-    return this.#run([{ limit, shown: `to ${hostname}`, name }], SENT, work);
+    return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
   }
 
   async #run<T>(
     counted: readonly Counted[],
-    { what, done }: typeof SENT | typeof FETCHED,
+    tooMany: (shown: string) => OutboundError,
     work: () => Promise<T>,
   ): Promise<T> {
     const now = this.#clock();
     const full = counted.find(({ limit, name }) => this.#isFull(name, limit, now));
-    if (full !== undefined)
-      throw new OutboundError(
-        `too many ${what} were ${done} ${full.shown} within a minute, or are being ${done}`,
-        MINUTE / 1000,
-      );
+    if (full !== undefined) throw tooMany(full.shown);
     this.#forget(now);
     const begun = counted.map(({ name }) => this.#begin(name, now));
     try {

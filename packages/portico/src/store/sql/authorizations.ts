@@ -125,9 +125,10 @@ export class AuthorizationRecords {
 
   /**
    * Reads the person's first `limit` authorizations with ids below this one (null for all), and
-   * revokes the active ones. With `goingBackTo`, only those that began without a question because of
-   * one with an id up to this. Returns how many of them were active, how many it revoked, and the
-   * first and the last id that it read. The last id is null if there are no more authorizations.
+   * revokes the active ones. With `goingBackTo`, only those that began without a question because
+   * of one with an id up to this. Returns how many of them were active, how many it revoked, and
+   * the first and the last id that it read. The last id is null if there are no more
+   * authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,

@@ -192,7 +192,7 @@ export class OutboxReceivers {
     return rows.map(({ kind, receiver, dropped }) => ({
       kind,
       receiver,
-      dropped: Number(dropped),
+      dropped,
     }));
   }
 
