@@ -450,6 +450,48 @@ describe('delivery', () => {
   });
 
   // @shows AS-53.5
+  test('reaches one host at most 600 times in a minute; other hosts and later minutes are not affected', async () => {
+    let later = 0;
+    const own = await startPortal({
+      clock: () => Date.now() + later,
+      config: CONFIG,
+      outbound: receivers.outbound,
+    });
+    const { outbox, clock } = own.server;
+    const there = ['/limit/1', '/limit/2'].map((path) => receivers.receive(path));
+    const other = receivers.receive('/limit/3');
+    const elsewhere = receivers.url('/limit/3', 'vendor.example');
+    const add = async (uri: string, count: number) => {
+      const { id } = await registerClient(own, { metadata: { backchannel_logout_uri: [uri] } });
+      const expiresAt = clock() + 3_600_000;
+      const messages = Array.from({ length: count }, (_, sid) => {
+        const payload = JSON.stringify({ subject: 'ada', sid: `${sid}` });
+        return { kind: 'back_channel_logout', receiver: id, payload, expiresAt };
+      });
+      await own.application.database.transaction((connection) => outbox.add(connection, messages));
+    };
+    const waiting = async () => (await outbox.counts())?.waiting;
+    try {
+      for (const { url } of there) await add(url, 350);
+      await add(elsewhere, 3);
+      outbox.start();
+      await expect.poll(waiting, { timeout: 60_000 }).toBe(100);
+      const reason =
+        'too many requests were sent to client.example within a minute, or are being sent';
+      await expect
+        .poll(async () => (await outbox.list({}, { limit: 1000 })).map((each) => each.reason))
+        .toContain(reason);
+      const atThere = () => there.flatMap(({ tokens }) => tokens).length;
+      expect([atThere(), other.tokens.length]).toEqual([600, 3]);
+      later = 61_000;
+      await expect.poll(waiting, { timeout: 60_000 }).toBe(0);
+      expect(atThere()).toBe(700);
+    } finally {
+      await own.close();
+    }
+  });
+
+  // @shows AS-53.5
   test('never reaches a private address, and no token leaves', async () => {
     const reached: string[] = [];
     const inside = await startPortal({
@@ -677,6 +719,40 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
+  test('does not fail after the commit, and logs what did', async () => {
+    const { database } = portal.application;
+    const failing: Database = {
+      ...database,
+      execute: (sql, ...rest) =>
+        /^UPDATE oauth_session_people\s+SET ended_at = \?\s+WHERE/.test(sql)
+          ? Promise.reject(new Error('the store went away'))
+          : database.execute(sql, ...rest),
+      transaction: (...work) => database.transaction(...work),
+    };
+    const warnings: unknown[][] = [];
+    const log = {
+      debug() {},
+      info() {},
+      warning: (...line: unknown[]) => void warnings.push(line),
+      error() {},
+    };
+    const [server, { client, receiver }] = [serverWith({ log }, failing), await newClient()];
+    session = { id: 'session of a failing store', person: ada };
+    const tokens = await signInTo(server, client);
+    await server.sessionEnded({ person: ada });
+    await receiver.has(1);
+    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(400);
+    expect(warnings).toEqual([
+      [
+        'Sessions have ended, but what follows the commit failed: {exception}',
+        { exception: expect.objectContaining({ message: 'the store went away' }) as unknown },
+      ],
+    ]);
+    // Until this one is committed, the end counted as later.
+    await serverWith({}).sessionEnded({ person: ada });
+  });
+
+  // @shows AS-53.7
   test('ends all sessions of a person, or all except one', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     const sids: Record<string, string | undefined> = {};
@@ -878,6 +954,29 @@ describe('what is stored', () => {
     await portal.server.prune();
     expect(await rows('oauth_session_clients')).toEqual([]);
     expect(await rows('oauth_sessions')).toEqual([]);
+  });
+
+  // @shows AS-53.9
+  test('is removed within an hour if the client never used its code, and the client is not told', async () => {
+    const [{ client, receiver }, used, ada] = [
+      await newClient(),
+      await newClient(),
+      await portal.signedIn(ADA),
+    ];
+    await obtainCode(portal, client, ada);
+    await tokensOf(used.client, ada);
+    ahead = 2_400_000;
+    await portal.server.prune();
+    const kept = JSON.stringify(await rows('oauth_session_clients'));
+    expect(kept).not.toContain(client.id);
+    expect(kept).toContain(used.client.id);
+    ahead = 80 * 86_400_000;
+    await portal.server.prune();
+    const user = await portal.application.accounts.authenticate(ADA, PASSWORD);
+    await portal.server.sessionEnded({ person: user?.reference ?? { provider: '', id: '' } });
+    await used.receiver.has(1);
+    await settled();
+    expect(receiver.tokens).toEqual([]);
   });
 
   // @shows AS-53.9

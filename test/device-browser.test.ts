@@ -82,6 +82,10 @@ describe('in a real Chromium on a phone', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('[value=allow]');
     await look('question');
+    const lines = await page.evaluate(
+      () => document.querySelector('.user-code')?.getClientRects().length,
+    );
+    expect(lines).toBe(1);
     await page.click('[value=deny]');
     await look('denied');
     expect(faults).toEqual([]);

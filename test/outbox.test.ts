@@ -208,12 +208,47 @@ test('too many messages for one receiver are dropped and counted, and others are
   expect(await one.send('full', '2', '3')).toBe(2);
   expect(await one.send('other', '1')).toBe(0);
   expect(await counts()).toEqual({ waiting: 20_001, undelivered: 0, dropped: 2 });
+  const shown = await oauth('oauth:outbox', '--limit=1');
+  expect(shown.stderr).toContain('2 note for "full" were dropped');
+  const { stdout } = await oauth('oauth:outbox', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    dropped: [{ kind: 'note', receiver: 'full', dropped: 2 }],
+  });
   const doctor = await oauth('oauth:server:doctor');
   expect(doctor.stdout).toContain(
     '0 messages could not be delivered, and 2 were dropped because their receiver had too many; ',
   );
   await oauth('oauth:outbox:discard', '--receiver', 'full');
   expect((await counts())?.dropped).toBe(0);
+});
+
+// @shows AS-50.5
+test('dropped messages are logged once an hour for each receiver', async () => {
+  const full = async (...receivers: readonly string[]) => {
+    for (const to of receivers) await one.send(to, '1');
+    await one.database.execute('UPDATE oauth_outbox_receivers SET waiting = 20000');
+    for (const to of receivers) expect(await one.send(to, '2', '3')).toBe(2);
+    return one.warnings.filter((line) => line.includes('20,000 wait'));
+  };
+  expect(await full('a', 'b')).toEqual([
+    expect.stringContaining('{"kind":"note","receiver":"a"}'),
+    expect.stringContaining('{"kind":"note","receiver":"b"}'),
+  ]);
+  later += 3_599_000;
+  expect(await one.send('a', '4')).toBe(1);
+  expect(one.warnings).toHaveLength(2);
+  later += 2000;
+  expect(await one.send('a', '5')).toBe(1);
+  expect(one.warnings).toHaveLength(3);
+});
+
+// @shows AS-50.1
+test('the doctor delivers nothing, although it sends requests to the application', async () => {
+  await one.send('a', '1');
+  const doctor = await oauth('oauth:server:doctor');
+  expect(doctor.stdout).toContain('this process serves');
+  const [message] = await one.server.outbox.list();
+  expect(message).toMatchObject({ state: 'waiting', attempts: 0, reason: null });
 });
 
 test('a receiver without messages is removed after a month, also behind 100 that have some', async () => {

@@ -120,6 +120,52 @@ describe('access that is ended while the client begins another and ends the firs
   });
 });
 
+describe('access that is ended while the person allows the client anew, again and again', () => {
+  /** How often the person allows it meanwhile at most. */
+  const MOST = 20;
+  const LISTS: Readonly<Record<string, RegExp>> = {
+    'the applications page': /FROM oauth_families f\s+JOIN oauth_clients/,
+    'an administrator': /FROM oauth_families f\s+JOIN oauth_clients/,
+    revokePerson: /^SELECT f.id, f.revoked_at/,
+    endAll: /^SELECT id, revoked_at, details/,
+  };
+  const ENDS: Readonly<Record<string, () => Promise<unknown>>> = {
+    'the applications page': async () => ada.submit(await ada.visit('/oauth/applications')),
+    'an administrator': async () => {
+      const [newest = ''] = await livingIds();
+      await portal.server.access.revokeAuthorization(newest);
+    },
+    revokePerson: async () => {
+      const [item] = (await portal.server.access.list({ clientId: client.id })).items;
+      await portal.server.access.revokePerson(item?.person ?? { provider: '', id: '' });
+    },
+    endAll: async () => portal.server.access.endAll(),
+  };
+
+  // @shows AS-52.6
+  test.each(Object.keys(ENDS))('is ended once by %s, and the new access stays', async (name) => {
+    await allow();
+    await again();
+    const before = await livingIds();
+    let allowed = 0;
+    const act = async () => {
+      if (allowed === MOST) return;
+      allowed += 1;
+      const code = await obtainCode(portal, client, ada, { ...READ, prompt: 'consent' });
+      await exchangeCode(portal, client, code);
+      await again();
+      next = { after: LISTS[name] ?? /^$/, act };
+    };
+    next = { after: LISTS[name] ?? /^$/, act };
+    await ENDS[name]?.();
+    next = null;
+    expect(allowed).toBeLessThan(5);
+    const after = await livingIds();
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    expect(after.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
 /** What the response leads to: the consent page, a code, or an error for the client. */
 async function outcomeOf(response: Response): Promise<string> {
   if (!isRedirect(response))

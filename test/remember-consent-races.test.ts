@@ -11,6 +11,7 @@ import {
   startPortal,
   type RunningPortal,
   type TestClient,
+  type Tokens,
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
@@ -99,3 +100,48 @@ test.each(Object.keys(ENDS))(
     expect(Math.min(given, asked)).toBeGreaterThan(0);
   },
 );
+
+async function revokeByClient({ refresh_token: token }: Tokens): Promise<void> {
+  const credentials = Buffer.from(`${client.id}:${client.secret}`).toString('base64');
+  const response = await fetch(`${one.url}/oauth/revoke`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${credentials}` },
+    body: new URLSearchParams({ token }),
+  });
+  expect(response.status).toBe(200);
+}
+
+/** Answers the consent page, at a time when the question would be left out. */
+async function answer(at: RunningPortal, decision: 'allow' | 'deny'): Promise<Response> {
+  const page = await ada.get(authorizationUrl(at, client, { ...READ, prompt: 'consent' }));
+  return ada.submit(page, { decision });
+}
+
+// @shows AS-52.3
+test('a refusal is not lost while two processes allow, and begin more without a question', async () => {
+  let given = 0;
+  for (let round = 0; round < SCALE.rememberedRounds / 4; round += 1) {
+    expect((await exchangeCode(one, client, await obtainCode(one, client, ada, READ))).status).toBe(
+      200,
+    );
+    const [refusing, allowing] = round % 2 === 0 ? [one, other] : [other, one];
+    const before = round % 3 === 0 ? [open(one)] : [];
+    const denied = answer(refusing, 'deny');
+    const allowed = answer(allowing, 'allow');
+    const opened = [...before, open(one), open(other), open(one)];
+    await Promise.all([denied, allowed, ...opened]);
+
+    const code = locationOf(await allowed).searchParams.get('code') ?? '';
+    const codes = (await Promise.all(opened)).map(codeOf).filter((each) => each !== null);
+    given += codes.length;
+    for (const each of codes) await exchangeCode(other, client, each);
+    const own = (await (await exchangeCode(one, client, code)).json()) as Tokens;
+    // What the person allowed at the same moment may count. Without it, only what they refused is
+    // left.
+    await revokeByClient(own);
+    expect(codeOf(await open(round % 2 === 0 ? one : other))).toBeNull();
+    await one.server.access.endAll();
+  }
+  process.stdout.write(`a refusal: ${given} codes\n`);
+  expect(given).toBeGreaterThan(0);
+});

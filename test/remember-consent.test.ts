@@ -12,6 +12,7 @@ import {
   registerDevice,
   tokensOf,
 } from './support/device.ts';
+import { startBeside } from './support/beside.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 import {
@@ -269,6 +270,20 @@ describe('the person is asked', () => {
     expect(await outcomeOf(await open(both))).toBe('code');
     await answer(both, { decision: 'deny' });
     expect(await outcomeOf(await open({ scope: 'notes:read' }))).toBe('page');
+  });
+
+  // @shows AS-52.3
+  test('for what they refused while oauth_server:remember_consent was off', async () => {
+    const config = mergeConfig(CONFIG, { oauth_server: { remember_consent: false } });
+    const { other, process: beside } = await startBeside(portal, {}, config);
+    try {
+      await allow();
+      const url = authorizationUrl(other, client, READ);
+      await ada.submit(await ada.get(url), { decision: 'deny' });
+      expect(await outcomeOf(await open())).toBe('page');
+    } finally {
+      await beside.stop();
+    }
   });
 
   // @shows AS-52.3

@@ -18,6 +18,7 @@ const MOST_BYTES: Readonly<Record<PathName, number>> = {
   signing: 8000,
   devices: 8000,
   logout: 8000,
+  'back-channel logout': 8000,
   organizations: 8000,
   administration: 8000,
   health: 2500,
@@ -56,6 +57,6 @@ const OF_MOUNTS: readonly PathName[] = ['JSON', 'streaming', 'hung up'];
 function pathsOf(mount: number): readonly PathName[] {
   if (mount === 0) return PATHS;
   if (SCALE.soakedMounts < SOAKED.length) return OF_MOUNTS;
-  // Only the kit knows which account has an address, for the link.
-  return PATHS.filter((name) => name !== 'organizations');
+  // Only the kit knows which account has an address, for the link, and when a session ends.
+  return PATHS.filter((name) => name !== 'organizations' && name !== 'back-channel logout');
 }

@@ -233,32 +233,32 @@ describe('everything that a person has allowed', () => {
     await family('5', { user_id: 'grace' });
     await family('6', { user_provider: 'others' });
     expect(await store.authorizations.revokeOfPerson(ADA, null, NOW, 2)).toEqual({
-      found: 2,
+      first: '4',
       living: 1,
       revoked: 1,
       last: '3',
     });
     expect(await revokedAt()).toEqual([null, null, NOW, NOW - 1, null, null]);
     expect(await store.authorizations.revokeOfPerson(ADA, '3', NOW + 1, 2)).toEqual({
-      found: 2,
+      first: '2',
       living: 2,
       revoked: 2,
       last: '1',
     });
     expect(await store.authorizations.revokeOfPerson(ADA, '1', NOW + 1, 2)).toEqual({
-      found: 0,
+      first: null,
       living: 0,
       revoked: 0,
       last: null,
     });
     expect(await store.authorizations.revokeOfPerson(ADA, null, NOW + 2, 5)).toEqual({
-      found: 4,
+      first: '4',
       living: 0,
       revoked: 0,
       last: null,
     });
     expect(await store.authorizations.revokeOfPerson(ADA, null, NOW + 2, 4)).toEqual({
-      found: 4,
+      first: '4',
       living: 0,
       revoked: 0,
       last: '1',
@@ -280,7 +280,7 @@ describe('everything that a person has allowed', () => {
     };
     const other = new Store({ ...database, transaction: (work) => work(database) }, () => true);
     expect(await other.authorizations.revokeOfPerson(ADA, null, NOW, 5)).toEqual({
-      found: 2,
+      first: '2',
       living: 2,
       revoked: 1,
       last: null,

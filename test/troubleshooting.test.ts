@@ -155,7 +155,7 @@ describe('the reason in brackets in the line of a refusal', () => {
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:access|claims|feature-profiles|held-access|redirect-uris|round-trip|secrets|workloads|updating|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|back-channel-logout\/(?:delivery|metadata|sessions)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata|resources))\.ts$/;
+    /\/(?:access|claims|feature-profiles|held-access|redirect-uris|round-trip|secrets|workloads|changed-client|logos\/endpoint|device\/codes|jwt-bearer\/(?:links|pairs)|back-channel-logout\/(?:delivery|metadata|sessions)|(?:audit|branding|health|languages|telemetry)\/(?:[\w-]+\/)?[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata|resources))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.

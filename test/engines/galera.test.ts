@@ -208,7 +208,7 @@ async function answer(
   };
   await consentRequests.insertConsentRequest(request);
   const applies = () => Promise.resolve(true);
-  const because = remembered === null ? null : { id: remembered, applies };
+  const because = remembered === null ? null : { id: remembered, details: {}, applies };
   const family = { ...shared, id, person, subject: 'subject' };
   const code = { hash: `code of ${id}`, expiresAt: now + 600_000, parameters };
   return consentRequests.answerConsent(

@@ -37,7 +37,7 @@ export interface DocumentHost {
   close(): Promise<void>;
 }
 
-export async function startDocumentHost(address = '127.0.0.1'): Promise<DocumentHost> {
+export async function startDocumentHost(address = '127.0.0.1', at = 0): Promise<DocumentHost> {
   const answers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
   const asked: string[] = [];
   let connections = 0;
@@ -51,7 +51,7 @@ export async function startDocumentHost(address = '127.0.0.1'): Promise<Document
     },
   );
   server.on('connection', () => (connections += 1));
-  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  await new Promise<void>((resolve) => server.listen(at, address, resolve));
   const { port } = server.address() as AddressInfo;
   const url = (at: string, host = 'client.example') => `https://${host}:${port}${at}`;
 

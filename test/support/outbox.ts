@@ -53,6 +53,8 @@ export function sendingTo(url: string): Feature {
 export interface SendingServer {
   readonly server: AuthorizationServer;
   readonly database: OpenedDatabase;
+  /** The warnings in the log, with their values. */
+  readonly warnings: readonly string[];
   /** Adds messages in a separate transaction. */
   send(receiver: string, ...payloads: readonly string[]): Promise<number>;
   close(): Promise<void>;
@@ -72,6 +74,7 @@ export async function openSending(
   });
   const database = openDatabase(databaseUrl, { directory: folder });
   await migrate(database, migrationsWith(config, features));
+  const warnings: string[] = [];
   const server = createAuthorizationServer({
     publicUrl: 'https://app.example',
     config,
@@ -83,13 +86,19 @@ export async function openSending(
       loadAccount: async () => null,
       holdsPermission: async () => false,
       loginUrl: '/login',
-      log: { debug() {}, info() {}, warning() {}, error() {} },
+      log: {
+        debug() {},
+        info() {},
+        warning: (message, values) => void warnings.push(`${message} ${JSON.stringify(values)}`),
+        error() {},
+      },
     },
   });
   const { outbox } = server;
   return {
     server,
     database,
+    warnings,
     async send(to, ...payloads) {
       const messages = payloads.map((payload) => ({
         kind: KIND,

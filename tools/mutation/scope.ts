@@ -162,6 +162,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/client-metadata.ts',
       'packages/portico/src/clients/metadata.ts',
       'packages/portico/src/clients/registration.ts',
+      'packages/portico/src/clients/registered-grants.ts',
+      'packages/portico/src/clients/registered-keys.ts',
+      'packages/portico/src/clients/id-token-algorithms.ts',
+      'packages/portico/src/clients/new-client.ts',
       'packages/portico/src/features/registration/*.ts',
     ],
     tests: [
@@ -217,6 +221,12 @@ export const AREAS: Readonly<Record<string, Area>> = {
   consent: {
     files: [
       'packages/portico/src/authorization/consent.ts',
+      'packages/portico/src/authorization/consent-answers.ts',
+      'packages/portico/src/authorization/saved-requests.ts',
+      'packages/portico/src/authorization/grantable-scopes.ts',
+      'packages/portico/src/authorization/denials.ts',
+      'packages/portico/src/authorization/consent-question.ts',
+      'packages/portico/src/authorization/silent-requests.ts',
       'packages/portico/src/authorization/consent-errors.ts',
       'packages/portico/src/authorization/consent-page.ts',
       'packages/portico/src/features/step-up/granted-before.ts',
@@ -255,6 +265,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/browsers.ts',
       'packages/portico/src/authorization/sign-in-hints.ts',
       'packages/portico/src/endpoints/authorize.ts',
+      'packages/portico/src/endpoints/consent-form.ts',
+      'packages/portico/src/endpoints/sign-in-trips.ts',
       'packages/portico/src/endpoints/authorize-replies.ts',
       'packages/portico/src/features/pushed-requests/endpoint.ts',
       'packages/portico/src/endpoints/round-trip.ts',
@@ -301,6 +313,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/listing.ts',
       'packages/portico/src/features/logos/picture.ts',
       'packages/portico/src/clients/updating.ts',
+      'packages/portico/src/clients/changed-client.ts',
+      'packages/portico/src/clients/field-changes.ts',
       'packages/portico/src/clients/last-use.ts',
     ],
     tests: [

@@ -40,7 +40,7 @@ export function clientName({ name, registeredBy }: HoldingClient): Html {
   return words(isVerified({ registeredBy }) ? name : quoted(name));
 }
 
-export function personName({ provider, id }: PersonReference): Html {
+function personName({ provider, id }: PersonReference): Html {
   return markup`${code(id)} <span class="soft">(${words(visible(provider))})</span>`;
 }
 

@@ -44,10 +44,6 @@ export function completeHost<Context>(
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
-  const findPeople = host.findPeople?.bind(host);
-  const accountFor = host.accountFor?.bind(host);
-  const authenticatedAt = host.authenticatedAt?.bind(host);
-  const sessionId = host.sessionId?.bind(host);
 
   function loginUrl(returnTo: string): string {
     const { loginUrl: path } = host;
@@ -59,26 +55,9 @@ export function completeHost<Context>(
   return {
     log,
     loginUrl,
-    authenticatedAt:
-      authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
     reauthenticateUrl: completeReauthenticateUrl(host, context),
-    sessionId:
-      sessionId === undefined
-        ? null
-        : // JavaScript hosts return undefined for a session that they do not know.
-          async (request) => (await sessionId(request, context())) ?? null,
     tellsWhoWaits: host.tellsWhoWaits === true,
     passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
-    signedIn: (request) => host.signedIn(request, context()),
-    loadAccount: (person) => host.loadAccount(person, context()),
-    holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
-    accountFor:
-      accountFor === undefined
-        ? null
-        : // JavaScript hosts return undefined from a look-up that finds nothing.
-          async (assertion) => (await accountFor(assertion, context())) ?? null,
-    findPeople:
-      findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
     render:
       render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
     clientAddress:
@@ -92,7 +71,49 @@ export function completeHost<Context>(
             await defaults.audit(event);
           }
         : (event) => audit(event, context()),
+    ...getAccounts(host, context),
     ...getBrowser(host, context, loginUrl, browsers, sessions),
+  };
+}
+
+/** The host methods that deal with accounts and their sessions. */
+type AccountMember =
+  | 'signedIn'
+  | 'loadAccount'
+  | 'holdsPermission'
+  | 'accountFor'
+  | 'findPeople'
+  | 'authenticatedAt'
+  | 'sessionId';
+
+/** Returns the host methods that deal with accounts and their sessions. */
+function getAccounts<Context>(
+  host: Host<Context>,
+  context: () => Context,
+): { readonly [Member in AccountMember]: CompleteHost[Member] } {
+  // Bind the methods, because the host may be a class instance.
+  const findPeople = host.findPeople?.bind(host);
+  const accountFor = host.accountFor?.bind(host);
+  const authenticatedAt = host.authenticatedAt?.bind(host);
+  const sessionId = host.sessionId?.bind(host);
+  return {
+    signedIn: (request) => host.signedIn(request, context()),
+    loadAccount: (person) => host.loadAccount(person, context()),
+    holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
+    accountFor:
+      accountFor === undefined
+        ? null
+        : // JavaScript hosts return undefined from a look-up that finds nothing.
+          async (assertion) => (await accountFor(assertion, context())) ?? null,
+    findPeople:
+      findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
+    authenticatedAt:
+      authenticatedAt === undefined ? null : (request) => authenticatedAt(request, context()),
+    sessionId:
+      sessionId === undefined
+        ? null
+        : // JavaScript hosts return undefined for a session that they do not know.
+          async (request) => (await sessionId(request, context())) ?? null,
   };
 }
 

@@ -17,7 +17,7 @@ export { isClientUrl, getTokens } from './clients/client-source.ts';
 export { CLIENT_AUTHENTICATION_METHODS } from './clients/credentials.ts';
 export { clientPages } from './clients/listing.ts';
 export { applicationTypeFor } from './clients/metadata.ts';
-export { newClient } from './clients/registration.ts';
+export { newClient } from './clients/new-client.ts';
 export { redirectUriProblem } from './clients/redirect-uris.ts';
 export { comesFrom, isVerified } from './clients/who-asks.ts';
 export { withReturn } from './complete-host.ts';

@@ -1,5 +1,5 @@
 import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
-import type { ConsentMemory } from './authorization/consent-memory.ts';
+import type { PriorConsent } from './store/prior-consent.ts';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { TrustedIssuer } from './assertions/trusted-issuer.ts';
 import type { RequestCheck } from './authorization/request-check.ts';
@@ -8,7 +8,8 @@ import type { EarlierScopes, KeepsDetails } from './authorization/additions.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { ScopeChoices } from './authorization/scope-choices.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
-import type { AddCommands, Application } from './application/contracts.ts';
+import type { AddCommands } from './application/console-context.ts';
+import type { Application } from './application/started-application.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 import type { ClientAssertions, OwnAssertions } from './clients/client-assertions.ts';
 import type { ClientSource } from './clients/client-source.ts';
@@ -27,7 +28,7 @@ import type { DemandDescription } from './store/client-demands.ts';
 import type { ConfigSchema, OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { GrantType } from './grants/grant-types.ts';
-import type { ForgetsPerson } from './grants/access.ts';
+import type { ForgetsPerson, RevokesAlso } from './grants/access.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { Deliver } from './outbox/message.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
@@ -240,6 +241,11 @@ export interface Contribution {
   readonly sessionEnded?: OnSessionEnd;
   /** Removes what the feature stores about a person whom an operator erases. */
   readonly forgetsPerson?: ForgetsPerson;
+  /**
+   * Whether an operator who revokes an authorization also revokes another one of the same person
+   * and client. Receives the details of both.
+   */
+  readonly revokesAlso?: RevokesAlso;
   /** Returns the members of `token()` that the feature declares in `TokenMembers`. */
   readonly tokenMembers?: MakesTokenMembers;
   /**
@@ -249,10 +255,10 @@ export interface Contribution {
    */
   readonly earlierScopes?: EarlierScopes;
   /**
-   * Remembers what people allowed on the consent page, so that it is left out for some clients. At
-   * most one feature can provide this.
+   * Answers the consent page in people's place, because of what they allowed before. At most one
+   * feature can provide this.
    */
-  readonly consentMemory?: ConsentMemory;
+  readonly priorConsent?: PriorConsent;
   /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
   /**

@@ -101,29 +101,28 @@ export {
   startApplication,
   type StartOptions,
 } from './application/application.ts';
+export type { AddCommands, ConsoleContext, ReportProgress } from './application/console-context.ts';
 export type {
-  AddCommands,
   Application,
+  Connection,
+  Events,
+  FrameworkHost,
+} from './application/started-application.ts';
+export type {
   ApplicationDefinition,
   ApplicationParts,
-  ConfigMap,
   Configuration,
-  ConfigValue,
-  Connection,
-  ConsoleContext,
-  Environment,
-  Events,
   Framework,
-  FrameworkHost,
+} from './application/definition.ts';
+export type { ConfigMap, ConfigValue, Environment } from './application/config-map.ts';
+export type {
   HttpMethod,
   Middleware,
-  Plugin,
-  ReportProgress,
   Route,
   RouteHandler,
   RouteParameters,
-  UntypedSections,
-} from './application/contracts.ts';
+} from './application/routes.ts';
+export type { Plugin, UntypedSections } from './application/plugin.ts';
 export type {
   ApplicationInput,
   CheckedInput,
@@ -220,12 +219,9 @@ export type {
 export type { ClientRegistration } from './clients/registration.ts';
 export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
-export type {
-  ClientChanges,
-  FieldChange,
-  FieldChanges,
-  UpdatedClient,
-} from './clients/updating.ts';
+export type { ClientChanges } from './clients/changed-client.ts';
+export type { FieldChange, FieldChanges } from './clients/field-changes.ts';
+export type { UpdatedClient } from './clients/updating.ts';
 export type { DocumentHosts } from './http/outbound/hosts.ts';
 export type {
   CreatedInitialAccessToken,

@@ -114,7 +114,7 @@ function readParameters(sent: URLSearchParams) {
  * Turns a failure to read the body into an error. If the sender has disconnected, the error is
  * `invalid_request`, because this is not an error of the server.
  */
-function refuseBody(failure: BodyFailure): never {
+export function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
   throw new OAuthError(
     'invalid_request',

@@ -1,7 +1,9 @@
 import { ConfigurationError } from '@portico/sql';
 import path from 'node:path';
 import { AUDIT } from './auditing/audit.ts';
-import type { Application, ConfigMap, Plugin } from './application/contracts.ts';
+import type { Application } from './application/started-application.ts';
+import type { ConfigMap } from './application/config-map.ts';
+import type { Plugin } from './application/plugin.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
 import type { ServerParts } from './assembly/foundation.ts';

@@ -94,11 +94,6 @@ export interface Server {
    * does this. Call it after every feature has started.
    */
   readonly givenAccess: () => GivenAccess | null;
-  /**
-   * Whether a living authorization can begin another one without a question. What ends access then
-   * looks again until none is left. Call it after every feature has started.
-   */
-  readonly remembersConsent: () => boolean;
   /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
   /** How the server fetches client documents. */

@@ -1,4 +1,4 @@
-import type { Database, SqlConnection } from '@portico/sql';
+import type { Database, Log, SqlConnection } from '@portico/sql';
 import { personProblem, type PersonReference } from './person.ts';
 
 /** Sessions of the application that have ended. */
@@ -8,7 +8,10 @@ export type EndedSessions =
   /** All sessions of a person, except one of them if you name it. */
   | { readonly person: PersonReference; readonly except?: string };
 
-/** Call it after the commit. Its promise never rejects, because the change is already committed. */
+/**
+ * Call it after the commit. The promise that an application gets never rejects, because the change
+ * is already committed: what then fails is logged.
+ */
 export type AfterCommit = () => Promise<void>;
 
 /**
@@ -23,11 +26,13 @@ export type OnSessionEnd = (
 export class SessionEnds {
   readonly #database: Database;
   readonly #listeners: () => readonly OnSessionEnd[];
+  readonly #log: () => Log;
 
-  /** Call `listeners` only after every feature has started. */
-  constructor(database: Database, listeners: () => readonly OnSessionEnd[]) {
+  /** Calls `listeners` and `log` only after every feature has started. */
+  constructor(database: Database, listeners: () => readonly OnSessionEnd[], log: () => Log) {
     this.#database = database;
     this.#listeners = listeners;
+    this.#log = log;
   }
 
   /** Whether any feature needs to know. */
@@ -51,10 +56,15 @@ export class SessionEnds {
     const committed: AfterCommit[] = [];
     for (const listener of this.#listeners()) committed.push(await listener(connection, ended));
     return async () => {
-      for (const each of committed) await each();
+      for (const each of committed)
+        await each().catch((exception: unknown) =>
+          this.#log().warning(NOT_FINISHED, { exception }),
+        );
     };
   }
 }
+
+const NOT_FINISHED = 'Sessions have ended, but what follows the commit failed: {exception}';
 
 function requireValid(ended: EndedSessions): void {
   if ('person' in ended) {

@@ -4,6 +4,8 @@ import { Agent } from 'node:http';
 import path from 'node:path';
 import { AT_ONCE, callAll, hangUpAll } from './calls.ts';
 import { DOCUMENTS_CA_FILE } from '../document-host.ts';
+import { freePort } from '../free-port.ts';
+import { backChannelLogout } from './back-channel-logout.ts';
 import { DOORS } from './doors.ts';
 import { OPERATING } from './operating.ts';
 import { organizations } from './organizations.ts';
@@ -51,6 +53,11 @@ export interface Soaked {
   readonly signer: { readonly id: string; readonly key: string };
   /** The id of a public client for devices. */
   readonly device: string;
+  /**
+   * A client that is told when a person signs out, and its `backchannel_logout_uri` on this
+   * machine. Null except in the kit.
+   */
+  readonly told: { readonly id: string; readonly secret: string; readonly uri: string } | null;
   /**
    * A client with access that an organization gives to Ada, and the private key of the
    * organization (ES256, as PEM). Null where people cannot be looked up.
@@ -101,6 +108,7 @@ const SHARES = {
   signing: 1 / 6,
   devices: 1 / 6,
   logout: 1 / 6,
+  'back-channel logout': 1 / 6,
   organizations: 1 / 6,
   administration: 1 / 8,
   health: 1 / 2,
@@ -125,7 +133,11 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
   const { mount, calls, heap, paths = PATHS } = options;
   const child = fork(path.join(import.meta.dirname, 'soaked.ts'), [mount], {
     execArgv: ['--expose-gc', `--max-old-space-size=${heap}`],
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: DOCUMENTS_CA_FILE },
+    env: {
+      ...process.env,
+      NODE_EXTRA_CA_CERTS: DOCUMENTS_CA_FILE,
+      LOGOUT_URI: `https://localhost:${await freePort()}/logout`,
+    },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
@@ -169,7 +181,12 @@ export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, 
           ? at((count) => callAll(name === 'JSON' ? json : streaming, agent, count))
           : name === 'hung up'
             ? at((count) => hangUpAll([json, streaming], count, (waiting) => ask({ waiting })))
-            : await { ...DOORS, ...OPERATING, organizations }[name](soaked, steering);
+            : await {
+                ...DOORS,
+                ...OPERATING,
+                organizations,
+                'back-channel logout': backChannelLogout,
+              }[name](soaked, steering);
       try {
         grown.set(name, await leftBehind(calls * SHARES[name], (count) => way.go(count)));
       } finally {

@@ -123,6 +123,7 @@ async function start(streaming: boolean): Promise<Started> {
       dpop: 'accept',
       device_authorization: true,
       logout: true,
+      back_channel_logout: name === KIT,
       admin_permission: PERMISSION,
       audit: { keep: true },
       health: true,
@@ -236,6 +237,18 @@ async function registerDevice({ clients }: AuthorizationServer): Promise<string>
   return client.id;
 }
 
+async function registerTold({ clients }: AuthorizationServer): Promise<Soaked['told']> {
+  if (name !== KIT) return null;
+  const uri = process.env['LOGOUT_URI'] ?? '';
+  const { client, secret } = await clients.create({
+    name: 'Soak',
+    redirectUris: [REDIRECT_URI],
+    scopes: ['openid'],
+    metadata: { backchannel_logout_uri: [uri] },
+  });
+  return { id: client.id, secret: secret ?? '', uri };
+}
+
 async function registerAssistant(server: AuthorizationServer): Promise<Soaked['organization']> {
   if (name !== KIT) return null;
   await link({ server }, ADA);
@@ -313,6 +326,7 @@ async function startBoth(): Promise<Soaked> {
     signedBy: (await server.keys.active())?.kid ?? '',
     signer: await registerSigner(server),
     device: await registerDevice(server),
+    told: await registerTold(server),
     organization: await registerAssistant(server),
   };
 }

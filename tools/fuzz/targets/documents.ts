@@ -4,7 +4,7 @@ import {
   DocumentError,
   readDocument,
 } from '../../../packages/portico/src/features/client-documents/document.ts';
-import { newClient } from '../../../packages/portico/src/clients/registration.ts';
+import { newClient } from '../../../packages/portico/src/clients/new-client.ts';
 import { unverified, isVerified } from '../../../packages/portico/src/clients/who-asks.ts';
 import { ENGLISH_WORDS } from '../../../packages/portico/src/words/words.ts';
 import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/src/tokens/scopes.ts';

@@ -1,6 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { assistantConfiguration } from '../../../packages/assistant/src/config.ts';
-import { readConfiguration } from '../../../packages/portico/src/application/configuration.ts';
+import { kitConfiguration } from '../../../packages/portico/src/application/keys.ts';
 import { mcpConfiguration } from '../../../packages/mcp/src/configuration.ts';
 import { administration } from '../../../packages/admin/src/feature.ts';
 import { importing } from '../../../packages/import/src/feature.ts';
@@ -36,6 +36,9 @@ interface Schema {
     readonly options?: readonly Schema[];
     readonly defaultValue?: unknown;
     readonly valueType?: Schema;
+    readonly element?: Schema;
+    readonly entries?: Readonly<Record<string, string>>;
+    readonly values?: readonly unknown[];
   };
 }
 
@@ -47,7 +50,7 @@ export function optionsOf(
   root: string,
 ): readonly { readonly takenBy: string; readonly options: readonly Member[] }[] {
   const files = [
-    'packages/portico/src/application/contracts.ts',
+    'packages/portico/src/application/definition.ts',
     'packages/portico/src/plugin.ts',
     'packages/portico/src/features/telemetry/opentelemetry/opentelemetry.ts',
   ];
@@ -66,7 +69,7 @@ const TAKEN = {
 
 /**
  * Returns all keys, and what is wrong with them. A problem is a key without a comment, a comment
- * without a key, or a default that differs from the comment.
+ * without a key, and a default or a type that differs from the schema.
  */
 export function keysOf(root: string): {
   readonly keys: readonly Key[];
@@ -97,7 +100,7 @@ export function keysOf(root: string): {
     const key = `${prefix}${member.name}`;
     if (member.says === '') problems.push(`${key} has no doc comment, in ${owner}`);
     const { says, end } = withoutDefault(member.says);
-    const value = schema === null ? KIT_DEFAULTS[key] : defaultOf(schema);
+    const value = schema === null ? undefined : defaultOf(schema);
     const written = value === undefined ? null : literal(value);
     if (written !== null && end !== null && isLiteral(end) && end !== written)
       problems.push(
@@ -106,6 +109,9 @@ export function keysOf(root: string): {
     const below = [...interfaces.keys()].find((each) =>
       new RegExp(String.raw`\b${each}\b`).test(member.type),
     );
+    const accepted = below === undefined && schema !== null ? typeIn(schema) : null;
+    if (accepted !== null && !isSameType(accepted, member.type))
+      problems.push(`${key} accepts ${accepted}, and its type is ${member.type}, in ${owner}`);
     const within = member.type.startsWith('Readonly<Record<string, ')
       ? `${key}:<name>:`
       : `${key}:`;
@@ -116,7 +122,7 @@ export function keysOf(root: string): {
   }
 
   const keys = [
-    ...section('', null, 'KitConfigInput'),
+    ...section('', asSchema(z.object(kitConfiguration('prod', ''))), 'KitConfigInput'),
     ...section(
       'oauth_server:',
       asSchema(configurationWith([administration, importing])),
@@ -125,10 +131,6 @@ export function keysOf(root: string): {
     ...section('mcp:', asSchema(mcpConfiguration), 'McpConfigInput'),
     ...section('assistant:', asSchema(assistantConfiguration), 'AssistantConfigInput'),
   ];
-  for (const known of Object.keys(KIT_DEFAULTS).filter(
-    (name) => !keys.some(({ key }) => key === name),
-  ))
-    problems.push(`${known} is not in KitConfigInput, where its doc comment belongs`);
   return { keys, problems };
 }
 
@@ -138,24 +140,6 @@ function asSchema(schema: z.ZodType): Schema {
   return published as Schema;
 }
 
-/** The kit's defaults, except those that depend on the machine. */
-const KIT_DEFAULTS = flat(
-  readConfiguration({ config: { public_url: 'https://app.example.com' } }, {}).config,
-);
-
-function flat(config: object, prefix = ''): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(config).filter(
-    ([key]) => key !== 'public_url' && key !== 'database_url',
-  );
-  return Object.fromEntries(
-    entries.flatMap(([key, value]) =>
-      typeof value === 'object' && value !== null && Object.keys(value as object).length > 0
-        ? Object.entries(flat(value as object, `${prefix}${key}:`))
-        : [[`${prefix}${key}`, value]],
-    ),
-  );
-}
-
 /** Returns the object that a schema allows, without the schemas that wrap it. */
 function objectIn(schema: Schema): Schema {
   const { innerType, options = [], valueType } = schema.def;
@@ -163,6 +147,44 @@ function objectIn(schema: Schema): Schema {
   return schema.shape === undefined
     ? (inside.map(objectIn).find(({ shape }) => shape !== undefined) ?? schema)
     : schema;
+}
+
+/** Returns the type of the values that a schema accepts. Null if the schema does not say it. */
+function typeIn({ def }: Schema): string | null {
+  const { innerType, element, valueType, options = [] } = def;
+  const all = (schemas: readonly (Schema | undefined)[], join: (types: string[]) => string) => {
+    const types = schemas.map((each) => (each === undefined ? null : typeIn(each)));
+    return types.includes(null) ? null : join(types.filter((each) => each !== null));
+  };
+  const literals = def.values ?? Object.values(def.entries ?? {});
+  switch (def.type) {
+    case 'boolean':
+    case 'string':
+    case 'number':
+      return def.type;
+    case 'enum':
+    case 'literal':
+      return literals
+        .map((each) => (typeof each === 'string' ? `'${each}'` : String(each)))
+        .join(' | ');
+    case 'array':
+      // A list of certain texts may be written as a list of texts.
+      return element?.def.type === 'enum'
+        ? null
+        : all([element], ([each = '']) => `readonly ${each}[]`);
+    case 'record':
+      return all([valueType], ([each = '']) => `Readonly<Record<string, ${each} | undefined>>`);
+    case 'union':
+      return all(options, (types) => types.join(' | '));
+    default:
+      return innerType === undefined ? null : typeIn(innerType);
+  }
+}
+
+/** Whether both are the same type. The order of alternatives does not matter. */
+function isSameType(accepted: string, written: string): boolean {
+  const parts = (type: string) => type.split(' | ').toSorted().join(' | ');
+  return parts(accepted) === parts(written);
 }
 
 function defaultOf({ def }: Schema): unknown {

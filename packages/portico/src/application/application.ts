@@ -28,18 +28,11 @@ import {
   STANDARD_OUTPUT,
 } from './configuration.ts';
 import type { KitConfig } from './keys.ts';
-import type {
-  Application,
-  ApplicationDefinition,
-  ApplicationParts,
-  ConfigMap,
-  Connection,
-  Environment,
-  Middleware,
-  Plugin,
-  Route,
-  RouteParameters,
-} from './contracts.ts';
+import type { Application, Connection } from './started-application.ts';
+import type { ApplicationDefinition, ApplicationParts } from './definition.ts';
+import type { ConfigMap, Environment } from './config-map.ts';
+import type { Middleware, Route, RouteParameters } from './routes.ts';
+import type { Plugin } from './plugin.ts';
 import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 

@@ -3,21 +3,14 @@ import { ConfigurationError, isConfigurationError } from '@portico/sql';
 import { safeParse, type ZodType } from 'zod';
 import type { ConfigSchema } from '../config.ts';
 import { strippedProblems } from '../http/base-path.ts';
-import type {
-  ApplicationDefinition,
-  ConfigMap,
-  Configuration,
-  ConfigurationProblem,
-  ConfigValue,
-  Environment,
-  Plugin,
-} from './contracts.ts';
+import type { ApplicationDefinition, Configuration } from './definition.ts';
+import type { ConfigMap, ConfigValue, Environment } from './config-map.ts';
+import type { ConfigurationProblem } from '@portico/sql';
+import type { Plugin } from './plugin.ts';
 import { loadEnvironment } from './environment.ts';
 import { unknownKeyProblem } from './keys-of-packages.ts';
 import { kitConfiguration, type KitConfig } from './keys.ts';
 import { HTTP_NEEDS_DEV } from './public-url.ts';
-
-const FOURTEEN_DAYS = 14 * 24 * 3600;
 
 /** The `log:path` value for standard output. */
 export const STANDARD_OUTPUT = '-';
@@ -45,12 +38,12 @@ export function readConfiguration(
   const chosen = mergeConfig(
     ...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)),
   );
-  const merged = mergeConfig(kitDefaults(env, storageDirectory), chosen);
+  const databaseUrl = env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`;
   const contributed = [...plugins, definition].map(({ configuration }) => configuration);
-  const schemas = Object.assign({}, kitConfiguration(mode), ...contributed);
+  const schemas = Object.assign({}, kitConfiguration(mode, databaseUrl), ...contributed);
   const problems = earlyProblems(definition, chosen, env);
   try {
-    const config = validateConfig(merged, schemas);
+    const config = validateConfig(chosen, schemas);
     const { base_path: basePath, base_path_stripped: stripped } = config as unknown as KitConfig;
     for (const message of strippedProblems(basePath, stripped))
       problems.push({ key: 'base_path_stripped', message });
@@ -73,25 +66,6 @@ export function readConfiguration(
       });
   }
   throw new ConfigurationError(problems);
-}
-
-function kitDefaults(env: Environment, storageDirectory: string) {
-  return {
-    base_path: '',
-    base_path_stripped: false,
-    csrf_exempt_routes: {},
-    database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
-    database_schema: '',
-    database_pool_size: 10,
-    database_connection_lifetime: 300,
-    database_statement_timeout: 10,
-    body_limit: 1024 * 1024,
-    trusted_proxies: 0,
-    sign_in_scripts: false,
-    sign_in_show_password: false,
-    session_ttl: FOURTEEN_DAYS,
-    log: { path: path.join('logs', 'app.log'), level: 'info' },
-  };
 }
 
 /** Returns the problems that do not depend on valid values. */
@@ -215,7 +189,7 @@ function isMap(value: ConfigValue): value is ConfigMap {
 }
 
 /** Returns a configuration key as messages show it: its parts joined by colons. */
-export function configurationKey(path: readonly PropertyKey[]): string {
+function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Environment } from './contracts.ts';
+import type { Environment } from './config-map.ts';
 
 /**
  * Returns an application's environment. The process's values override those of `.env` in the

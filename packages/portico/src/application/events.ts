@@ -1,5 +1,5 @@
 import type { Log } from '@portico/sql';
-import type { Events } from './contracts.ts';
+import type { Events } from './started-application.ts';
 
 /** The two host hooks and the kit's events. Plugins emit their own events. */
 export const Event = {

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { z, type ZodType } from 'zod';
 import { LONGEST_LIFETIME } from '../keys/times.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
@@ -9,54 +10,77 @@ import { signInLinksSchema } from './sign-in-links.ts';
  */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
-/** The kit's own configuration keys. */
-export function kitConfiguration(mode: 'dev' | 'prod') {
+const FOURTEEN_DAYS = 14 * 24 * 3600;
+
+/** The kit's own configuration keys, with the defaults that do not depend on the environment. */
+const sameEverywhere = {
+  base_path: basePathSchema.default(''),
+  base_path_stripped: z.boolean({ error: 'must be true or false' }).default(false),
+  csrf_exempt_routes: z
+    .record(z.string(), z.boolean({ error: 'must be true or false' }), {
+      error: 'must be a map of route names to true or false',
+    })
+    .default({}),
+  database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+  database_schema: z
+    .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
+    .regex(SCHEMA_NAME, 'must be a name of letters, digits and underscores, 63 at most, or empty')
+    .default(''),
+  database_pool_size: z
+    .int({ error: 'must be a whole number of connections' })
+    .min(1, 'must be at least 1')
+    .max(1000, 'must be at most 1000')
+    .default(10),
+  database_connection_lifetime: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(1, 'must be at least 1 second')
+    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`)
+    .default(300),
+  database_statement_timeout: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(1, 'must be at least 1 second')
+    .max(3600, 'must be at most 3600 seconds, an hour')
+    .default(10),
+  body_limit: z
+    .int({ error: 'must be a whole number of bytes' })
+    .min(1024, 'must be at least 1024 bytes')
+    .default(1024 * 1024),
+  trusted_proxies: z
+    .int({ error: 'must be a number: how many proxies are in front of the application' })
+    .min(0, 'must be 0 or more')
+    .default(0),
+  sign_in_scripts: z.boolean({ error: 'must be true or false' }).default(false),
+  sign_in_show_password: z.boolean({ error: 'must be true or false' }).default(false),
+  sign_in_links: signInLinksSchema.optional(),
+  session_ttl: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(60, 'must be at least 60 seconds')
+    .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`)
+    .default(FOURTEEN_DAYS),
+  log: z
+    .strictObject({
+      path: z
+        .string({ error: 'must be a file name, or - for standard output' })
+        .default(path.join('logs', 'app.log')),
+      level: z
+        .enum(['debug', 'info', 'warning', 'error'], {
+          error: 'must be debug, info, warning or error',
+        })
+        .default('info'),
+    })
+    .prefault({}),
+} satisfies Readonly<Record<string, ZodType>>;
+
+/**
+ * Returns the kit's own configuration keys, with their defaults. `databaseUrl` is the default of
+ * `database_url`.
+ */
+export function kitConfiguration(mode: 'dev' | 'prod', databaseUrl: string) {
   return {
     public_url: publicUrlSchema(mode),
-    base_path: basePathSchema,
-    base_path_stripped: z.boolean({ error: 'must be true or false' }),
-    csrf_exempt_routes: z.record(z.string(), z.boolean({ error: 'must be true or false' }), {
-      error: 'must be a map of route names to true or false',
-    }),
-    database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
-    database_schema: z
-      .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
-      .regex(
-        SCHEMA_NAME,
-        'must be a name of letters, digits and underscores, 63 at most, or empty',
-      ),
-    database_pool_size: z
-      .int({ error: 'must be a whole number of connections' })
-      .min(1, 'must be at least 1')
-      .max(1000, 'must be at most 1000'),
-    database_connection_lifetime: z
-      .int({ error: 'must be a whole number of seconds' })
-      .min(1, 'must be at least 1 second')
-      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
-    database_statement_timeout: z
-      .int({ error: 'must be a whole number of seconds' })
-      .min(1, 'must be at least 1 second')
-      .max(3600, 'must be at most 3600 seconds, an hour'),
-    body_limit: z
-      .int({ error: 'must be a whole number of bytes' })
-      .min(1024, 'must be at least 1024 bytes'),
-    trusted_proxies: z
-      .int({ error: 'must be a number: how many proxies are in front of the application' })
-      .min(0, 'must be 0 or more'),
-    sign_in_scripts: z.boolean({ error: 'must be true or false' }),
-    sign_in_show_password: z.boolean({ error: 'must be true or false' }),
-    sign_in_links: signInLinksSchema.optional(),
-    session_ttl: z
-      .int({ error: 'must be a whole number of seconds' })
-      .min(60, 'must be at least 60 seconds')
-      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
-    log: z.strictObject({
-      path: z.string({ error: 'must be a file name, or - for standard output' }),
-      level: z.enum(['debug', 'info', 'warning', 'error'], {
-        error: 'must be debug, info, warning or error',
-      }),
-    }),
-  } satisfies Readonly<Record<string, ZodType>>;
+    ...sameEverywhere,
+    database_url: sameEverywhere.database_url.default(databaseUrl),
+  };
 }
 
 /** The kit's own keys after validation, with their defaults. */

@@ -2,7 +2,9 @@
  * The types with which the editor and the compiler check a configuration. This file contains only
  * types.
  */
-import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
+import type { ApplicationDefinition } from './definition.ts';
+import type { Environment } from './config-map.ts';
+import type { Plugin } from './plugin.ts';
 import type { ConfigSchema } from '../config.ts';
 
 /** The kit's own configuration keys. A missing or undefined value gets its default. */

@@ -90,7 +90,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clients,
     grantTypes: contributions.grantTypes,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
-    access: new Access(server, contributions.forgetting),
+    access: new Access(server, contributions.forgetting, contributions.revokedAlso),
     binding: answering.binding,
     examinations: contributions.examinations(shared),
     sealing: new Sealing(server),

@@ -90,19 +90,23 @@ export function layFoundation(options: ServerParts): Foundation {
   const store = buildStore(database, measuring, () => contributions);
   const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
   const { branding = brandingWithoutApplication(features, config, basePath) } = options;
-  const sessions = new SessionEnds(database, () => contributions.sessionEnds);
+  const sessions = new SessionEnds(
+    database,
+    () => contributions.sessionEnds,
+    () => host.log,
+  );
   const browsers = new Browsers(sealer, issuer, basePath);
   const host = branded(options.host(browsers, sessions), branding);
   const shared = { clock, log: host.log };
   let auditSink = NO_AUDIT_SINK;
   const audit = serverAudit(host, () => auditSink);
-  const pruning = new Pruning({
-    store: store.expired,
-    expiring: () => contributions.expiring,
-    registrations: settings.admitsUnverified,
-    singleUses: () => contributions.usesOnce,
-    ...shared,
-  });
+  const pruning = new Pruning(
+    store.expired,
+    () => contributions,
+    settings.admitsUnverified,
+    clock,
+    host.log,
+  );
   const singleUses = new SingleUses(store.singleUses, pruning);
   const isNeeded = () => signsIdTokens(store, database);
   const migrations = migrationsWith(config, options.features);
@@ -129,7 +133,6 @@ export function layFoundation(options: ServerParts): Foundation {
     singleUses,
     trustedIssuers: new TrustedIssuers(issuers, fetching, readKeySet, singleUses),
     givenAccess: () => contributions.givenAccess,
-    remembersConsent: () => contributions.consentMemory !== null,
     sealer,
     branding,
     measuring,

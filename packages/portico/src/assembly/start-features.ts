@@ -37,7 +37,7 @@ import { leftMetadata } from '../further-metadata/left-metadata.ts';
 import { examineOutbox } from '../outbox/examination.ts';
 import type { Deliver } from '../outbox/message.ts';
 import { oldMessages } from '../outbox/old-messages.ts';
-import type { ForgetsPerson } from '../grants/access.ts';
+import type { ForgetsPerson, RevokesAlso } from '../grants/access.ts';
 import type { OnSessionEnd } from '../session-ends.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
@@ -74,6 +74,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly sessionEnds: readonly OnSessionEnd[];
   /** Remove what features store about a person. */
   readonly forgetting: readonly ForgetsPerson[];
+  /** Say which authorizations an operator revokes together. */
+  readonly revokedAlso: readonly RevokesAlso[];
   readonly tokenMembers: readonly MakesTokenMembers[];
   readonly metadataValues: MetadataValues;
   /** Returns all endpoints that the features offer. */
@@ -137,7 +139,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     accessPath: only(started, 'accessPath'),
     scopeChoices: only(started, 'scopeChoices'),
     earlierScopes: only(started, 'earlierScopes'),
-    consentMemory: only(started, 'consentMemory'),
+    priorConsent: only(started, 'priorConsent'),
     resource: only(started, 'resource'),
     logos: only(started, 'logos'),
     secretHasher: only(started, 'secretHasher'),
@@ -153,6 +155,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     keptDetails: all(started, 'keepsDetails'),
     sessionEnds: all(started, 'sessionEnded'),
     forgetting: all(started, 'forgetsPerson'),
+    revokedAlso: all(started, 'revokesAlso'),
     describe: collectDescriptions(all(started, 'describe')),
     tokenMembers: all(started, 'tokenMembers'),
     metadataValues: collectValues(all(started, 'metadataValues')),

@@ -1,12 +1,12 @@
 import type { Client } from '../store/client.ts';
 import type { Details, Family } from '../store/grant.ts';
+import type { PriorAuthorization, PriorConsent } from '../store/prior-consent.ts';
 import type { PersonReference } from '../person.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
-import type { ConsentMemory } from './consent-memory.ts';
 import type { DirectRequests, IndirectRefusal } from './direct-requests.ts';
 import type { Interaction } from './interaction.ts';
 import type { RequestReading } from './request-check.ts';
@@ -25,6 +25,9 @@ export interface AllowedAuthorization extends Pick<
   Family,
   'id' | 'clientId' | 'person' | 'subject' | 'scopes'
 > {
+  readonly client: Client;
+  /** The authorization whose consent counts for this one. Null if the person was asked. */
+  readonly prior: PriorAuthorization | null;
   /** The person's answer. */
   readonly request: Request;
   /** When the server began to ask the host who is signed in, in milliseconds since 1970. */
@@ -57,8 +60,8 @@ export interface AuthorizationAdditions {
   readonly droppedScopes: DroppedScopes;
   /** What a person can choose on the consent page. Null if there is nothing to choose. */
   readonly scopeChoices: ScopeChoices | null;
-  /** Remembers what people allowed. Null if the consent page is always shown. */
-  readonly consentMemory: ConsentMemory | null;
+  /** Answers in people's place. Null if the consent page is always shown. */
+  readonly priorConsent: PriorConsent | null;
   /** Null if a new authorization contains only the requested scopes. */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */

@@ -48,7 +48,7 @@ const UNITS = [
  * Returns a time in seconds as text: "30 days", "1 hour", "90 minutes". The text never states more
  * than the given time.
  */
-export function durationText(seconds: number, locale: string): string {
+function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
   // Use the larger unit if the time is a whole number of it. Otherwise round down.

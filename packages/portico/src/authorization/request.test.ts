@@ -90,7 +90,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     scopeChoices: null,
     keptDetails: [],
     earlierScopes: null,
-    consentMemory: null,
+    priorConsent: null,
   });
   const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);

@@ -7,7 +7,7 @@ import type { AuditEvent } from '../auditing/audit.ts';
 import { demands } from '../store/client-demands.fixture.ts';
 import { Clients } from './clients.ts';
 import type { ClientRegistration } from './registration.ts';
-import type { ClientChanges } from './updating.ts';
+import type { ClientChanges } from './changed-client.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';

@@ -14,9 +14,11 @@ import { isClientUrl } from './client-source.ts';
 import { describeClient, type ShownClient } from './describing.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
 import { namedLogo, type ClientLogos } from './logos.ts';
-import { hasSecret, newClient, type ClientRegistration } from './registration.ts';
+import { hasSecret, newClient } from './new-client.ts';
+import type { ClientRegistration } from './registration.ts';
 import { checkSite } from './sites.ts';
-import { ClientUpdates, type ClientChanges, type UpdatedClient } from './updating.ts';
+import type { ClientChanges } from './changed-client.ts';
+import { ClientUpdates, type UpdatedClient } from './updating.ts';
 
 /** A new client and its secret. The secret is shown once and stored only as a hash. */
 export interface RegisteredClient {

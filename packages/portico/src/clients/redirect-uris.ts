@@ -1,4 +1,5 @@
 import { isYes } from '../accounts.ts';
+import { RegistrationError } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../http/outbound/uri-text.ts';
@@ -75,7 +76,7 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
 }
 
 /** Whether the URI has exactly this scheme, followed by more text. */
-export function hasScheme(uri: string, scheme: string): boolean {
+function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
 
@@ -99,7 +100,7 @@ const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
  * Returns why an operator cannot allow this private-use scheme without a dot. Returns null if the
  * scheme can be allowed.
  */
-export function schemeProblem(scheme: string): string | null {
+function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return (
       'is not the name of a scheme without a dot, in lower case and without the colon, such as ' +
@@ -165,4 +166,47 @@ export function redirectWith(
   // Only the first question mark begins the query. A later one is part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
+}
+
+/**
+ * Returns the redirect URIs of a registration. Throws if one is not valid. Does not check again
+ * those that the client had `before`.
+ */
+export function checkRedirectUris(
+  uris: readonly string[],
+  allowedSchemes: readonly string[],
+  applicationType: ApplicationType,
+  before: readonly string[] = [],
+): readonly string[] {
+  requireSchemes(allowedSchemes, uris, applicationType);
+  for (const uri of uris) {
+    if (before.includes(uri)) continue;
+    const problem = redirectUriProblem(uri, applicationType, allowedSchemes);
+    if (problem !== null)
+      throw new RegistrationError(`The redirect URI ${JSON.stringify(uri)} ${problem}`);
+  }
+  return [...new Set(uris)];
+}
+
+/** Throws if an allowed scheme belongs to no redirect URI. */
+function requireSchemes(
+  schemes: readonly string[],
+  uris: readonly string[],
+  applicationType: ApplicationType,
+): void {
+  for (const scheme of schemes) {
+    const named = JSON.stringify(scheme);
+    const problem = schemeProblem(scheme);
+    if (problem !== null) throw new RegistrationError(`The scheme ${named} ${problem}`);
+    if (applicationType !== 'native') {
+      throw new RegistrationError(
+        `The scheme ${named} is only for native applications; add --native`,
+      );
+    }
+    if (!uris.some((uri) => hasScheme(uri, scheme))) {
+      throw new RegistrationError(
+        `No redirect URI has the scheme ${named}; add one, or remove the option`,
+      );
+    }
+  }
 }

@@ -9,14 +9,9 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { Server } from '../server.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
-import {
-  checkName,
-  checkRegistration,
-  firstWithKey,
-  hasSecret,
-  newClient,
-  type ClientRegistration,
-} from './registration.ts';
+import { checkName, checkRegistration, type ClientRegistration } from './registration.ts';
+import { firstWithKey } from './id-token-algorithms.ts';
+import { hasSecret, newClient } from './new-client.ts';
 import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 
 const SITE = 'https://client.example/callback';

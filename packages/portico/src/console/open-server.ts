@@ -1,4 +1,4 @@
-import type { ConsoleContext } from '../application/contracts.ts';
+import type { ConsoleContext } from '../application/console-context.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
 /** The name under which `app.services` contains the AuthorizationServer. */
@@ -19,7 +19,12 @@ export function authorizationServerOf(application: {
   return server as AuthorizationServer;
 }
 
-/** Returns the authorization server of the application that the console command runs for. */
+/**
+ * Returns the authorization server of the application that the console command runs for. It
+ * delivers no messages, also if the command sends a request to the application.
+ */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
-  return authorizationServerOf(await context.application());
+  const server = authorizationServerOf(await context.application());
+  await server.outbox.stop();
+  return server;
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isConfigurationError } from '@portico/sql';
-import type { ConsoleContext } from '../application/contracts.ts';
+import type { ConsoleContext } from '../application/console-context.ts';
 import { isHealthy, type Check } from './checks.ts';
 import type { OpenRotation } from './doctor.ts';
 import { findSection } from './sections.ts';

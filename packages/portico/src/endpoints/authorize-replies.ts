@@ -1,11 +1,12 @@
 import { getRequestId } from '../http/request-id.ts';
-import { page, told, type PageText, type Text, type Words } from '../words/words.ts';
+import { page, type Words } from '../words/words.ts';
 import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
 import type { Presented } from '../authorization/consent.ts';
 import type { ResponseModes } from '../authorization/response-modes.ts';
 import { responseParameters, type AuthorizationResponse } from '../authorization/response.ts';
 import { getDestination, isVerified } from '../clients/who-asks.ts';
+import { messageReply } from '../replies/message-page.ts';
 import { ANYWHERE, pageReply } from '../replies/pages.ts';
 import { QueryMode } from '../replies/query-mode.ts';
 import type { Reply } from '../replies/responses.ts';
@@ -20,12 +21,6 @@ export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
 
-interface PageWithLink {
-  readonly text: PageText;
-  readonly status: number;
-  readonly link: { readonly href: string; readonly text: Text };
-}
-
 /**
  * Builds the authorization endpoint's replies: the consent page, redirects, and pages with one
  * link.
@@ -34,7 +29,12 @@ export class AuthorizeReplies {
   readonly #server: Server;
   readonly #additions: SendingAdditions;
   readonly #query = new QueryMode((request, { text, status, action }, href) =>
-    this.#pageWithLink(request, { text, status, link: { href, text: action } }),
+    messageReply(this.#server, request, {
+      text,
+      status,
+      link: { href, text: action },
+      requestId: getRequestId(request),
+    }),
   );
 
   constructor(server: Server, additions: SendingAdditions) {
@@ -117,10 +117,11 @@ export class AuthorizeReplies {
    * page's link to return.
    */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
-    return this.#pageWithLink(request, {
+    return messageReply(this.#server, request, {
       text: page('error.sign_out_first', { server: this.#server.config.name }),
       status: 200,
       link: { href: returnTo, text: { key: 'error.sign_out_first.link' } },
+      requestId: getRequestId(request),
     });
   }
 
@@ -131,20 +132,5 @@ export class AuthorizeReplies {
       status: 400,
       action: { key: 'error.nothing_shared.link', values: { host: site } },
     };
-  }
-
-  async #pageWithLink(request: Request, { text, status, link }: PageWithLink): Promise<Reply> {
-    const { config, speaking } = this.#server;
-    const words = await speaking.of(request);
-    const data = {
-      serverName: config.name,
-      title: told(words, text.title),
-      message: told(words, text.message),
-      status,
-      link: { href: link.href, text: told(words, link.text) },
-      requestId: getRequestId(request),
-      detail: null,
-    };
-    return pageReply(this.#server, { words, view: 'oauth/error', status, data, formLeadsTo: null });
   }
 }

@@ -1,21 +1,17 @@
-import { throttleLog } from '../http/throttle-log.ts';
-import { noteWish } from '../words/speaking.ts';
 import { page } from '../words/words.ts';
 import type { Visitor } from '../accounts.ts';
-import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
-import { notSignedInSilently, notSilent } from '../authorization/consent-memory.ts';
+import { notAnswerable } from '../authorization/consent-errors.ts';
+import { notSignedInSilently, notSilent } from '../authorization/silent-requests.ts';
 import { Consent } from '../authorization/consent.ts';
+import { ConsentAnswers } from '../authorization/consent-answers.ts';
+import { GrantableScopes } from '../authorization/grantable-scopes.ts';
+import { SavedRequests } from '../authorization/saved-requests.ts';
 import { notUsable } from '../authorization/direct-requests.ts';
-import type { HostPage, Received } from '../authorization/interaction.ts';
+import type { Received } from '../authorization/interaction.ts';
 import { refuseBearer } from '../authorization/refuse-bearer.ts';
 import { responseTo } from '../authorization/response.ts';
 import { hintsRead, sentHints, type Hint } from '../authorization/sign-in-hints.ts';
-import {
-  RequestChecks,
-  sameParameters,
-  type CheckedRequest,
-  type PutRequest,
-} from '../authorization/request.ts';
+import { RequestChecks, type CheckedRequest, type PutRequest } from '../authorization/request.ts';
 import {
   WaitingRequests,
   type RequestToWait,
@@ -39,11 +35,10 @@ import type { Reply } from '../replies/responses.ts';
 import type { ProtectedResources } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
+import type { AuthorizationRequest } from '../store/requests.ts';
 import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts';
-
-/** The buttons on the consent screen. `switch` is the button "Not you?". */
-const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
+import { ConsentForm } from './consent-form.ts';
+import { noteSent, SignInTrips } from './sign-in-trips.ts';
 
 /** Continues a request: one that the browser sent, or one that the client sent directly. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
@@ -54,12 +49,13 @@ export class AuthorizeEndpoint {
   readonly #server: Server;
   readonly #additions: SendingAdditions;
   readonly #consent: Consent;
+  readonly #form: ConsentForm;
   readonly #waiting: WaitingRequests;
   /** Null if the sign-in page shows no data about the request. */
   readonly #notes: SignInNotes | null;
+  readonly #trips: SignInTrips;
   readonly #replies: AuthorizeReplies;
   readonly #hints: readonly Hint[];
-  readonly #warnOfNoSession: () => void;
 
   constructor(
     server: Server,
@@ -68,25 +64,23 @@ export class AuthorizeEndpoint {
     resources: ProtectedResources,
     lastUse: LastUse,
   ) {
-    const { host, paths } = server;
+    const { binding, clientSource } = additions;
     this.#server = server;
     this.#additions = additions;
     this.checks = new RequestChecks(server, clients, additions);
-    this.#consent = new Consent(server, clients, additions, resources, lastUse);
-    this.#waiting = new WaitingRequests(server);
-    this.#notes = host.tellsWhoWaits
-      ? new SignInNotes(server, clients, additions.clientSource)
-      : null;
-    this.#replies = new AuthorizeReplies(server, additions);
+    const saved = new SavedRequests(server, clients, additions);
+    const scopes = new GrantableScopes(server, additions, resources);
+    const answers = new ConsentAnswers(server, additions, saved, scopes, lastUse);
+    this.#consent = new Consent(server, additions, saved, scopes, answers);
+    const waiting = new WaitingRequests(server);
+    this.#waiting = waiting;
+    this.#notes = server.host.tellsWhoWaits ? new SignInNotes(server, clients, clientSource) : null;
+    const replies = new AuthorizeReplies(server, additions);
+    this.#replies = replies;
+    const trips = new SignInTrips(server, waiting, this.#notes, replies);
+    this.#trips = trips;
+    this.#form = new ConsentForm(server, binding, saved, answers, waiting, trips, replies);
     this.#hints = hintsRead(server);
-    this.#warnOfNoSession = throttleLog((times) =>
-      host.log.warning(
-        'A person returned from the sign-in page, but signedIn() returned null ({times}). If ' +
-          'this happens to everyone, check that portico() is mounted ' +
-          'after the session middleware and that the session cookie is sent to {path}',
-        { times, path: paths.authorize },
-      ),
-    );
   }
 
   /**
@@ -110,7 +104,7 @@ export class AuthorizeEndpoint {
     refuseBearer(request, this.#additions.binding, 'The authorization endpoint');
     const form = await readForm(request);
     const parameters = createParameters(form);
-    if (!parameters.has('client_id')) return this.#answer(request, unrepeated(form));
+    if (!parameters.has('client_id')) return this.#form.answer(request, unrepeated(form));
     if (parameters.has('request_id')) throw bothAtOnce();
     return this.#putRequest(request, parameters, this.#postedRequest.bind(this));
   };
@@ -145,7 +139,7 @@ export class AuthorizeEndpoint {
       return this.#spent(put, requestId, await this.#replies.response(request, response));
     }
     if (visitor === null)
-      return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
+      return this.#trips.signIn(request, this.#toWait(put, requestId), findClient(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
     return this.#show(checked, put, visitor, requestId);
   }
@@ -170,7 +164,10 @@ export class AuthorizeEndpoint {
       return this.#spent(put, requestId, await this.#replies.response(request, response, 303));
     }
     const begun = await this.#waiting.begin(request, this.#toWait(put, requestId));
-    return { ...redirectReply(this.#returnPath(begun.requestId), 303), cookies: begun.cookies };
+    return {
+      ...redirectReply(this.#trips.returnPath(begun.requestId), 303),
+      cookies: begun.cookies,
+    };
   }
 
   /**
@@ -191,7 +188,7 @@ export class AuthorizeEndpoint {
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
-      return redirectReply(this.#returnPath(requestId), 303);
+      return redirectReply(this.#trips.returnPath(requestId), 303);
     throw notUsable("it has expired, was used, is another client's, or never was");
   }
 
@@ -214,7 +211,7 @@ export class AuthorizeEndpoint {
    */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
     const visitor = await this.#server.accounts.visitor(request);
-    if (visitor === null) return this.#signInAgain(request, requestId);
+    if (visitor === null) return this.#trips.signInAgain(request, requestId);
     const presented = await this.#consent.present(requestId, visitor);
     if (presented !== null) return this.#replies.presented(request, presented);
     const waited = await this.#waiting.find(request, requestId);
@@ -234,27 +231,6 @@ export class AuthorizeEndpoint {
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
-  }
-
-  /** Handles a person who came back without a session. */
-  async #signInAgain(request: Request, requestId: string): Promise<Reply> {
-    const { host } = this.#server;
-    const notes = this.#notes;
-    const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A page of this host sent the browser back. So this is not a form from another site.
-    if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
-    const loginUrl = host.loginUrl(this.#returnPath(requestId));
-    const waited = notes === null ? null : await this.#waiting.find(request, requestId);
-    noteSent(request, waited?.sent);
-    const words = await this.#replies.words(request);
-    const noted =
-      waited === null
-        ? []
-        : await notes?.cookies({ loginUrl, requestId, sent: waited.sent, client: null, words });
-    return {
-      ...redirectReply(loginUrl, this.#replies.redirectStatus(null)),
-      cookies: [...cookies, ...(noted ?? [])],
-    };
   }
 
   /** Checks the request for a signed-in person and shows it to them. */
@@ -283,12 +259,8 @@ export class AuthorizeEndpoint {
     // The request is not spent: the person comes back with it.
     if ('page' in step) {
       const received = { receivedAt: step.receivedAt, isBack: true };
-      return this.#sendTo(
-        step.page,
-        request,
-        { ...this.#toWait(put, requestId), received },
-        client,
-      );
+      const waits = { ...this.#toWait(put, requestId), received };
+      return this.#trips.send(step.page, request, waits, client);
     }
     const presented =
       'refusal' in step
@@ -306,97 +278,6 @@ export class AuthorizeEndpoint {
     return step === undefined ? NO_INTERACTION : 'page' in step ? { ...step, receivedAt } : step;
   }
 
-  async #answer(request: Request, form: Parameters): Promise<Reply> {
-    const requestId = form.get('request_id');
-    const csrfToken = form.get('csrf_token');
-    const decision = form.get('decision') ?? '';
-    const visitor = await this.#server.accounts.visitor(request);
-    if (visitor === null) throw notSignedIn();
-    if (requestId === undefined || csrfToken === undefined || !DECISIONS.has(decision)) {
-      throw notAccepted('the form lacks request_id, csrf_token or a decision that is known');
-    }
-    await this.#consent.requireCsrfToken(requestId, visitor, csrfToken);
-    if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // The page showed where both answers lead, so no other page asks the person again.
-    const isChecked = (name: string) => form.get(`scope.${name}`) !== undefined;
-    const completed = await this.#consent.complete(
-      requestId,
-      visitor,
-      decision === 'allow',
-      isChecked,
-    );
-    if ('page' in completed) return this.#sendAgain(completed.page, completed.pending, request);
-    return this.#replies.send(request, completed.response, 303);
-  }
-
-  /**
-   * Sends the person to a page of the host instead of the client, and ends the consent request. The
-   * authorization request waits in the browser under another id, and begins again when the person
-   * comes back.
-   */
-  async #sendAgain(page: HostPage, pending: ConsentRequest, request: Request): Promise<Reply> {
-    const received = { receivedAt: this.#server.clock(), isBack: true };
-    const reply = await this.#sendTo(
-      page,
-      request,
-      { ...this.#sameRequest(pending), received },
-      null,
-    );
-    await this.#consent.end(pending);
-    return { ...reply, status: 303 };
-  }
-
-  /** Returns the request that the person saw, so that it can wait and begin again. */
-  #sameRequest(pending: ConsentRequest): RequestToWait {
-    return {
-      sent: sameParameters(pending, this.#additions.binding?.parameter ?? null),
-      direct: pending.direct === true,
-    };
-  }
-
-  /**
-   * Ends the consent request and the session. The next person who signs in sees the same consent
-   * screen (AS-8.6).
-   */
-  async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
-    const { host } = this.#server;
-    const pending = await this.#consent.requirePending(requestId, visitor);
-    const begun = await this.#waiting.begin(visitor.request, this.#sameRequest(pending));
-    const returnTo = this.#returnPath(begun.requestId);
-    await this.#consent.end(pending);
-    const next = await host.signOut(visitor.request, returnTo);
-    const reply =
-      next === null
-        ? await this.#replies.signOutFirst(visitor.request, returnTo)
-        : redirectReply(next, 303);
-    return { ...reply, cookies: begun.cookies };
-  }
-
-  /** Stores the request and redirects the browser to the sign-in page. */
-  #signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
-    const { host } = this.#server;
-    return this.#sendTo((returnTo) => host.loginUrl(returnTo), request, waits, client);
-  }
-
-  /** Stores the request and redirects the browser to a page of the host. */
-  async #sendTo(
-    page: HostPage,
-    request: Request,
-    waits: RequestToWait,
-    client: Client | null,
-  ): Promise<Reply> {
-    const notes = this.#notes;
-    const { requestId, cookies } = await this.#waiting.begin(request, waits);
-    const loginUrl = page(this.#returnPath(requestId));
-    const words = await this.#replies.words(request);
-    const noted =
-      (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
-    return {
-      ...redirectReply(loginUrl, this.#replies.redirectStatus(client)),
-      cookies: [...cookies, ...noted],
-    };
-  }
-
   /** Ends the direct request, and then returns the reply. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
@@ -410,19 +291,9 @@ export class AuthorizeEndpoint {
     const sent = this.checks.kept(parameters);
     return { sent, direct, received, ...(requestId === undefined ? {} : { requestId }) };
   }
-
-  #returnPath(requestId: string): string {
-    return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
-  }
 }
 
 const NO_INTERACTION = { details: undefined } as const;
-
-/** Applies the languages that the original request asked for. */
-function noteSent(request: Request, sent: SentParameters = []): void {
-  const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
-  if (wish !== undefined) noteWish(request, wish.split(' '));
-}
 
 function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
@@ -448,13 +319,6 @@ function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')
     ? null
     : (parameters.get('request_id') ?? null);
-}
-
-function notSignedIn(): AuthorizationPageError {
-  return new AuthorizationPageError(
-    page('error.not_signed_in'),
-    'no one is signed in in the session that the answer came with',
-  );
 }
 
 function bothAtOnce(): AuthorizationPageError {

@@ -4,9 +4,7 @@ import { randomIdentifier } from '../crypto.ts';
 import { AccessError } from '../errors.ts';
 import { quoted, quotedPublic } from '../quoting.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
-import type { Details } from '../store/grant.ts';
-import { consentOf } from '../store/remembered-consent.ts';
-import { givenBy } from '../store/given-access.ts';
+import type { Authorization, Details } from '../store/grant.ts';
 import type { AuthorizationFilter } from '../store/authorization-search.ts';
 import type { Server } from '../server.ts';
 import {
@@ -16,6 +14,7 @@ import {
   type AuthorizationList,
   type AuthorizationPage,
 } from './held-access.ts';
+import { revokeEachLiving } from './living-access.ts';
 import type { EndedAccess } from './restored-access.ts';
 
 /** An authorization that was ended. */
@@ -58,6 +57,12 @@ interface Holder extends Omit<RevokedAuthorization, 'revoked'> {
 /** Removes what a feature stores about a person. */
 export type ForgetsPerson = (person: PersonReference) => Promise<void>;
 
+/**
+ * Whether an operator who revokes an authorization also revokes another one of the same person and
+ * client. Receives the details of both.
+ */
+export type RevokesAlso = (revoked: Details | undefined, other: Details | undefined) => boolean;
+
 /** Sorts before the id of every request. */
 const FIRST = '';
 
@@ -65,11 +70,17 @@ const FIRST = '';
 export class Access {
   readonly #server: Server;
   readonly #forgetting: readonly ForgetsPerson[];
+  readonly #revokedAlso: readonly RevokesAlso[];
 
   /** Only the server calls this constructor. */
-  constructor(server: Server, forgetting: readonly ForgetsPerson[]) {
+  constructor(
+    server: Server,
+    forgetting: readonly ForgetsPerson[],
+    revokedAlso: readonly RevokesAlso[],
+  ) {
     this.#server = server;
     this.#forgetting = forgetting;
+    this.#revokedAlso = revokedAlso;
   }
 
   /**
@@ -198,24 +209,27 @@ export class Access {
   }
 
   /**
-   * Returns how many authorizations were ended, and whether the person had any. Reads them again
-   * until it finds none alive: one may have begun another before it ended (remembered consent).
+   * Returns how many authorizations were ended, and whether the person had any. Looks again until
+   * it finds none that one of them has begun before it ended (`PriorConsent`).
    */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
-    const { store, clock } = this.#server;
+    const { authorizations } = this.#server.store;
+    const now = () => this.#server.clock();
+    let newest: string | null = null;
+    let goingBackTo: string | null = null;
     let below: string | null = null;
-    let isKnown = false;
     let isAnyAlive = false;
     const revoked = await inBatches(async () => {
-      if (below === null) isAnyAlive = false;
-      const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
-      below = batch.last;
-      isKnown ||= batch.found > 0;
+      const batch = await authorizations.revokeOfPerson(person, below, now(), BATCH, goingBackTo);
+      newest ??= batch.first;
       isAnyAlive ||= batch.living > 0;
-      const isAgain = isAnyAlive && this.#server.remembersConsent();
-      return { count: batch.revoked, more: batch.last !== null || isAgain };
+      below = batch.last;
+      if (below !== null) return { count: batch.revoked, more: true };
+      const more = isAnyAlive;
+      [isAnyAlive, goingBackTo] = [false, newest];
+      return { count: batch.revoked, more };
     }, report);
-    return { revoked, isKnown };
+    return { revoked, isKnown: newest !== null };
   }
 
   async #requireHolder(id: string): Promise<Holder> {
@@ -234,47 +248,16 @@ export class Access {
     const revoked = await store.authorizations.revokeFamily(authorization, clock());
     const about = { authorization, clientId, person, ...actedBy(acting) };
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-    await this.#revokeGiven(person, clientId, acting);
-    if (consentOf(holder.details) !== null) await this.#revokeRemembered(holder, acting);
+    await this.#revokeOthers(holder, acting);
     return { id: authorization, clientId, person, revoked };
   }
 
-  /**
-   * Revokes the person's other authorizations for this client whose consent is remembered. One of
-   * them would be enough for the next without a question. Looks again until it finds none, because
-   * the client may end one itself after that one has begun another.
-   */
-  async #revokeRemembered({ person, clientId }: Holder, acting?: Acting): Promise<void> {
-    const { store, audit, clock } = this.#server;
-    for (;;) {
-      const authorizations = await store.authorizations.listAuthorizations(person, clock());
-      const living = authorizations.filter(
-        ({ family }) => family.clientId === clientId && consentOf(family.details) !== null,
-      );
-      if (living.length === 0) return;
-      for (const { family } of living) {
-        const { id: authorization } = family;
-        if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-        const about = { authorization, clientId, person, ...actedBy(acting) };
-        await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-      }
-    }
-  }
-
-  /**
-   * Revokes the authorizations that organizations gave this client. The server already refuses them
-   * once `end` returns.
-   */
-  async #revokeGiven(person: PersonReference, clientId: string, acting?: Acting): Promise<void> {
-    const { store, audit, clock } = this.#server;
-    if (this.#server.givenAccess() === null) return;
-    for (const { family } of await store.authorizations.listAuthorizations(person, clock())) {
-      const { id: authorization, details } = family;
-      if (family.clientId !== clientId || givenBy(details) === null) continue;
-      if (!(await store.authorizations.revokeFamily(authorization, clock()))) continue;
-      const about = { authorization, clientId, person, ...actedBy(acting) };
-      await audit({ type: 'family_revoked', ...about, reason: 'operator' });
-    }
+  /** Revokes the person's other authorizations for this client that end together with this one. */
+  async #revokeOthers({ person, clientId, details }: Holder, acting?: Acting): Promise<void> {
+    const isMeant = ({ family }: Authorization) =>
+      family.clientId === clientId &&
+      this.#revokedAlso.some((also) => also(details, family.details));
+    await revokeEachLiving(this.#server, person, isMeant, { reason: 'operator', ...acting });
   }
 }
 

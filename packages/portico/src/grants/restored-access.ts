@@ -60,24 +60,23 @@ export async function endAllAccess(
   let initialAccessTokens = 0;
   for (const { id } of await store.initialAccessTokens.listInitialAccessTokens())
     if (await store.initialAccessTokens.deleteInitialAccessToken(id)) initialAccessTokens += 1;
-  // Last, because it goes on while people allow access again.
-  const authorizations = ended + (server.remembersConsent() ? await endRemembered(server) : 0);
+  const authorizations = ended + (family === null ? 0 : await endBegun(server, family));
   const all = { authorizations, clientTokens, requests, initialAccessTokens };
   await audit({ type: 'access_ended', ...all, ...actedBy(acting) });
   return all;
 }
 
 /**
- * Ends the authorizations that others began without a question before they were ended. Looks again
- * until it finds none alive.
+ * Ends the authorizations that those up to `newest` began without a question before they were
+ * ended. Looks again until it finds none alive.
  */
-async function endRemembered({ store, clock }: Server): Promise<number> {
+async function endBegun({ store, clock }: Server, newest: string): Promise<number> {
   const { everythingIssued } = store;
   let total = 0;
   for (;;) {
     let isAnyAlive = false;
     total += await inSteps(async (after) => {
-      const batch = await everythingIssued.revokeRemembered(after, clock(), BATCH);
+      const batch = await everythingIssued.revokeGoingBack(after, newest, clock(), BATCH);
       isAnyAlive ||= batch.living > 0;
       return batch;
     });

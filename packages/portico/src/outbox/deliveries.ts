@@ -8,6 +8,9 @@ import type { OutboxSurroundings } from './surroundings.ts';
 const TIMES = {
   /** How often a process looks for messages that another one added. */
   look: 500,
+  /** The same while messages come: until no look has found one for `busy`. */
+  lookOften: 100,
+  busy: 5000,
   /** How long it waits after the store has failed. */
   pause: 5000,
   /** How long a process may deliver to one receiver, unless it renews the lease. */
@@ -42,6 +45,8 @@ export class Deliveries {
   #isWanted = false;
   #isStopped = false;
   #hasFailed = false;
+  /** When this process last found a message to deliver. */
+  #foundAt = -Infinity;
 
   constructor(around: OutboxSurroundings, receivers: OutboxReceivers, messages: OutboxMessages) {
     this.#around = around;
@@ -85,9 +90,13 @@ export class Deliveries {
       this.#say(exception);
     }
     if (this.#isStopped) return;
-    this.#timer = setTimeout(() => this.wake(), this.#hasFailed ? TIMES.pause : TIMES.look);
+    this.#timer = setTimeout(() => this.wake(), this.#hasFailed ? TIMES.pause : this.#interval());
     // A process that has nothing else to do may end.
     this.#timer.unref();
+  }
+
+  #interval(): number {
+    return performance.now() - this.#foundAt < TIMES.busy ? TIMES.lookOften : TIMES.look;
   }
 
   #troubledPlaces(): number {
@@ -101,7 +110,9 @@ export class Deliveries {
     if (places <= 0 || kinds.length === 0) return;
     const now = this.#around.clock();
     const times = { now, until: now + TIMES.lease };
-    for (const lease of await this.#receivers.claim(kinds, isTroubled, times, places))
+    const leases = await this.#receivers.claim(kinds, isTroubled, times, places);
+    if (leases.length > 0) this.#foundAt = performance.now();
+    for (const lease of leases)
       this.#running.set(lease.holder, { isTroubled, done: this.#turn(lease) });
   }
 
@@ -124,29 +135,38 @@ export class Deliveries {
     let current = lease;
     for (;;) {
       const page = await this.#messages.next(lease.id, PAGE);
+      const last = page.length < PAGE ? page.at(-1) : null;
+      if (last === undefined)
+        return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered: null });
       for (const message of page) {
         const now = clock();
         if (until - now < TIMES.rest) {
           if (!(await this.#receivers.renew(lease, now, now + TIMES.lease))) return;
           until = now + TIMES.lease;
         }
-        if (!(await this.#deliver(current, message))) return;
+        const step = await this.#deliver(current, message);
+        if (step === 'failed') return;
         current = { ...lease, failures: 0 };
         isTroubled ||= clock() - now > TIMES.slow;
-        if (clock() - begun > TIMES.turn || this.#isStopped)
-          return this.#receivers.release(lease, { dueAt: clock(), isTroubled });
+        const delivered = step === 'delivered' ? message.id : null;
+        // The end of a turn and the last message are one commit.
+        if (message === last || clock() - begun > TIMES.turn || this.#isStopped)
+          return this.#receivers.release(lease, { dueAt: clock(), isTroubled, delivered });
+        if (delivered !== null) await this.#messages.removeDelivered(lease.id, delivered);
       }
-      if (page.length < PAGE) return this.#receivers.release(lease, { dueAt: clock(), isTroubled });
     }
   }
 
-  /** Delivers one message. Returns false if the turn is over, because the receiver fails. */
-  async #deliver(lease: Lease, message: QueuedMessage): Promise<boolean> {
+  /**
+   * Delivers one message. If it was `delivered`, the caller must remove it. `failed` ends the turn,
+   * because the receiver fails.
+   */
+  async #deliver(lease: Lease, message: QueuedMessage): Promise<'delivered' | 'aside' | 'failed'> {
     const { clock, random } = this.#around;
     if (message.expiresAt <= clock()) {
       const reason = message.reason ?? 'no attempt was made';
       await this.#messages.setAside(lease.id, message.id, `expired: ${reason}`, clock());
-      return true;
+      return 'aside';
     }
     const result = await this.#attempt(lease.kind, message);
     if (result.outcome === 'failed' || result.outcome === 'postponed') {
@@ -159,12 +179,11 @@ export class Deliveries {
         isLast: isPostponed,
       };
       await this.#receivers.fail(lease, failure, dueAt);
-      return false;
+      return 'failed';
     }
-    if (result.outcome === 'refused')
-      await this.#messages.setAside(lease.id, message.id, shortened(result.reason), clock());
-    else await this.#messages.removeDelivered(lease.id, message.id);
-    return true;
+    if (result.outcome !== 'refused') return 'delivered';
+    await this.#messages.setAside(lease.id, message.id, shortened(result.reason), clock());
+    return 'aside';
   }
 
   async #attempt(kind: string, message: QueuedMessage): Promise<DeliveryResult> {

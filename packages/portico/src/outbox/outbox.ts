@@ -1,6 +1,7 @@
 import { OutOfRangeError, type SqlConnection } from '@portico/sql';
 import { KEPT_UNDELIVERED, OutboxMessages, type OutboxRow } from '../store/sql/outbox-messages.ts';
-import { OutboxReceivers } from '../store/sql/outbox-receivers.ts';
+import { RecentMap } from '../http/recent-map.ts';
+import { OutboxReceivers, type DroppedMessages } from '../store/sql/outbox-receivers.ts';
 import { Deliveries } from './deliveries.ts';
 import type { OutboxSurroundings } from './surroundings.ts';
 import {
@@ -16,6 +17,10 @@ const MOST_WAITING = 20_000;
 /** How long a message waits after an operator asked for another attempt, in milliseconds. */
 const WAITS_AGAIN = 86_400_000;
 const LARGEST_PAGE = 1000;
+/** Milliseconds between two log lines about a receiver that gets no more messages. */
+const BETWEEN_LINES = 3_600_000;
+const DROPPED =
+  '{receiver} gets no more messages of the kind {kind}, because 20,000 wait: they are dropped';
 
 /**
  * Messages to other systems that must not be lost. A message is written in the same transaction as
@@ -29,6 +34,8 @@ export class Outbox {
   readonly #receivers: OutboxReceivers;
   readonly #messages: OutboxMessages;
   readonly #deliveries: Deliveries;
+  /** When this process has last logged that a receiver gets no more messages. */
+  readonly #saidDropped = new RecentMap<string, number>(1000);
 
   /** Use the server's `outbox`. */
   constructor(around: OutboxSurroundings) {
@@ -65,9 +72,19 @@ export class Outbox {
     for (const { kind, receiver, payload, expiresAt } of ordered) {
       const pruneAfter = expiresAt + KEPT_UNDELIVERED;
       const row = { kind, receiver, payload, expiresAt, pruneAfter };
-      if (!(await this.#receivers.add(connection, row, MOST_WAITING, now))) dropped += 1;
+      if (await this.#receivers.add(connection, row, MOST_WAITING, now)) continue;
+      dropped += 1;
+      this.#sayDropped(kind, receiver, now);
     }
     return dropped;
+  }
+
+  /** Logs once an hour for each receiver that it gets no more messages. */
+  #sayDropped(kind: string, receiver: string, now: number): void {
+    const key = JSON.stringify([kind, receiver]);
+    if (now - (this.#saidDropped.get(key) ?? -Infinity) < BETWEEN_LINES) return;
+    this.#saidDropped.put(key, now);
+    this.#around.log.warning(DROPPED, { kind, receiver });
   }
 
   /**
@@ -132,6 +149,14 @@ export class Outbox {
   /** Counts the messages. Null if no feature sends messages. */
   async counts(): Promise<OutboxCounts | null> {
     return this.isOn ? this.#messages.counts() : null;
+  }
+
+  /**
+   * Returns the receivers for whom messages were dropped in the last month, because they already
+   * had 20,000 that waited: at most 50, those with the most first.
+   */
+  async dropped(): Promise<readonly DroppedMessages[]> {
+    return this.isOn ? this.#receivers.dropped() : [];
   }
 
   /** Removes at most `limit` messages that were kept for operators, and receivers without any. */

@@ -129,7 +129,7 @@ export class ProtectedResources {
  * Returns the metadata member that lists scopes. Returns an empty object if there are no scopes
  * (RFC 9728 section 3.2).
  */
-export function scopesSupported(scopes: readonly string[]): {
+function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];
 } {
   return scopes.length === 0 ? {} : { scopes_supported: scopes };

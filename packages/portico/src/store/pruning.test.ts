@@ -1,6 +1,6 @@
 import type { Log } from '@portico/sql';
 import { describe, expect, test, vi } from 'vitest';
-import { Pruning, type PruningOptions } from './pruning.ts';
+import { Pruning, type ExpiringOfFeatures } from './pruning.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
 const OLD_EVENTS = {
@@ -22,8 +22,8 @@ test('others have their turn after each batch but the last of a kind, and everyt
     did.push(kind);
     return taken;
   };
-  const pruning = new Pruning({
-    store: {
+  const pruning = new Pruning(
+    {
       async prune(_, limit) {
         const families = take('families', limit);
         return { families, consentRequests: 0, more: left.families > 0 };
@@ -36,16 +36,18 @@ test('others have their turn after each batch but the last of a kind, and everyt
         return { removed: take('tokens', limit), last: left.tokens > 0 ? 'the last' : null };
       },
     } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
-    registrations: true,
-    singleUses: () => true,
-    expiring: () => [{ ...OLD_EVENTS, remove: async (limit) => take('events', limit) }],
-    clock: () => 0,
+    () => ({
+      usesOnce: true,
+      expiring: [{ ...OLD_EVENTS, remove: async (limit) => take('events', limit) }],
+    }),
+    true,
+    () => 0,
     log,
-    async pause(took) {
+    async (took) => {
       expect(took).toBeGreaterThanOrEqual(0);
       did.push('pause');
     },
-  });
+  );
   expect(await pruning.all()).toEqual({
     families: 250,
     consentRequests: 0,
@@ -76,7 +78,8 @@ describe('while serving', () => {
    * tokens, one after the other. `null` means that the store is unavailable.
    */
   function serving(
-    kinds: Partial<Pick<PruningOptions, 'registrations' | 'singleUses' | 'expiring'>> = {},
+    features: ExpiringOfFeatures = { usesOnce: false, expiring: [] },
+    registrations = false,
     answers: readonly ({ readonly removed: number; readonly last: string | null } | null)[] = [],
   ) {
     const asked: unknown[] = [];
@@ -84,8 +87,8 @@ describe('while serving', () => {
     const left = [...answers];
     const nothing = () => {};
     const warning = (_: string, context: unknown) => void warnings.push(context);
-    const pruning = new Pruning({
-      store: {
+    const pruning = new Pruning(
+      {
         async prune(...all) {
           asked.push(['expired', ...all]);
           return { families: 0, consentRequests: 0, more: true };
@@ -102,13 +105,11 @@ describe('while serving', () => {
           return answer;
         },
       } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
-      registrations: false,
-      singleUses: () => false,
-      expiring: () => [],
-      ...kinds,
-      clock: () => NOW,
-      log: { debug: nothing, info: nothing, warning, error: nothing },
-    });
+      () => features,
+      registrations,
+      () => NOW,
+      { debug: nothing, info: nothing, warning, error: nothing },
+    );
     /** Makes as many insertions as trigger the next batch. */
     async function insertFifty() {
       asked.length = 0;
@@ -122,8 +123,8 @@ describe('while serving', () => {
 
   test('each fiftieth insertion removes a hundred rows of each kind that expired an hour ago, and of old events more', async () => {
     const remove = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
-    const expiring = () => [{ ...OLD_EVENTS, remove }];
-    const { insertFifty } = serving({ registrations: true, singleUses: () => true, expiring });
+    const expiring = [{ ...OLD_EVENTS, remove }];
+    const { insertFifty } = serving({ usesOnce: true, expiring }, true);
     for (let round = 0; round < 2; round += 1) {
       expect(await insertFifty()).toEqual([
         ['expired', NOW - HOUR, 100],
@@ -154,7 +155,7 @@ describe('while serving', () => {
   test('behind access tokens that live on, the rest of the table is gone through, a batch at each turn, and begun again at its end', async () => {
     const full = { removed: 100, last: 'm' };
     const living = { removed: 3, last: 'c' };
-    const { insertFifty, warnings } = serving({}, [
+    const { insertFifty, warnings } = serving(undefined, undefined, [
       // All tokens of the first batch had expired, so the second search is not needed.
       full,
       living,
@@ -185,8 +186,8 @@ test('removing everything goes through the table of access tokens from its begin
   const reports: unknown[] = [];
   const nothing = () => {};
   const ends = ['b', 'c', null];
-  const pruning = new Pruning({
-    store: {
+  const pruning = new Pruning(
+    {
       async prune(...all) {
         expired.push(all);
         return { families: 1, consentRequests: 2, more: false };
@@ -201,13 +202,12 @@ test('removing everything goes through the table of access tokens from its begin
         return { removed: 4, last: ends[asked.length - 1] ?? null };
       },
     } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
-    registrations: false,
-    singleUses: () => false,
-    expiring: () => [],
-    clock: () => 10_000_000,
-    log: { debug: nothing, info: nothing, warning: nothing, error: nothing },
-    pause: async () => {},
-  });
+    () => ({ usesOnce: false, expiring: [] }),
+    false,
+    () => 10_000_000,
+    { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    async () => {},
+  );
   const total = { families: 1, consentRequests: 2, clients: 3, accessTokens: 12 };
   expect(await pruning.all((removed) => reports.push(removed))).toEqual(total);
   // The limit is an hour after they expired.

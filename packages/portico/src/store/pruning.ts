@@ -34,22 +34,11 @@ export interface ExpiringRows {
   readonly remove: (limit: number) => Promise<number>;
 }
 
-export interface PruningOptions {
-  readonly store: ExpiredRecords;
-  /**
-   * Whether there may be clients that no operator registered. If not, pruning does not search for
-   * them.
-   */
-  readonly registrations: boolean;
-  /** Whether the server records single-use values, such as assertions. */
-  readonly singleUses: () => boolean;
-  /** Returns the features' expiring rows. */
-  readonly expiring: () => readonly ExpiringRows[];
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  readonly log: Log;
-  /** The pause between two batches of `all`. Defaults to as long as the last batch took. */
-  readonly pause?: Pause;
+/** What features add to pruning. */
+export interface ExpiringOfFeatures {
+  readonly expiring: readonly ExpiringRows[];
+  /** Whether any feature records single-use values, such as assertions. */
+  readonly usesOnce: boolean;
 }
 
 /**
@@ -68,7 +57,12 @@ const FIRST = '';
 
 /** Removes expired rows in small batches. You can run it while the server handles requests. */
 export class Pruning {
-  readonly #options: PruningOptions;
+  readonly #store: ExpiredRecords;
+  readonly #features: () => ExpiringOfFeatures;
+  readonly #registrations: boolean;
+  readonly #clock: () => number;
+  readonly #log: Log;
+  readonly #pause: Pause;
   #insertions = 0;
   /**
    * The id where the second search through the access tokens stopped. This search continues after
@@ -76,8 +70,25 @@ export class Pruning {
    */
   #looked = FIRST;
 
-  constructor(options: PruningOptions) {
-    this.#options = options;
+  /**
+   * `registrations` is whether there may be clients that no operator registered. If not, pruning
+   * does not search for them. `pause` is between two batches of `all`; by default, it is as long as
+   * the last batch took.
+   */
+  constructor(
+    store: ExpiredRecords,
+    features: () => ExpiringOfFeatures,
+    registrations: boolean,
+    clock: () => number,
+    log: Log,
+    pause: Pause = pauseAsLong,
+  ) {
+    this.#store = store;
+    this.#features = features;
+    this.#registrations = registrations;
+    this.#clock = clock;
+    this.#log = log;
+    this.#pause = pause;
   }
 
   /**
@@ -96,39 +107,39 @@ export class Pruning {
    * numbers after each batch.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
-    const { expiring, pause = pauseAsLong } = this.#options;
     const total: { -readonly [Kind in keyof PrunedRows]: number } = {
       families: 0,
       consentRequests: 0,
       clients: 0,
       accessTokens: 0,
-      ...Object.fromEntries(expiring().map(({ kind }) => [kind, 0])),
+      ...Object.fromEntries(this.#features().expiring.map(({ kind }) => [kind, 0])),
     };
     const count = (removed: Partial<PrunedRows>) => {
       for (const kind of Object.keys(total) as (keyof PrunedRows)[])
         total[kind] = (total[kind] ?? 0) + (removed[kind] ?? 0);
       onBatch({ ...total });
     };
-    for (const batch of this.#kinds(count)) await inBatches(batch, undefined, pause);
+    for (const batch of this.#kinds(count)) await inBatches(batch, undefined, this.#pause);
     return total;
   }
 
   async #removeBatch(): Promise<void> {
-    const { store, registrations, singleUses, expiring, log } = this.#options;
+    const store = this.#store;
+    const { expiring, usesOnce } = this.#features();
     const before = this.#expiredBefore();
     try {
       await store.prune(before, BATCH);
-      if (registrations) await this.#removeRegistrations();
-      if (singleUses()) await store.pruneSingleUses(before, BATCH);
-      for (const { remove, batch } of expiring()) await remove(batch);
+      if (this.#registrations) await this.#removeRegistrations();
+      if (usesOnce) await store.pruneSingleUses(before, BATCH);
+      for (const { remove, batch } of expiring) await remove(batch);
       await this.#removeAccessTokens(before);
     } catch (exception) {
-      log.warning('Expired rows could not be removed: {exception}', { exception });
+      this.#log.warning('Expired rows could not be removed: {exception}', { exception });
     }
   }
 
   async #removeAccessTokens(before: number): Promise<void> {
-    const { store } = this.#options;
+    const store = this.#store;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
     // Also search after the first tokens. If the first tokens have a longer lifetime, for example
@@ -140,7 +151,7 @@ export class Pruning {
 
   #removeRegistrations(): Promise<{ readonly clients: number; readonly more: boolean }> {
     const before = this.#expiredBefore();
-    return this.#options.store.pruneRegistrations(
+    return this.#store.pruneRegistrations(
       {
         neverUsedBefore: before - NEVER_USED,
         unusedBefore: before - UNUSED,
@@ -155,7 +166,7 @@ export class Pruning {
    * Returns one batch function for each kind of row. Each function counts the rows that it removed.
    */
   #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
-    const { store, expiring } = this.#options;
+    const store = this.#store;
     let after: string | null = FIRST;
     const counted = (removed: Partial<PrunedRows>, more: boolean): Batch => {
       count(removed);
@@ -180,7 +191,7 @@ export class Pruning {
         after = last;
         return counted({ accessTokens: removed }, last !== null);
       },
-      ...expiring().map(({ kind, remove, batch }) => async () => {
+      ...this.#features().expiring.map(({ kind, remove, batch }) => async () => {
         const removed = await remove(batch);
         return counted({ [kind]: removed }, removed === batch);
       }),
@@ -188,6 +199,6 @@ export class Pruning {
   }
 
   #expiredBefore(): number {
-    return this.#options.clock() - MARGIN;
+    return this.#clock() - MARGIN;
   }
 }

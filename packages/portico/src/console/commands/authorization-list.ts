@@ -1,4 +1,4 @@
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { AuthorizationFilter, HeldAuthorization } from '../../store/authorization-search.ts';
 import { quoted, quotedPublic } from '../../quoting.ts';
 import { isVerified } from '../../clients/who-asks.ts';

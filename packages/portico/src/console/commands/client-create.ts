@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import type { Client } from '../../store/client.ts';

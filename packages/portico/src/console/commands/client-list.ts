@@ -1,4 +1,4 @@
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ClientList } from '../../clients/listing.ts';
 import { isVerified } from '../../clients/who-asks.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
 import {
   MARKED,
   type FieldShape,

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import type { RegisteredBy } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';

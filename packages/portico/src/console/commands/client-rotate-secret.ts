@@ -1,5 +1,5 @@
 import { readSpan } from '../spans.ts';
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';
 

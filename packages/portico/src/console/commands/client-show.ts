@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import {

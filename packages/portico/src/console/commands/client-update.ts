@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
-import type { ClientChanges, FieldChange } from '../../clients/updating.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
+import type { ClientChanges } from '../../clients/changed-client.ts';
+import type { FieldChange } from '../../clients/field-changes.ts';
 import {
   furtherJson,
   type FieldShape,

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
 
 /** The option of a command that asks for confirmation. */
 export interface Confirmation {

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
 import { addClientCreate, type ClientChoices } from './client-create.ts';

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { hasLostKeys } from '../setup.ts';

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import type { KeyDescription, KeyState } from '../../keys/key-states.ts';
 import { quoted } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';

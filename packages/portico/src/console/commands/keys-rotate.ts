@@ -1,5 +1,5 @@
 import { readSpan } from '../spans.ts';
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { KeyDescription } from '../../keys/key-states.ts';
 import type { KeyRotation } from '../../keys/rotation.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';

@@ -1,6 +1,6 @@
 import type { PersonReference } from '../../person.ts';
 import { secondsIn } from '../spans.ts';
-import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
 
 /** The options that all lists share. */
 export interface PageOptions {

@@ -1,6 +1,6 @@
 import { OutOfRangeError } from '@portico/sql';
 import { expect, test } from 'vitest';
-import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
 import { AccessError } from '../../errors.ts';
 import { orFail } from './or-fail.ts';
 

@@ -1,5 +1,5 @@
 import { OutOfRangeError } from '@portico/sql';
-import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 

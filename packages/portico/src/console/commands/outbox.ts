@@ -1,4 +1,4 @@
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import type { ListedMessage } from '../../outbox/message.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import { quotedPublic } from '../../quoting.ts';
@@ -35,12 +35,19 @@ const addOutboxList: AddCommands = (program, context) => {
         ...(undelivered ? { state: 'undelivered' as const } : {}),
       };
       const messages = await orFail(context, outbox.list(filter, readPage(page)));
-      const counts = await outbox.counts();
-      if (json === true) return context.printJson({ items: messages.map(asJson), counts });
+      const [counts, dropped] = [await outbox.counts(), await outbox.dropped()];
+      if (json === true) return context.printJson({ items: messages.map(asJson), counts, dropped });
       if (counts === null) return context.note('No feature that sends messages is on.');
       for (const message of messages) context.print(describe(message));
-      const { waiting, undelivered: lost, dropped } = counts;
-      context.note(`${waiting} wait, ${lost} could not be delivered, ${dropped} were dropped.`);
+      const { waiting, undelivered: lost } = counts;
+      context.note(
+        `${waiting} wait, ${lost} could not be delivered, ${counts.dropped} were dropped.`,
+      );
+      for (const each of dropped)
+        context.note(
+          `${each.dropped} ${each.kind} for ${quotedPublic(each.receiver)} were dropped: ` +
+            'it has, or had, too many that wait.',
+        );
     });
 };
 

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';

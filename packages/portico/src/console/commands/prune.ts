@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { openServer } from '../open-server.ts';
 import type { ExpiringRows, PrunedRows } from '../../store/pruning.ts';
 

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { openServer } from '../open-server.ts';
 import { requireYes, type Confirmation } from './confirm.ts';
 

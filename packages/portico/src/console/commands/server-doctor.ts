@@ -1,6 +1,6 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { examine, type OpenRotation } from '../doctor.ts';
-import { authorizationServerOf } from '../open-server.ts';
+import { openServer } from '../open-server.ts';
 import { configurationChecks, printReport } from '../report.ts';
 
 export const addServerDoctor: AddCommands = (program, context) => {
@@ -16,7 +16,7 @@ export const addServerDoctor: AddCommands = (program, context) => {
     .action(async ({ online = false, json = false }: { online?: boolean; json?: boolean }) => {
       const examination = async () => {
         const application = await context.application();
-        return examine(application, authorizationServerOf(application), { online });
+        return examine(application, await openServer(context), { online });
       };
       const { checks, open_rotations } = await examination().catch((error: unknown) => {
         const problems = configurationChecks(error);

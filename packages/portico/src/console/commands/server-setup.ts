@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import { authorizationServerOf } from '../open-server.ts';
 import { setUpServer } from '../setup.ts';
 import { orFail } from './or-fail.ts';

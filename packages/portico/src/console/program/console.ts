@@ -7,12 +7,10 @@ import { startApplication } from '../../application/application.ts';
 import { requirePlugins } from '../../application/configuration.ts';
 import { addDbBackup } from './commands/db-backup.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
-import type {
-  Application,
-  ApplicationDefinition,
-  ConsoleContext,
-  Plugin,
-} from '../../application/contracts.ts';
+import type { Application } from '../../application/started-application.ts';
+import type { ApplicationDefinition } from '../../application/definition.ts';
+import type { ConsoleContext } from '../../application/console-context.ts';
+import type { Plugin } from '../../application/plugin.ts';
 import { jsonText } from '../../http/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
@@ -183,8 +181,7 @@ function createContext(
     print: (line) => io.stdout(`${line}\n`),
     printJson: (value) => io.stdout(`${printable(jsonText(value, undefined, 2))}\n`),
     note: (line) => io.stderr(`${line}\n`),
-    progress: (what, work) =>
-      withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
+    progress: (what, work) => withProgress(what, io.stderr, io.columns?.() ?? null, work),
     fail(line) {
       throw new ConsoleError(line);
     },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isConfigurationError } from '@portico/sql';
-import type { ApplicationDefinition } from '../../application/contracts.ts';
+import type { ApplicationDefinition } from '../../application/definition.ts';
 import { lendEnvironment } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
 import { findTypeScript } from './find-sources.ts';

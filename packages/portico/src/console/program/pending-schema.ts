@@ -1,5 +1,5 @@
 import { isConfigurationError, pendingSteps } from '@portico/sql';
-import type { Application } from '../../application/contracts.ts';
+import type { Application } from '../../application/started-application.ts';
 
 /**
  * Whether a migration is missing. Returns false if the store does not respond. Throws a

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Timer } from '@portico/sql';
-import type { ReportProgress } from '../../application/contracts.ts';
+import type { ReportProgress } from '../../application/console-context.ts';
 import { withProgress } from './progress.ts';
 
 /** A timer that moves only when the test moves it. */
@@ -34,19 +34,16 @@ const EMPTY = '\r\u{1b}[2K';
 function shown(columns: number | null) {
   const timer = createTimer();
   const written: string[] = [];
-  const options = {
-    what: 'Erasing',
-    write: (text: string) => void written.push(text),
-    columns,
-    timer,
-  };
-  return { timer, written, options };
+  const write = (text: string) => void written.push(text);
+  const erase = <T>(work: (report: ReportProgress) => Promise<T>) =>
+    withProgress('Erasing', write, columns, work, timer);
+  return { timer, written, erase };
 }
 
 describe('progress on a terminal', () => {
   test('is one line, rewritten at most ten times a second, and removed at the end', async () => {
-    const { timer, written, options } = shown(80);
-    const result = await withProgress(options, async (report) => {
+    const { timer, written, erase } = shown(80);
+    const result = await erase(async (report) => {
       for (let done = 1; done <= 1000; done += 1) {
         report(`${done} rows`);
         timer.advance(1);
@@ -64,8 +61,8 @@ describe('progress on a terminal', () => {
   });
 
   test('shows the elapsed time while nothing is reported', async () => {
-    const { timer, written, options } = shown(80);
-    await withProgress(options, async () => timer.advance(3000));
+    const { timer, written, erase } = shown(80);
+    await erase(async () => timer.advance(3000));
     expect(written).toEqual([
       ...['0 s', '1 s', '2 s', '3 s'].map((passed) => `${EMPTY}Erasing (${passed})`),
       EMPTY,
@@ -73,18 +70,16 @@ describe('progress on a terminal', () => {
   });
 
   test("is cut to the terminal's width, without terminal control characters", async () => {
-    const { written, options } = shown(20);
-    await withProgress(options, async (report) =>
-      report('\u{1b}[31mred\n\u{202e}turned around', { atOnce: true }),
-    );
+    const { written, erase } = shown(20);
+    await erase(async (report) => report('\u{1b}[31mred\n\u{202e}turned around', { atOnce: true }));
     expect(written[1]).toBe(`${EMPTY}Erasing: ?[31mred??`);
   });
 });
 
 describe('progress elsewhere', () => {
   test('is a line every five seconds, and none for shorter work', async () => {
-    const { timer, written, options } = shown(null);
-    await withProgress(options, async (report) => {
+    const { timer, written, erase } = shown(null);
+    await erase(async (report) => {
       report('1 row');
       timer.advance(4999);
       expect(written).toEqual([]);
@@ -97,8 +92,8 @@ describe('progress elsewhere', () => {
   });
 
   test('says at once what may keep the process busy', async () => {
-    const { written, options } = shown(null);
-    await withProgress(options, async (report) => report('step 1 of 2', { atOnce: true }));
+    const { written, erase } = shown(null);
+    await erase(async (report) => report('step 1 of 2', { atOnce: true }));
     expect(written).toEqual(['Erasing: step 1 of 2 (0 s)\n']);
   });
 });
@@ -106,9 +101,9 @@ describe('progress elsewhere', () => {
 test.each([80, null])(
   'progress ends with work that fails, and shows nothing later: %j',
   async (columns) => {
-    const { timer, written, options } = shown(columns);
+    const { timer, written, erase } = shown(columns);
     let late: ReportProgress = () => {};
-    const failed = withProgress(options, async (report) => {
+    const failed = erase(async (report) => {
       late = report;
       throw new Error('the store is away');
     });

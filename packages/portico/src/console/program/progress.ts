@@ -1,18 +1,6 @@
 import { systemTimer } from '@portico/sql';
 import type { Timer } from '@portico/sql';
-import type { ReportProgress } from '../../application/contracts.ts';
-
-/** Options for the progress of long work. */
-export interface ProgressOptions {
-  /** A description of the work, such as `Removing expired rows`. */
-  readonly what: string;
-  /** Writes to standard error. */
-  readonly write: (text: string) => void;
-  /** The number of columns in the terminal, or null if the output is not a terminal. */
-  readonly columns: number | null;
-  /** Measures the time. Defaults to the system's timer. Tests pass another one. */
-  readonly timer?: Timer;
-}
+import type { ReportProgress } from '../../application/console-context.ts';
 
 /**
  * The minimum time between two updates on a terminal, and between two lines elsewhere, in
@@ -28,12 +16,18 @@ const EMPTY_LINE = '\r\u{1b}[2K';
  * Runs long work and shows its progress. A terminal shows one line, which is updated, and cleared
  * when the work ends. Elsewhere, a line is printed every five seconds, so short work prints
  * nothing. If the work fails, the output ends too.
+ *
+ * `what` describes the work, such as `Removing expired rows`. `write` writes to standard error.
+ * `columns` is the width of the terminal, or null if the output is not a terminal.
  */
 export async function withProgress<T>(
-  options: ProgressOptions,
+  what: string,
+  write: (text: string) => void,
+  columns: number | null,
   work: (report: ReportProgress) => Promise<T>,
+  timer: Timer = systemTimer,
 ): Promise<T> {
-  const { report, end } = startProgress(options);
+  const { report, end } = startProgress(what, write, columns, timer);
   try {
     return await work(report);
   } finally {
@@ -41,7 +35,12 @@ export async function withProgress<T>(
   }
 }
 
-function startProgress({ what, write, columns, timer = systemTimer }: ProgressOptions): {
+function startProgress(
+  what: string,
+  write: (text: string) => void,
+  columns: number | null,
+  timer: Timer,
+): {
   readonly report: ReportProgress;
   readonly end: () => void;
 } {

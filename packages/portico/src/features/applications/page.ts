@@ -5,7 +5,9 @@ import { byApplication, shownApplication } from './entries.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
 import { formToken, isFormToken } from '../../form-token.ts';
 import { AuthorizationPageError } from '../../errors.ts';
+import { revokeEachLiving } from '../../grants/living-access.ts';
 import type { Server } from '../../server.ts';
+import type { Authorization } from '../../store/grant.ts';
 import { pageReply, redirectReply } from '../../replies/pages.ts';
 import { formParameters, queryParameters } from '../../parameters.ts';
 import type { Reply } from '../../replies/responses.ts';
@@ -90,33 +92,18 @@ export class ApplicationsPage {
   }
 
   /**
-   * Revokes the person's active authorizations for one client, or for all clients (null). Looks
-   * again until it finds none: one may have begun another before it ended (remembered consent).
-   * Afterwards, everything that the page reports as removed is durably revoked, even if an earlier
-   * attempt revoked it.
+   * Revokes the person's active authorizations for one client, or for all clients (null), and what
+   * they begin meanwhile. Afterwards, everything that the page reports as removed is durably
+   * revoked, even if an earlier attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
-    const { store, audit, clock } = this.#server;
+    const { store } = this.#server;
     await this.#server.givenAccess()?.end(person, only);
-    let isFirst = true;
-    for (;;) {
-      const authorizations = await store.authorizations.listAuthorizations(person, clock());
-      const living = authorizations.filter(
-        ({ family }) => only === null || family.clientId === only,
-      );
-      if (isFirst && living.length === 0) {
-        await (only === null
-          ? store.authorizations.confirmRevokedOfPerson(person)
-          : store.authorizations.confirmRevoked(person, only));
-      }
-      isFirst = false;
-      for (const { family } of living) {
-        if (!(await store.authorizations.revokeFamily(family.id, clock()))) continue;
-        const about = { authorization: family.id, clientId: family.clientId, person };
-        await audit({ type: 'family_revoked', ...about, reason: 'person' });
-      }
-      if (living.length === 0 || !this.#server.remembersConsent()) return;
-    }
+    const isMeant = ({ family }: Authorization) => only === null || family.clientId === only;
+    if ((await revokeEachLiving(this.#server, person, isMeant, { reason: 'person' })) > 0) return;
+    await (only === null
+      ? store.authorizations.confirmRevokedOfPerson(person)
+      : store.authorizations.confirmRevoked(person, only));
   }
 
   /** Returns the URL of the sign-in page. It leads back to this page, in the requested language. */

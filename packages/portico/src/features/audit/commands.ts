@@ -1,4 +1,4 @@
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';
 import type { AuditFilter, AuditRecord } from '../../auditing/kept-audit.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';

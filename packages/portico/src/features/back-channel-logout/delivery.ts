@@ -1,5 +1,5 @@
 import { GuardedRequests } from '../../http/outbound/guarded-request.ts';
-import { OutboundError } from '../../http/outbound/limits.ts';
+import { OutboundError, OutboundLimits } from '../../http/outbound/limits.ts';
 import { missingKey } from '../../keys/algorithms.ts';
 import type { Deliver, DeliveryResult } from '../../outbox/message.ts';
 import type { Server } from '../../server.ts';
@@ -8,8 +8,15 @@ import type { Client } from '../../store/client.ts';
 import { signLogoutToken } from './logout-token.ts';
 import { LOGOUT_URI } from './metadata.ts';
 
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' } as const;
 /** Answers about the moment, and not about the token: 408 and 429. */
 const MAY_PASS: ReadonlySet<number> = new Set([408, 429]);
+
+/**
+ * How many tokens a process sends to one host: an application can register many clients there. A
+ * token that is too many is sent later.
+ */
+const TO_ONE_HOST = { atOnce: 8, inAMinute: 600 } as const;
 
 /** What the outbox keeps for a client that is to be told. The token is signed at delivery. */
 export interface LogoutMessage {
@@ -23,26 +30,27 @@ export interface LogoutMessage {
  */
 export function createLogoutDelivery(server: Server): Deliver {
   const requests = new GuardedRequests(server.fetching);
+  const limits = new OutboundLimits(server.clock);
   return async ({ receiver, payload }, signal) => {
     const client = await server.store.clients.findClient(receiver);
     const { [LOGOUT_URI]: [uri] = [] } = await server.furtherMetadata.find(receiver);
     const isGone =
       client === null || client.revokedAt !== null || hasExpired(client, server.clock());
     if (isGone || uri === undefined) return { outcome: 'obsolete' };
-    const token = await tokenFor(server, client, JSON.parse(payload) as LogoutMessage);
-    if (typeof token !== 'string') return token;
-    const message = {
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ logout_token: token }).toString(),
-      signal,
-    };
+    const to = new URL(uri);
     try {
-      return await requests.send(new URL(uri), message, (response) =>
-        resultOf(response.statusCode),
-      );
+      return await limits.withinHost(to, TO_ONE_HOST, async () => {
+        const token = await tokenFor(server, client, JSON.parse(payload) as LogoutMessage);
+        if (typeof token !== 'string') return token;
+        const body = new URLSearchParams({ logout_token: token }).toString();
+        const message = { headers: FORM, body, signal };
+        return requests.send(to, message, ({ statusCode }) => resultOf(statusCode));
+      });
     } catch (error) {
-      if (error instanceof OutboundError) return { outcome: 'postponed', reason: error.message };
-      throw error;
+      if (!(error instanceof OutboundError)) throw error;
+      // At the limit of the host, other tokens for this client have to wait as well.
+      const isLimit = error.retryAfter !== null;
+      return { outcome: isLimit ? 'failed' : 'postponed', reason: error.message };
     }
   };
 }

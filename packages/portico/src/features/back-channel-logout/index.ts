@@ -48,7 +48,7 @@ export const backChannelLogout = defineFeature({
       expiring: {
         kind: 'sessionClients',
         called: 'records of sign-ins at clients',
-        which: 'are older than ninety days',
+        which: 'are of no use any more',
         batch: BATCH,
         remove: (limit) => logout.prune(limit),
       },

@@ -33,7 +33,7 @@ export class SessionLogout {
   constructor(server: Server, sessionId: NonNullable<CompleteHost['sessionId']>) {
     this.#server = server;
     this.#sessionId = sessionId;
-    this.#sessions = new Sessions(server.database);
+    this.#sessions = new Sessions(server.database, server.config.code_ttl);
   }
 
   /**

@@ -4,13 +4,12 @@ import type { PersonReference } from '../../person.ts';
 import type { EndedSessions } from '../../session-ends.ts';
 import { insertInto, placeholders } from '../../store/sql/statements.ts';
 import { EndedPeople, type Committed } from './ended-people.ts';
+import { pruneSignIns } from './old-sign-ins.ts';
 
 /** How long a session that has ended stays, in milliseconds. */
 const KEPT_ENDED = 3_600_000;
-/** How long a sign-in at a client is remembered at least, in milliseconds: ninety days. */
-const KEPT = 90 * 86_400_000;
-/** After this time, the authorization of a remembered sign-in is looked up again. */
-const LOOK_AGAIN = 7 * 86_400_000;
+/** After this time, a request has ended, besides the time in which its code can be used. */
+const REQUEST_ENDED = 600_000;
 
 /** How many rows a statement names at most. */
 const BATCH = 100;
@@ -47,9 +46,13 @@ export class Sessions {
   readonly #database: Database;
   readonly #people: EndedPeople;
   readonly #insertSession: string;
+  readonly #requestEnded: number;
 
-  constructor(database: Database) {
+  /** `codeTtl` is how long a code is valid, in seconds. */
+  constructor(database: Database, codeTtl: number) {
     this.#database = database;
+    // A code can be replaced once.
+    this.#requestEnded = REQUEST_ENDED + 2000 * codeTtl;
     this.#people = new EndedPeople(database);
     this.#insertSession = getDialect(database).insertIfNone(SESSION, '(session_hash)');
   }
@@ -66,7 +69,8 @@ export class Sessions {
     now: number,
   ): Promise<string | null> {
     const hash = sessionHash(session);
-    const until = now + KEPT;
+    // Then it is known whether the sign-in was completed.
+    const until = now + this.#requestEnded;
     return this.#database.transaction(async (connection) => {
       if (!(await this.#people.mayBegin(connection, person, { hash, readAt }, now))) return null;
       const { provider, id } = person;
@@ -124,23 +128,13 @@ export class Sessions {
   }
 
   /**
-   * Removes at most `limit` old records: sign-ins whose authorization no longer exists, and
-   * sessions without sign-ins.
+   * Removes at most `limit` records: sign-ins that were not completed, or whose authorization no
+   * longer exists after ninety days, and sessions without sign-ins.
    */
   async prune(now: number, limit: number): Promise<number> {
-    const later = now + LOOK_AGAIN;
-    const clients = await this.#prune(['oauth_session_clients', 'family_id'], OLD_CLIENT, [
-      now,
-      later,
-      limit,
-    ]);
-    const sessions = await this.#prune(['oauth_sessions', 'session_hash'], OLD_SESSION, [
-      now,
-      later,
-      limit,
-    ]);
+    const signIns = await pruneSignIns(this.#database, now, limit);
     const people = await this.#people.prune(now, limit);
-    return Math.min(limit, clients + sessions + people);
+    return Math.min(limit, signIns + people);
   }
 
   /**
@@ -179,28 +173,6 @@ export class Sessions {
     }
     return rows.map(toEndedClient);
   }
-
-  /** Removes old rows that are of no use, and looks again later at the others. */
-  async #prune(
-    [table, key]: readonly [table: string, key: string],
-    isOld: string,
-    [now, later, limit]: readonly [now: number, later: number, limit: number],
-  ): Promise<number> {
-    const { rows } = await this.#database.execute<{ found: string; used: number }>(
-      `${isOld} ORDER BY t.prune_after LIMIT ${limit}`,
-      [now],
-    );
-    let removed = 0;
-    for (const { found, used } of rows) {
-      const statement =
-        used === 0
-          ? `DELETE FROM ${table} WHERE ${key} = ? AND prune_after < ?`
-          : `UPDATE ${table} SET prune_after = ${later} WHERE ${key} = ? AND prune_after < ?`;
-      const { affected } = await this.#database.execute(statement, [found, now]);
-      if (used === 0) removed += affected;
-    }
-    return removed;
-  }
 }
 
 const SESSION = `oauth_sessions
@@ -220,13 +192,6 @@ const OF_PERSON = 's.user_id = ? AND s.user_provider = ? AND s.session_hash <> ?
 const FORGET_CLIENTS = `DELETE FROM oauth_session_clients WHERE session_hash IN
   (SELECT session_hash FROM oauth_sessions WHERE user_id = ? AND user_provider = ?)`;
 const FORGET_SESSIONS = 'DELETE FROM oauth_sessions WHERE user_id = ? AND user_provider = ?';
-const OLD_CLIENT = `SELECT t.family_id AS found,
-    (SELECT COUNT(*) FROM oauth_families f WHERE f.id = t.family_id) AS used
-  FROM oauth_session_clients t WHERE t.prune_after < ?`;
-const OLD_SESSION = `SELECT t.session_hash AS found,
-    (SELECT COUNT(*) FROM oauth_session_clients c WHERE c.session_hash = t.session_hash) AS used
-  FROM oauth_sessions t WHERE t.prune_after < ?`;
-
 interface ClientRow {
   readonly family_id: string;
   readonly client_id: string;

@@ -1,5 +1,6 @@
 import { isClientUrl, type ClientSource, type FetchedFor } from '../../clients/client-source.ts';
-import { firstWithKey, newClient } from '../../clients/registration.ts';
+import { firstWithKey } from '../../clients/id-token-algorithms.ts';
+import { newClient } from '../../clients/new-client.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import { RecentMap } from '../../http/recent-map.ts';
 import { DEFAULT_ALGORITHM } from '../../keys/algorithms.ts';

@@ -21,7 +21,7 @@ export const DEVICE_AUTHORIZATION_PATH = '/oauth/device_authorization';
 /** How long the codes are valid, in seconds. */
 export const LIFETIME = 600;
 /** How long a device must wait between two polls, in seconds. */
-export const INTERVAL = 5;
+const INTERVAL = 5;
 /**
  * The maximum number of waiting codes of clients without a secret. The number is limited, because
  * anyone can ask for a code.

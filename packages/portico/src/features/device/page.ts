@@ -9,11 +9,12 @@ import { formToken, isFormToken } from '../../form-token.ts';
 import { getRequestId } from '../../http/request-id.ts';
 import { formParameters, queryParameters, type Parameters } from '../../parameters.ts';
 import { noteClient } from '../../refusals.ts';
+import { messageReply, type MessagePage } from '../../replies/message-page.ts';
 import { pageReply, redirectReply } from '../../replies/pages.ts';
 import type { Reply } from '../../replies/responses.ts';
 import type { Server } from '../../server.ts';
-import type { MessageKey, PageKey } from '../../words/english.ts';
-import { page, told } from '../../words/words.ts';
+import type { PageKey } from '../../words/english.ts';
+import { page } from '../../words/words.ts';
 import { Approvals, type OpenRequest } from './approvals.ts';
 import type { DeviceCodes } from './codes.ts';
 import { Guesses } from './guesses.ts';
@@ -171,8 +172,7 @@ export class VerificationPage {
     if (next !== null) return redirectReply(next, 303);
     return this.#message(visitor, 'error.sign_out_first', {
       href: returnTo,
-      key: 'error.sign_out_first.link',
-      server: config.name,
+      text: { key: 'error.sign_out_first.link', values: { server: config.name } },
     });
   }
 
@@ -197,35 +197,15 @@ export class VerificationPage {
     });
   }
 
-  /** Shows a text, with a link if there is one. */
-  async #message(
-    { request }: Visitor,
-    key: PageKey,
-    link: {
-      readonly href: string;
-      readonly key: MessageKey;
-      readonly server: string;
-    } | null = null,
-  ): Promise<Reply> {
-    const { config, speaking, paths } = this.#server;
-    const words = await speaking.of(request);
-    const { title, message } = page(key, { server: config.name });
-    const href = link?.href ?? paths.home;
-    const data = {
-      serverName: config.name,
-      title: told(words, title),
-      message: told(words, message),
+  /** Shows a text with a link. By default, the link leads to the start page. */
+  #message({ request }: Visitor, key: PageKey, link?: MessagePage['link']): Promise<Reply> {
+    const { config, paths } = this.#server;
+    const values = { server: config.name };
+    return messageReply(this.#server, request, {
+      text: page(key, values),
       status: 200,
-      link: { href, text: words.t(link?.key ?? 'applications.back', { server: config.name }) },
+      link: link ?? { href: paths.home, text: { key: 'applications.back', values } },
       requestId: null,
-      detail: null,
-    };
-    return pageReply(this.#server, {
-      words,
-      view: 'oauth/error',
-      status: 200,
-      data,
-      formLeadsTo: null,
     });
   }
 

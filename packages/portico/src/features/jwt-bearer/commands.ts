@@ -1,4 +1,4 @@
-import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../application/console-context.ts';
 import { readPage, readPerson, type PageOptions } from '../../console/commands/list-options.ts';
 import { orFail } from '../../console/commands/or-fail.ts';
 import { openServer } from '../../console/open-server.ts';

@@ -29,7 +29,7 @@ import {
 } from './rights.ts';
 
 /** The value of `grant_type` (RFC 7523 section 2.1). */
-export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** The `typ` of an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant). */
 const ID_JAG_TYPE = 'oauth-id-jag+jwt';

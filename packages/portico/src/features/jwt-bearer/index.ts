@@ -1,4 +1,5 @@
 import { defineFeature } from '../../feature.ts';
+import { givenBy } from '../../store/given-access.ts';
 import { jwtBearerShape } from './config.ts';
 import { jwtBearerGrant } from './grant.ts';
 import { Links } from './links.ts';
@@ -45,6 +46,7 @@ export const jwtBearer = defineFeature({
       metadata: { authorization_grant_profiles_supported: [ID_JAG_PROFILE] },
       grants: [jwtBearerGrant(organizationAccess, pairs)],
       givenAccess: organizationAccess,
+      revokesAlso: (_revoked, other) => givenBy(other) !== null,
       members: () => ({ organizationAccess }),
       expiring: {
         kind: 'givenAccess',

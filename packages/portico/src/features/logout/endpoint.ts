@@ -7,12 +7,13 @@ import type { Parts } from '../../feature.ts';
 import { formToken, isFormToken } from '../../form-token.ts';
 import type { CompleteHost } from '../../host.ts';
 import { formParameters, unrepeated, type Parameters } from '../../parameters.ts';
+import { messageReply } from '../../replies/message-page.ts';
 import { pageReply, redirectReply } from '../../replies/pages.ts';
 import type { Reply } from '../../replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { PageKey } from '../../words/english.ts';
 import { noteWish } from '../../words/speaking.ts';
-import { page, told } from '../../words/words.ts';
+import { page } from '../../words/words.ts';
 import { LogoutRequests, tooOld, type KeptRequest, type LogoutRequest } from './request.ts';
 import type { LogoutView } from './view.ts';
 
@@ -135,21 +136,16 @@ export class LogoutEndpoint {
     });
   }
 
-  async #message(request: Request, key: PageKey): Promise<Reply> {
-    const { config, speaking, paths } = this.#server;
-    const words = await speaking.of(request);
-    const { title, message } = page(key);
-    const data = {
-      serverName: config.name,
-      title: told(words, title),
-      message: told(words, message),
+  #message(request: Request, key: PageKey): Promise<Reply> {
+    const { config, paths } = this.#server;
+    const text = { key: 'applications.back', values: { server: config.name } } as const;
+    const link = { href: paths.home, text };
+    return messageReply(this.#server, request, {
+      text: page(key),
       status: 200,
-      link: { href: paths.home, text: words.t('applications.back', { server: config.name }) },
+      link,
       requestId: null,
-      detail: null,
-    };
-    const shown = { words, view: 'oauth/error', status: 200, data, formLeadsTo: null } as const;
-    return pageReply(this.#server, shown);
+    });
   }
 
   /** Returns the path with which the request continues here. */

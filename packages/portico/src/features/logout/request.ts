@@ -159,6 +159,6 @@ export function tooOld(): AuthorizationPageError {
 }
 
 /** Returns the page for a request that must not lead anywhere. */
-export function notValid(detail: string): AuthorizationPageError {
+function notValid(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('logout.not_valid'), detail);
 }

@@ -1,5 +1,5 @@
 import { readSpan } from '../../console/spans.ts';
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from '../../application/console-context.ts';
 import type { InitialAccessToken } from '../../store/client.ts';
 import { openServer } from '../../console/open-server.ts';
 import { orFail } from '../../console/commands/or-fail.ts';

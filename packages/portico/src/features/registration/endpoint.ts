@@ -1,10 +1,10 @@
 import { parseBearer } from '../../http/bearer.ts';
-import { readText, type BodyFailure } from '../../http/body.ts';
+import { readText } from '../../http/body.ts';
 import { readMediaType } from '../../http/media-types.ts';
 import { authenticationMetadata } from '../../clients/client-metadata.ts';
-import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';
+import { BearerError, OAuthError } from '../../errors.ts';
 import { callerAddress } from '../../host.ts';
-import { queryParameters } from '../../parameters.ts';
+import { queryParameters, refuseBody } from '../../parameters.ts';
 import { quoted } from '../../quoting.ts';
 import { noteClient } from '../../refusals.ts';
 import type { SentMetadata } from './asked-metadata.ts';
@@ -160,12 +160,4 @@ function parseJson(text: string): unknown {
   } catch {
     throw new OAuthError('invalid_request', 'The body is not JSON.');
   }
-}
-
-function refuseBody(failure: BodyFailure): never {
-  if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
-  throw new OAuthError(
-    'invalid_request',
-    failure === 'broke off' ? 'The body broke off.' : 'The body is not UTF-8.',
-  );
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_OVERLAP } from '../../clients/clients.ts';
-import { hasSecret } from '../../clients/registration.ts';
+import { hasSecret } from '../../clients/new-client.ts';
 import type { ClientSecrets } from '../../clients/secrets.ts';
 import { randomToken } from '../../crypto.ts';
 import { runAsCaller } from '../../http/caller.ts';

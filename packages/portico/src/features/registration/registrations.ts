@@ -1,12 +1,8 @@
 import { findNetwork } from '../../http/addresses.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../store/client-demands.ts';
-import {
-  checkRegistration,
-  hasSecret,
-  newClient,
-  type ClientRegistration,
-} from '../../clients/registration.ts';
+import { hasSecret, newClient } from '../../clients/new-client.ts';
+import { checkRegistration, type ClientRegistration } from '../../clients/registration.ts';
 import type { FurtherValues } from '../../further-metadata/further-metadata.ts';
 import type { GrantTypes } from '../../store/grant-types.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
@@ -50,7 +46,7 @@ export interface Registered {
  * How many clients may register from one network within an hour, and how many unused clients are
  * stored (decision 36).
  */
-export const REGISTRATION_LIMITS: RegistrationLimits = {
+const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
   unused: 10_000,
   period: COUNTED,

@@ -1,8 +1,10 @@
 import type { RequestCheck } from '../../authorization/request-check.ts';
 import { isSilent, refuseSilent } from '../../authorization/request-parameters.ts';
 import { defineFeature } from '../../feature.ts';
+import type { RevokesAlso } from '../../grants/access.ts';
 import { MARKED } from '../../further-metadata/further-metadata.ts';
 import { rememberConsentShape } from './config.ts';
+import { consentOf } from './kept-consent.ts';
 import { FIRST_PARTY, FirstPartyMemory } from './memory.ts';
 
 /** Leaves out the consent page for first-party clients that the person has allowed before. */
@@ -32,15 +34,21 @@ export const rememberConsent = defineFeature({
     },
   ],
   start(server, { remember_consent: isOn = false }) {
-    if (!isOn) return {};
-    const consentMemory = new FirstPartyMemory(server);
+    // One authorization would be enough for the next without a question, also if the setting is
+    // turned on later.
+    const revokesAlso: RevokesAlso = (revoked, other) =>
+      consentOf(revoked) !== null && consentOf(other) !== null;
+    const memory = new FirstPartyMemory(server, isOn);
+    const always = { revokesAlso, priorConsent: memory };
+    if (!isOn) return always;
     const checkSilent: RequestCheck = async ({ parameters, client }) => {
       if (!isSilent(parameters)) return {};
-      if (!(await consentMemory.remembers(client))) refuseSilent(parameters);
+      if (!(await memory.remembers(client))) refuseSilent(parameters);
       return { silent: true };
     };
     return {
-      consentMemory,
+      ...always,
+      keepsDetails: (allowed) => memory.mark(allowed),
       requestParameters: ['prompt', 'id_token_hint'],
       requestChecks: { prompt_none: checkSilent },
     };

@@ -1,27 +1,30 @@
 import type { SqlConnection } from '@portico/sql';
-import type {
-  AskedConsent,
-  ConsentMemory,
-  FoundConsent,
-} from '../../authorization/consent-memory.ts';
+import type { AllowedAuthorization } from '../../authorization/additions.ts';
 import { promptValues } from '../../authorization/request-parameters.ts';
 import { isLoopbackAddress } from '../../http/outbound/addresses.ts';
 import { JwsError, parseJws } from '../../keys/jws/compact.ts';
 import { samePerson } from '../../person.ts';
 import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import { consentOf, type KeptConsent } from '../../store/remembered-consent.ts';
+import type { Details } from '../../store/grant.ts';
+import type { AskedConsent, PriorAuthorization, PriorConsent } from '../../store/prior-consent.ts';
+import type { ConsentRequest } from '../../store/requests.ts';
 import { MARKED } from '../../further-metadata/further-metadata.ts';
+import { consentDetails, consentOf, type KeptConsent } from './kept-consent.ts';
+import { recordRefusal } from './refusals.ts';
 
 /** The client's mark. */
 export const FIRST_PARTY = 'first_party';
 
 /** Finds what people have allowed first-party clients on the consent page, and still allow. */
-export class FirstPartyMemory implements ConsentMemory {
+export class FirstPartyMemory implements PriorConsent {
   readonly #server: Server;
+  readonly #isOn: boolean;
 
-  constructor(server: Server) {
+  /** While `isOn` is false, people are always asked, and only their refusals are recorded. */
+  constructor(server: Server, isOn: boolean) {
     this.#server = server;
+    this.#isOn = isOn;
   }
 
   /**
@@ -37,9 +40,10 @@ export class FirstPartyMemory implements ConsentMemory {
     return mark.includes(MARKED);
   }
 
-  async find({ asked, client, person, scopes }: AskedConsent): Promise<FoundConsent | null> {
+  async find({ asked, client, person, scopes }: AskedConsent): Promise<PriorAuthorization | null> {
     const { store, clock } = this.#server;
     const { redirectUri } = asked;
+    if (!this.#isOn) return null;
     if (promptValues(asked.further?.['prompt']).has('consent')) return null;
     if (!client.redirectUris.includes(redirectUri)) return null;
     if (!(await this.remembers(client))) return null;
@@ -56,11 +60,22 @@ export class FirstPartyMemory implements ConsentMemory {
         family.audience === asked.audience &&
         scopes.every((name) => family.scopes.includes(name)),
     );
-    const consent = consentOf(found?.family.details);
-    if (found === undefined || consent === null) return null;
+    if (found === undefined) return null;
     const { id } = found.family;
     const applies = (on: SqlConnection) => this.#applies(id, { client, redirectUri }, on);
-    return { id, consent, applies };
+    return { id, details: found.family.details, applies };
+  }
+
+  answered(request: ConsentRequest, allowed: readonly string[]): Promise<void> {
+    return recordRefusal(this.#server, request, allowed);
+  }
+
+  /** Returns the details that mark an authorization whose consent is remembered. */
+  async mark({ client, prior }: AllowedAuthorization): Promise<Details | undefined> {
+    const inherited = consentOf(prior?.details);
+    if (inherited !== null) return consentDetails(inherited);
+    if (!(await this.remembers(client))) return undefined;
+    return consentDetails({ renews: client.grants.includes('refresh_token') });
   }
 
   /**

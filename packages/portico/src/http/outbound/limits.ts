@@ -49,7 +49,31 @@ const LIMITS_OF_STRANGERS: Limits = {
   there: { atOnce: 4, inAMinute: 20 },
 };
 
-type Limits = Readonly<Record<Kind, { readonly atOnce: number; readonly inAMinute: number }>>;
+const fetchedTooMany = (of: string) =>
+  new OutboundError(
+    `too many documents were fetched ${of} within a minute, or are being fetched`,
+    MINUTE / 1000,
+  );
+const sentTooMany = (host: string) =>
+  new OutboundError(
+    `too many requests were sent to ${host} within a minute, or are being sent`,
+    MINUTE / 1000,
+  );
+
+/** How many requests may run at once, and begin in a minute. */
+export interface Limit {
+  readonly atOnce: number;
+  readonly inAMinute: number;
+}
+
+/** A limit that a request counts towards, with its key, and with its name for the log. */
+interface Counted {
+  readonly limit: Limit;
+  readonly shown: string;
+  readonly name: string;
+}
+
+type Limits = Readonly<Record<Kind, Limit>>;
 type Kind = 'all' | 'person' | 'personThere' | 'there';
 
 const MINUTE = 60_000;
@@ -74,9 +98,22 @@ export class OutboundLimits {
   }
 
   /** Runs the work, or throws an OutboundError when the limit is reached. */
-  async within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
+  within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
+    return this.#run(countedAs(request), fetchedTooMany, work);
+  }
+
+  /** The same for requests that send something to a host, with a limit of your own. */
+  withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
+    const name = JSON.stringify(['sent', hostname]);
+    return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
+  }
+
+  async #run<T>(
+    counted: readonly Counted[],
+    tooMany: (shown: string) => OutboundError,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const now = this.#clock();
-    const counted = countedAs(request);
     const full = counted.find(({ limit, name }) => this.#isFull(name, limit, now));
     if (full !== undefined) throw tooMany(full.shown);
     this.#forget(now);
@@ -96,29 +133,35 @@ export class OutboundLimits {
     if (now - this.#tidied < MINUTE) return;
     this.#tidied = now;
     for (const [name, count] of this.#counts) {
-      if (count.running === 0 && now - count.since >= MINUTE) this.#counts.delete(name);
+      if (count.running === 0 && !isCurrent(count, now)) this.#counts.delete(name);
     }
   }
 
-  #isFull(name: string, limit: Limits[Kind], now: number): boolean {
+  #isFull(name: string, limit: Limit, now: number): boolean {
     const count = this.#counts.get(name);
     if (count === undefined) return false;
-    const begun = now - count.since < MINUTE ? count.begun : 0;
+    const begun = isCurrent(count, now) ? count.begun : 0;
     return count.running >= limit.atOnce || begun >= limit.inAMinute;
   }
 
   #begin(name: string, now: number): Count {
     const count = this.#counts.get(name) ?? { running: 0, begun: 0, since: now };
     this.#counts.set(name, count);
-    if (now - count.since >= MINUTE) Object.assign(count, { begun: 0, since: now });
+    if (!isCurrent(count, now)) Object.assign(count, { begun: 0, since: now });
     count.running += 1;
     count.begun += 1;
     return count;
   }
 }
 
+/** Whether the minute of the count has not ended. It has if the clock was set back. */
+function isCurrent({ since }: Count, now: number): boolean {
+  return now >= since && now - since < MINUTE;
+}
+
 /** Returns the counts for a request, each with its key and with its name for the log. */
-function countedAs({ url, person, isKnown, isStranger = false }: CountedRequest) {
+function countedAs(request: CountedRequest): readonly Counted[] {
+  const { url, person, isKnown, isStranger = false } = request;
   const there = isKnown ? url.href : url.hostname;
   const limits = isStranger ? LIMITS_OF_STRANGERS : LIMITS;
   const named = (of: Kind, shown: string, ...names: readonly string[]) => ({
@@ -132,11 +175,4 @@ function countedAs({ url, person, isKnown, isStranger = false }: CountedRequest)
     named('personThere', `for ${person} of ${there}`, person, there),
     named('there', `of ${there}`, there),
   ];
-}
-
-function tooMany(of: string): OutboundError {
-  return new OutboundError(
-    `too many documents were fetched ${of} within a minute, or are being fetched`,
-    MINUTE / 1000,
-  );
 }

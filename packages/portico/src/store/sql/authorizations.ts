@@ -1,6 +1,7 @@
 import { type Database, getDialect, type SqlConnection } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
 import type { Authorization, Details, StoredGrant } from '../grant.ts';
+import { goesBackTo } from '../prior-consent.ts';
 import {
   changeDetails,
   AUTHORIZATION_COLUMNS,
@@ -124,24 +125,34 @@ export class AuthorizationRecords {
 
   /**
    * Reads the person's first `limit` authorizations with ids below this one (null for all), and
-   * revokes the active ones. Returns how many it found, how many of them were active, how many it
-   * revoked, and the last id that it read. The id is null if there are no more authorizations.
+   * revokes the active ones. With `goingBackTo`, only those that began without a question because
+   * of one with an id up to this. Returns how many of them were active, how many it revoked, and
+   * the first and the last id that it read. The last id is null if there are no more
+   * authorizations.
    */
   async revokeOfPerson(
     person: PersonReference,
     below: string | null,
     now: number,
     limit: number,
+    goingBackTo: string | null = null,
   ): Promise<RevokedBatch> {
     const index = familyIndex({ person }, below, getDialect(this.#database));
-    const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
-      `SELECT f.id, f.revoked_at FROM oauth_families f
+    const { rows } = await this.#database.execute<PersonsRow>(
+      `SELECT f.id, f.revoked_at, f.details FROM oauth_families f
         WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${limit}`,
       index.parameters,
     );
-    const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
+    const living = rows
+      .filter((row) => row.revoked_at === null)
+      .filter(
+        ({ details }) =>
+          goingBackTo === null || goesBackTo(goingBackTo, readDetails(details).details),
+      )
+      .map((row) => row.id);
+    const first = rows[0]?.id ?? null;
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    if (living.length === 0) return { found: rows.length, living: 0, revoked: 0, last };
+    if (living.length === 0) return { living: 0, revoked: 0, first, last };
     // Use a transaction. If the engine aborts it because of a simultaneous batch in another order,
     // the transaction is tried again.
     const { affected } = await this.#database.transaction((connection) =>
@@ -151,7 +162,7 @@ export class AuthorizationRecords {
         [now, ...living],
       ),
     );
-    return { found: rows.length, living: living.length, revoked: affected, last };
+    return { living: living.length, revoked: affected, first, last };
   }
 
   /** Resolves once the revocation of all of the person's authorizations is durable. */
@@ -195,10 +206,16 @@ export async function removeFamilies(
   return { removed: await removeKeys(database, families, ids, condition), more: ids.length > 0 };
 }
 
+interface PersonsRow {
+  readonly id: string;
+  readonly revoked_at: number | null;
+  readonly details: string | null;
+}
+
 interface RevokedBatch {
-  readonly found: number;
   readonly living: number;
   readonly revoked: number;
+  readonly first: string | null;
   readonly last: string | null;
 }
 

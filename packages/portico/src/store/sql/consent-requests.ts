@@ -1,6 +1,6 @@
 import type { Database } from '@portico/sql';
 import type { PersonReference } from '../../person.ts';
-import type { RememberedAuthorization } from '../remembered-consent.ts';
+import type { PriorAuthorization } from '../prior-consent.ts';
 import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.ts';
 import { NewAuthorizations, type NewAuthorization } from './new-authorizations.ts';
 import { exists, insertInto, placeholders, words } from './statements.ts';
@@ -76,14 +76,14 @@ export class ConsentRequestRecords {
   /**
    * Records the person's answer, once. Allowing starts the family and issues the code; null denies.
    * Returns false if the request has been answered or voided, or has expired. If the person was not
-   * asked, `remembered` is the authorization that says so. It must be alive and still apply when
+   * asked, `prior` is the authorization that says so. It must be alive and still apply when
    * the new one is written. Otherwise this changes nothing, and returns false.
    */
   async answerConsent(
     read: ConsentRequest,
     allowed: NewAuthorization | null,
     { allow, at: now }: Omit<ConsentAnswer, 'familyId'>,
-    remembered: RememberedAuthorization | null = null,
+    prior: PriorAuthorization | null = null,
   ): Promise<boolean> {
     const { idHash, asked } = read;
     const familyId = allowed?.family.id ?? null;
@@ -96,7 +96,7 @@ export class ConsentRequestRecords {
         (await this.#database.execute(statement, answered('denied'), again)).affected === 1;
       return deny(ANSWER, () => deny(DENY_AGAIN));
     }
-    return this.#allow.begin(answered('allowed'), allowed, now, remembered);
+    return this.#allow.begin(answered('allowed'), allowed, now, prior);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Database } from '@portico/sql';
-import { consentOf } from '../remembered-consent.ts';
+import { goesBackTo } from '../prior-consent.ts';
 import { readDetails } from './family-rows.ts';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
@@ -62,20 +62,22 @@ export class EverythingIssued {
 
   /**
    * Reads the first `limit` authorizations with ids above `after`, and revokes the living ones that
-   * began without a question. Also returns how many were alive.
+   * began without a question because of one with an id up to `newestId`. Also returns how many were
+   * alive.
    */
-  async revokeRemembered(
+  async revokeGoingBack(
     after: string,
+    newestId: string,
     now: number,
     limit: number,
   ): Promise<EndedBatch & { readonly living: number }> {
-    const { rows } = await this.#database.execute<RememberedRow>(
+    const { rows } = await this.#database.execute<DetailedRow>(
       `SELECT id, revoked_at, details FROM oauth_families WHERE id > ? ORDER BY id LIMIT ${limit}`,
       [after],
     );
     const living = rows
       .filter((row) => row.revoked_at === null)
-      .filter((row) => consentOf(readDetails(row.details).details)?.remembered === true);
+      .filter((row) => goesBackTo(newestId, readDetails(row.details).details));
     return {
       ended: await this.#revoke(living, now),
       living: living.length,
@@ -123,7 +125,7 @@ export class EverythingIssued {
   }
 }
 
-interface RememberedRow {
+interface DetailedRow {
   readonly id: string;
   readonly revoked_at: number | null;
   readonly details: string | null;

@@ -1,6 +1,6 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import type { Family, NewCode } from '../grant.ts';
-import type { RememberedAuthorization } from '../remembered-consent.ts';
+import type { PriorAuthorization } from '../prior-consent.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';
 import { settleInsert } from './lost-insert.ts';
@@ -21,24 +21,24 @@ export class NewAuthorizations {
 
   /**
    * Claims the row with these values and begins the authorization, both or neither. Returns false
-   * if there was no row to claim. `remembered` is an authorization that must be alive and still
+   * if there was no row to claim. `prior` is an authorization that must be alive and still
    * apply, and which a revocation can only end before or after all of this.
    */
   begin(
     claim: readonly SqlParameter[],
     { family, code }: NewAuthorization,
     now: number,
-    remembered: RememberedAuthorization | null = null,
+    prior: PriorAuthorization | null = null,
   ): Promise<boolean> {
     const added = { id: family.id, hash: code.hash };
     return claimThenInsert(this.#database, this.#statements, {
       claim,
-      ...(remembered === null
+      ...(prior === null
         ? {}
         : {
             first: async (connection) => {
-              const locked = await connection.execute(LOCK_LIVING, [remembered.id, now]);
-              return locked.affected === 1 && remembered.applies(connection);
+              const locked = await connection.execute(LOCK_LIVING, [prior.id, now]);
+              return locked.affected === 1 && prior.applies(connection);
             },
           }),
       insert: familyValues(family, code, now),

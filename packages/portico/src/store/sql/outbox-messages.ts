@@ -214,6 +214,12 @@ async function removeOne(connection: SqlConnection, { id, receiverId }: Place): 
   return false;
 }
 
+/** Removes a message that waits, without counting. Returns false if it does not wait. */
+export async function removeWaiting(connection: SqlConnection, id: string): Promise<boolean> {
+  const statement = `DELETE FROM oauth_outbox_messages WHERE id = ? AND ${STATES.waiting}`;
+  return (await connection.execute(statement, [id])).affected === 1;
+}
+
 async function count(
   connection: SqlConnection,
   receiverId: string,

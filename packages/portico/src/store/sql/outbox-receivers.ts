@@ -1,11 +1,14 @@
 import { getDialect, type Database, type SqlConnection } from '@portico/sql';
 import { orderedIdentifier, tokenHash } from '../../crypto.ts';
+import { removeWaiting } from './outbox-messages.ts';
 import { insertInto, placeholders } from './statements.ts';
 
 /** Sorts after every time, so that no delivery is due. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** How long a receiver without messages is kept, in milliseconds. */
 const KEPT = 30 * 86_400_000;
+/** For how many receivers the number of dropped messages is shown. */
+const SHOWN = 50;
 
 /** A receiver to which only this process may deliver until its lease ends. */
 export interface Lease {
@@ -18,7 +21,12 @@ export interface Lease {
 }
 
 /** The result of a series of deliveries. */
-export interface TurnEnd {
+export interface TurnEnd extends LeaseEnd {
+  /** The id of a message that was delivered last, and is to be removed. */
+  readonly delivered: string | null;
+}
+
+interface LeaseEnd {
   /** When the next delivery may begin, in milliseconds since 1970. */
   readonly dueAt: number;
   readonly isTroubled: boolean;
@@ -46,6 +54,16 @@ interface DueRow {
   readonly id: string;
   readonly kind: string;
   readonly failures: number;
+}
+
+/** How many messages of one kind were dropped for a receiver. */
+export interface DroppedMessages {
+  /** The kind of messages. */
+  readonly kind: string;
+  /** Who would have received them. */
+  readonly receiver: string;
+  /** How many were dropped, until an operator discarded the receiver's messages. */
+  readonly dropped: number;
 }
 
 /** The receivers in the outbox: which process delivers to them, and when. */
@@ -126,11 +144,14 @@ export class OutboxReceivers {
     return affected === 1;
   }
 
-  /** Ends a lease after deliveries. */
-  async release(lease: Lease, { dueAt, isTroubled }: TurnEnd): Promise<void> {
-    await this.#database.transaction((connection) =>
-      end(connection, lease, { dueAt, isTroubled, failures: 0, reason: null }),
-    );
+  /** Ends a lease after deliveries, and removes the last message in the same transaction. */
+  async release(lease: Lease, { dueAt, isTroubled, delivered }: TurnEnd): Promise<void> {
+    await this.#database.transaction(async (connection) => {
+      const isRemoved = delivered !== null && (await removeWaiting(connection, delivered));
+      const ended = { dueAt, isTroubled, failures: 0, reason: null };
+      const isCounted = await end(connection, lease, ended);
+      if (isRemoved && !isCounted) await connection.execute(ONE_LESS, [lease.id]);
+    });
   }
 
   /** Ends a lease after a failed attempt. If `isLast`, the message waits behind all others. */
@@ -160,6 +181,19 @@ export class OutboxReceivers {
       `UPDATE oauth_outbox_receivers SET due_at = ? WHERE waiting > 0 AND holder IS NULL${which}`,
       receiver === null ? [now] : [now, receiver],
     );
+  }
+
+  /** Returns the receivers for whom most messages were dropped. */
+  async dropped(): Promise<readonly DroppedMessages[]> {
+    const { rows } = await this.#database.execute<DroppedMessages & Record<string, unknown>>(
+      `SELECT kind, receiver, dropped FROM oauth_outbox_receivers WHERE dropped > 0
+      ORDER BY dropped DESC, id LIMIT ${SHOWN}`,
+    );
+    return rows.map(({ kind, receiver, dropped }) => ({
+      kind,
+      receiver,
+      dropped,
+    }));
   }
 
   /** Sets the number of dropped messages back to zero after an operator has seen it. */
@@ -210,10 +244,11 @@ const IDLE = 'used_at < ? AND waiting = 0 AND undelivered = 0 AND holder IS NULL
 const CLAIM = 'UPDATE oauth_outbox_receivers SET holder = ?, due_at = ? WHERE id = ?';
 const END = `UPDATE oauth_outbox_receivers
   SET holder = NULL, is_troubled = ?, failures = ?, reason = ? WHERE id = ? AND holder = ?`;
+const ONE_LESS = 'UPDATE oauth_outbox_receivers SET waiting = waiting - 1 WHERE id = ?';
 const WAITING = `SELECT COUNT(*) - COUNT(undelivered_at) AS waiting
   FROM oauth_outbox_messages WHERE receiver_id = ?`;
 
-interface Ended extends TurnEnd {
+interface Ended extends LeaseEnd {
   readonly failures: number;
   readonly reason: string | null;
 }
@@ -221,18 +256,20 @@ interface Ended extends TurnEnd {
 /**
  * Ends a lease, and counts what waits. The first statement locks the row, so that no message is
  * added meanwhile. With a number that is too high, the receiver would be due again and again.
+ * Returns false, and counts nothing, if the lease had ended.
  */
 async function end(
   connection: SqlConnection,
   { id, holder }: Lease,
   { dueAt, isTroubled, failures, reason }: Ended,
-): Promise<void> {
+): Promise<boolean> {
   const values = [isTroubled ? 1 : 0, failures, reason, id, holder];
-  if ((await connection.execute(END, values)).affected !== 1) return;
+  if ((await connection.execute(END, values)).affected !== 1) return false;
   const { rows } = await connection.execute<{ waiting: number }>(WAITING, [id]);
   const waiting = rows[0]?.waiting ?? 0;
   await connection.execute(
     'UPDATE oauth_outbox_receivers SET waiting = ?, due_at = ? WHERE id = ?',
     [waiting, waiting > 0 ? dueAt : NEVER, id],
   );
+  return true;
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { getDialect } from '@portico/sql';
-import type { AddCommands, ConsoleContext } from '../../../application/contracts.ts';
+import type { AddCommands, ConsoleContext } from '../../../application/console-context.ts';
 
 /**
  * Adds `db:backup <file>`. It copies a SQLite database as it is at one moment, even while processes

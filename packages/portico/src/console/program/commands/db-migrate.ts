@@ -1,5 +1,5 @@
 import { Argument } from 'commander';
-import type { AddCommands } from '../../../application/contracts.ts';
+import type { AddCommands } from '../../../application/console-context.ts';
 
 /**
  * Adds `db:migrate up`, with the option `--print`, and `db:migrate status`. They apply to every

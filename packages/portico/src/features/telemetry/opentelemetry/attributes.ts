@@ -11,12 +11,12 @@ export const SCOPE = 'portico';
 
 export const REQUEST_METHOD = 'http.request.method';
 export const STATUS_CODE = 'http.response.status_code';
-export const ROUTE = 'http.route';
+const ROUTE = 'http.route';
 export const SCHEME = 'url.scheme';
 export const PATH = 'url.path';
 export const ERROR_TYPE = 'error.type';
 export const SYSTEM = 'db.system.name';
-export const OPERATION = 'db.operation.name';
+const OPERATION = 'db.operation.name';
 export const CONNECTION_STATE = 'db.client.connection.state';
 export const POOL = 'db.client.connection.pool.name';
 

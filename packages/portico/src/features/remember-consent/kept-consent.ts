@@ -1,20 +1,7 @@
-import type { SqlConnection } from '@portico/sql';
-import type { Details } from './grant.ts';
-
-/** An authorization because of which another one begins without a question. */
-export interface RememberedAuthorization {
-  readonly id: string;
-  /**
-   * Whether it still counts. Called in the transaction that writes the new authorization, in which
-   * this one cannot change any more.
-   */
-  readonly applies: (connection: SqlConnection) => Promise<boolean>;
-}
+import type { Details } from '../../store/grant.ts';
 
 /** What an authorization keeps about the consent, while consent is remembered for its client. */
 export interface KeptConsent {
-  /** Whether the consent page was left out. False if the person answered it. */
-  readonly remembered: boolean;
   /** Whether the page said that the access continues: the client had refresh tokens. */
   readonly renews: boolean;
   /** Whether the person has later refused some of it on the page. It then covers no request. */

@@ -1,0 +1,50 @@
+/**
+ * The values of a path's placeholders by name, percent-decoded. For `/api/articles/{id}`, this is
+ * `{ id }`.
+ */
+export type RouteParameters = Readonly<Record<string, string>>;
+
+/** Answers a request. Receives the placeholders by name: `({ id }) => ...`. */
+export type RouteHandler = (
+  parameters: RouteParameters,
+  request: Request,
+) => Response | Promise<Response>;
+
+/**
+ * An HTTP method that a route can handle. A HEAD request runs as GET, and its response has no body.
+ */
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
+/** A named route. Names are unique in an application. A route may have several methods. */
+export interface Route {
+  /** The route's name, such as `api.notes.index`. `path()` and `csrf_exempt_routes` use it. */
+  readonly name: string;
+  /**
+   * The methods that the route handles. Requests to its path with other methods get a 405 response.
+   */
+  readonly methods: readonly HttpMethod[];
+  /**
+   * If true, the route rejects each of its methods with 405. The header `Allow` does not list them.
+   */
+  readonly refusesMethods?: true;
+  /** An absolute path, with placeholders in braces: `/api/articles/{id}`. */
+  readonly path: string;
+  /**
+   * If true, Portico leaves this route out when another route has the same path, with any method.
+   * Only plugin routes can set this.
+   */
+  readonly yields?: true;
+  /**
+   * If true, the route reads no session. The session-wide CSRF check then applies only if
+   * `csrf_exempt_routes` has false for the route.
+   */
+  readonly readsNoSession?: true;
+  /** Handles the request. `ErrorHandler` turns exceptions into responses. */
+  readonly handler: RouteHandler;
+}
+
+/**
+ * Wraps every route of the application, but no plugin routes. The first middleware is the
+ * outermost.
+ */
+export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;

@@ -1,0 +1,152 @@
+import type { BegunStep, Log, MigrationState, OpenedDatabase } from '@portico/sql';
+import type { Branding } from '../branding.ts';
+import type { PasswordHasher } from '../defaults/password-hasher.ts';
+import type { Views } from '../defaults/views.ts';
+import type { CompleteHost } from '../host.ts';
+import type { Telemetry } from '../measuring.ts';
+import type { Speaking } from '../words/speaking.ts';
+import type { ConfigMap, Environment } from './config-map.ts';
+import type { Middleware, Route, RouteParameters } from './routes.ts';
+
+/** A started application, as plugins, commands and route handlers see it. */
+export interface Application {
+  /** The absolute path of the application's folder. */
+  readonly directory: string;
+  /**
+   * The absolute path of the folder for the application's files. This is `STORAGE_DIR`, or
+   * `storage` in the application's folder.
+   */
+  readonly storageDirectory: string;
+  /** The environment. The process's values override those of `.env` or `.env.local`. */
+  readonly env: Environment;
+  /** `dev` or `prod`, from `APP_ENV`. Defaults to `prod`. */
+  readonly mode: 'dev' | 'prod';
+  /** The validated configuration, with its defaults. Each plugin reads its own section. */
+  readonly config: ConfigMap;
+  /**
+   * The origin of `public_url`, such as `https://app.example.com`. Followed by `basePath`, it is
+   * the issuer.
+   */
+  readonly publicUrl: string;
+  /**
+   * The `base_path` setting: empty, or a path such as `/auth`. The endpoints of plugins and the
+   * kit's pages are below it. The application's own routes keep their paths. With
+   * `base_path_stripped`, a proxy removes the base path, so all routes are below it.
+   */
+  readonly basePath: string;
+  /** The store: the one that `database_url` names, or a store on the application's own pool. */
+  readonly database: OpenedDatabase;
+  /**
+   * The limits of Portico's own connections to a database server, from `database_pool_size` and
+   * `database_connection_lifetime`. Null if Portico opens no such connections.
+   */
+  readonly pool: { readonly size: number; readonly lifetime: number } | null;
+  /** Returns every schema migration of the application and its plugins, in order. */
+  migrations(): Promise<readonly MigrationState[]>;
+  /**
+   * Returns the SQL of the missing migrations, so that you can apply them with another tool.
+   * Changes nothing. The text is empty if no migration is missing.
+   */
+  printMigrations(): Promise<string>;
+  /**
+   * Applies the missing migrations, or only those that `only` accepts. Returns their names. Calls
+   * `onStep` before each migration.
+   */
+  migrate(
+    only?: (name: string) => boolean,
+    onStep?: (step: BegunStep) => void,
+  ): Promise<readonly string[]>;
+  /** Hashes client secrets. Account providers get another hasher, which has a separate queue. */
+  readonly passwordHasher: PasswordHasher;
+  /** Finds views. Looks first in the application, then in the plugins, and then in the kit. */
+  readonly views: Views;
+  /** Chooses the page language for each request. */
+  readonly speaking: Speaking;
+  /** The branding of pages. Null if `branding` is empty. */
+  readonly branding: Branding | null;
+  /** The application's events. Add listeners while the application registers its parts. */
+  readonly events: Events;
+  /** The log that `log:path` configures. */
+  readonly log: Log;
+  /** Receives the plugins' measurements. Null if the application does not use telemetry. */
+  readonly telemetry: Telemetry | null;
+  /** Objects that plugins offer to others, by name, such as `oauth_server`. */
+  readonly services: Map<string, unknown>;
+  /**
+   * Adds a route. Throws if another route has the same name, or the same path and method. You can
+   * call this only while plugins register.
+   */
+  route(route: Route): void;
+  /**
+   * Wraps the application's own routes. You can call this only while plugins register.
+   */
+  middleware(middleware: Middleware): void;
+  /**
+   * Returns the path of a named route, as browsers request it. Fills in the placeholders,
+   * percent-encoded. Throws for an unknown name.
+   */
+  path(name: string, parameters?: RouteParameters): string;
+  /** Whether a route with this name exists. */
+  hasRoute(name: string): boolean;
+  /** Answers a request. Every request to the application goes through this method. */
+  fetch(request: Request, connection?: Connection): Promise<Response>;
+  /**
+   * Returns the client address of the current request. This is the address of the connection. With
+   * `trusted_proxies`, it is the address that this many proxies report in `X-Forwarded-For`.
+   * Returns null if it is unknown. Throws outside of a request.
+   */
+  clientAddress(): string | null;
+  /** Runs this work when the application closes, before the store and the log are closed. */
+  onClose(work: () => Promise<void>): void;
+  /** Waits at most ten seconds for running requests. After that, closes the store and the log. */
+  close(): Promise<void>;
+  /**
+   * Returns the framework's accounts and sessions. Null in an application that mounts Portico.
+   * `signIn` is the path of the sign-in page, or the name of its route.
+   */
+  readonly host: ((signIn: string) => FrameworkHost) | null;
+}
+
+/** The application's events, by name. */
+export interface Events {
+  /**
+   * Adds a listener. A listener to one of the two host hooks can replace the response: its return
+   * value is the new response.
+   */
+  on(event: string, listener: (payload: never) => unknown): void;
+  /**
+   * Calls the listeners in order. If one fails, Portico logs the error and calls the remaining
+   * ones.
+   */
+  emit(event: string, payload: unknown): Promise<void>;
+}
+
+/** Data about a request's connection. */
+export interface Connection {
+  /** The remote address, such as `192.0.2.7`. */
+  readonly address: string | null;
+  /**
+   * The request target as the client sent it. Defaults to the URL's path. A URL parser resolves dot
+   * segments and backslashes, so only this value shows whether the path matches a route exactly.
+   */
+  readonly target?: string;
+}
+
+/**
+ * The host methods for accounts and browsers, which a framework provides. The application provides
+ * the other methods.
+ */
+export type FrameworkHost = Pick<
+  CompleteHost,
+  | 'signedIn'
+  | 'loadAccount'
+  | 'holdsPermission'
+  | 'findPeople'
+  | 'browserSecret'
+  | 'signOut'
+  | 'endSession'
+  | 'loginUrl'
+  | 'authenticatedAt'
+  | 'sessionId'
+  | 'reauthenticateUrl'
+>;

@@ -1,0 +1,231 @@
+import type { Visitor } from '../accounts.ts';
+import type { LastUse } from '../clients/last-use.ts';
+import { orderedIdentifier, randomIdentifier, tokenHash } from '../crypto.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
+import { priorDetails, type PriorAuthorization } from '../store/prior-consent.ts';
+import type { ConsentRequest } from '../store/requests.ts';
+import type { NewAuthorization } from '../store/sql/new-authorizations.ts';
+import { newCode } from '../tokens/token-formats.ts';
+import type { AllowedAuthorization, AuthorizationAdditions } from './additions.ts';
+import { codeUsed, notAllowed } from './denials.ts';
+import type { GrantableScopes } from './grantable-scopes.ts';
+import type { ConfirmedStep, HostPage } from './interaction.ts';
+import { responseTo, type AuthorizationResponse } from './response.ts';
+import type { SavedRequests } from './saved-requests.ts';
+import { chosenScopes, isPartAllowed, type IsChecked } from './scope-choices.ts';
+
+/** The response to the person's answer, or a page of the host that the person must visit first. */
+export type Completed =
+  | { readonly response: AuthorizationResponse }
+  | { readonly page: HostPage; readonly pending: ConsentRequest };
+
+/** What a person allows, before it is stored. */
+interface Allowing {
+  readonly pending: ConsentRequest;
+  readonly client: Client;
+  readonly visitor: Visitor;
+  readonly scopes: readonly string[];
+  readonly prior: PriorAuthorization | null;
+  /** The id of the new authorization. */
+  readonly id: string;
+  readonly code: string;
+  readonly now: number;
+}
+
+/** Records what people answer on the consent page, and responds to the client (AS-8). */
+export class ConsentAnswers {
+  readonly #server: Server;
+  readonly #additions: AuthorizationAdditions;
+  readonly #saved: SavedRequests;
+  readonly #scopes: GrantableScopes;
+  readonly #lastUse: LastUse;
+
+  constructor(
+    server: Server,
+    additions: AuthorizationAdditions,
+    saved: SavedRequests,
+    scopes: GrantableScopes,
+    lastUse: LastUse,
+  ) {
+    this.#server = server;
+    this.#additions = additions;
+    this.#saved = saved;
+    this.#scopes = scopes;
+    this.#lastUse = lastUse;
+  }
+
+  /**
+   * Records this visitor's decision once.
+   *
+   * If the visitor repeats the same decision within `code_ttl`, redirects to the client again. If
+   * the person must first go to a page of the host, the request stays open. Throws a page error if
+   * there is no request that the visitor can answer.
+   */
+  async complete(
+    requestId: string,
+    visitor: Visitor,
+    allow: boolean,
+    isChecked: IsChecked,
+  ): Promise<Completed> {
+    const saved = await this.#saved.requireOwn(requestId, visitor);
+    const again = await this.#answerAgain(saved, visitor, allow, isChecked);
+    if (again !== null) return { response: again };
+    const pending = this.#saved.requireOpen(saved);
+    const step = allow ? await this.#confirm(pending, visitor) : { details: undefined };
+    if ('page' in step) return { page: step.page, pending };
+    const response = await this.#answerFirst({ ...pending, ...step }, visitor, allow, isChecked);
+    if (response !== null) return { response };
+    // The person clicked twice, and the other request recorded the same decision first.
+    const answered = await this.#saved.requireOwn(requestId, visitor);
+    const meanwhile = await this.#answerAgain(answered, visitor, allow, isChecked);
+    if (meanwhile === null) throw await this.#saved.endedMeanwhile(requestId, visitor);
+    return { response: meanwhile };
+  }
+
+  /**
+   * Allows these scopes without a question. Returns null if the prior authorization has ended or no
+   * longer applies, or if the person must go to a page of the host first.
+   */
+  async completeWithPrior(
+    pending: ConsentRequest,
+    visitor: Visitor,
+    scopes: readonly string[],
+    prior: PriorAuthorization,
+  ): Promise<AuthorizationResponse | null> {
+    const step = await this.#confirm(pending, visitor);
+    if ('page' in step) return null;
+    const isChecked = (name: string) => scopes.includes(name);
+    return this.#answerFirst({ ...pending, ...step }, visitor, true, isChecked, prior);
+  }
+
+  /** Decides whether the person must go to a page of the host before the answer counts. */
+  async #confirm(pending: ConsentRequest, { request }: Visitor): Promise<ConfirmedStep> {
+    const { interaction } = this.#additions;
+    return interaction?.confirm(pending, request) ?? { details: pending.details };
+  }
+
+  /**
+   * Records the first decision. Returns null if the request was answered, ended or expired since it
+   * was read. With `prior`, the person was not asked: also returns null if that authorization has
+   * ended or no longer applies, or if the person may not grant the scopes any more.
+   */
+  async #answerFirst(
+    pending: ConsentRequest,
+    visitor: Visitor,
+    allow: boolean,
+    isChecked: IsChecked,
+    prior: PriorAuthorization | null = null,
+  ): Promise<AuthorizationResponse | null> {
+    const { store, audit, clock } = this.#server;
+    const client = await this.#saved.requireClient(pending);
+    const person = visitor.user.reference;
+    const held = allow ? (await this.#scopes.ofSaved(pending, client, person)).scopes : [];
+    const scopes = chosenScopes(pending, held, isChecked);
+    const now = clock();
+    const id = orderedIdentifier(now);
+    const code = newCode(id);
+    const allowed = isPartAllowed(pending, scopes)
+      ? await this.#authorization({ pending, client, visitor, scopes, prior, id, code, now })
+      : null;
+    if (allowed === null && prior !== null) return null;
+    const noted = allowed === null ? null : this.#lastUse.record(client);
+    if (noted !== null) {
+      await noted;
+      // A client's redirect URIs become fixed at its first use. So check again that the client
+      // still has the redirect URI that the person saw.
+      await this.#saved.requireClient(pending);
+    }
+    // Record it first: if the answer is lost, the person is asked again.
+    if (prior === null)
+      await this.#additions.priorConsent?.answered(pending, allowed?.family.scopes ?? []);
+    const answer = { allow, at: now };
+    if (!(await store.consentRequests.answerConsent(pending, allowed, answer, prior))) return null;
+    const { clientId, audience } = pending;
+    if (allowed === null) {
+      await audit({ type: 'consent_denied', clientId, person });
+      return notAllowed(pending, client, allow);
+    }
+    await audit({
+      type: 'consent_granted',
+      authorization: id,
+      clientId,
+      person,
+      scopes,
+      audience,
+      ...(prior === null ? {} : { remembered: prior.id }),
+    });
+    return responseTo(pending, client, { code });
+  }
+
+  /**
+   * Responds when the visitor repeats the same decision. If the person clicked twice, the browser
+   * waits only for the second response. Replaces an unused code, so that only one code is valid.
+   * Returns null if the decision differs or there was no decision.
+   */
+  async #answerAgain(
+    saved: ConsentRequest,
+    visitor: Visitor,
+    allow: boolean,
+    isChecked: IsChecked,
+  ): Promise<AuthorizationResponse | null> {
+    const { store, clock } = this.#server;
+    const { answer } = saved;
+    if (answer?.allow !== allow) return null;
+    const client = await this.#saved.requireClient(saved);
+    const [now, lifetime] = [clock(), this.#codeLifetime(client) * 1000];
+    if (now >= answer.at + lifetime) return null;
+    const { familyId: id } = answer;
+    if (id === null) return notAllowed(saved, client, allow);
+    const { clientId } = saved;
+    const person = visitor.user.reference;
+    // The scopes differ if the person's permissions have changed, or if the person checked other
+    // boxes. In that case, the store finds no authorization with these scopes.
+    const { scopes: held } = await this.#scopes.ofSaved(saved, client, person);
+    const scopes = chosenScopes(saved, held, isChecked);
+    const code = newCode(id);
+    const replaced = await store.codes.replaceCode(
+      { id, clientId, person, scopes },
+      { hash: tokenHash(code), expiresAt: now + lifetime },
+    );
+    if (replaced === 'ended') return null;
+    return replaced === 'used' ? codeUsed(saved, client) : responseTo(saved, client, { code });
+  }
+
+  /** Returns the authorization that the person allows, and its code. Does not store it. */
+  async #authorization(allowing: Allowing): Promise<NewAuthorization> {
+    const { pending, client, visitor, scopes, prior, id, code, now } = allowing;
+    const { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint } = pending;
+    const { further = {} } = pending;
+    const { request, readAt } = visitor;
+    const person = visitor.user.reference;
+    const subject = await this.#server.store.subjects.assignSubject(person, randomIdentifier());
+    const expiresAt = now + this.#codeLifetime(client) * 1000;
+    const about = { id, clientId, client, person, subject, scopes, prior };
+    const begun = prior === null ? pending.details : { ...pending.details, ...priorDetails(prior) };
+    const details = await this.#details(begun, { ...about, request, readAt, further });
+    return {
+      family: { id, clientId, person, subject, scopes, audience, thumbprint, details },
+      code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
+    };
+  }
+
+  /** Returns these details and those that features keep. Undefined for none. */
+  async #details(
+    before: ConsentRequest['details'],
+    allowed: AllowedAuthorization,
+  ): Promise<ConsentRequest['details']> {
+    let details = before;
+    for (const keep of this.#additions.keptDetails) {
+      const kept = await keep(allowed);
+      if (kept !== undefined) details = { ...details, ...kept };
+    }
+    return details;
+  }
+
+  /** Returns the lifetime of a code in seconds. */
+  #codeLifetime(client: Client): number {
+    const { config, profiles } = this.#server;
+    return Math.min(config.code_ttl, profiles.of(client)?.longestCode ?? config.code_ttl);
+  }
+}

@@ -1,0 +1,70 @@
+import type { Visitor } from '../accounts.ts';
+import { formToken, isFormToken } from '../form-token.ts';
+import type { UserInterface } from '../person.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
+import { intersectScopes } from '../tokens/scopes.ts';
+import type { ScopesToAsk } from './grantable-scopes.ts';
+
+/** The question on the consent screen. */
+export interface ConsentQuestion {
+  readonly requestId: string;
+  readonly client: Client;
+  readonly user: UserInterface;
+  /** The scopes that the person may grant. Never empty. */
+  readonly scopes: readonly string[];
+  /**
+   * Those of `scopes` that the person has allowed this client before. Empty unless the resource
+   * lets clients ask for more scopes step by step.
+   */
+  readonly grantedBefore: readonly string[];
+  /** Those of `scopes` that the person can choose. Undefined if there is nothing to choose. */
+  readonly choices: ChoosableScopes | undefined;
+  /** The label of the resource that the client asks for. Null if it has no label. */
+  readonly resource: string | null;
+  readonly redirectUri: string;
+  readonly csrfToken: string;
+}
+
+/** A request, together with what the person can choose and the details for the authorization. */
+export type AskedRequest = AuthorizationRequest & Pick<ConsentRequest, 'choices' | 'details'>;
+
+/** Returns the question for this request, with the token of its form. */
+export function askConsent(
+  { resources }: Server,
+  { redirectUri, audience, choices }: AskedRequest,
+  requestId: string,
+  client: Client,
+  visitor: Visitor,
+  { scopes, before }: ScopesToAsk,
+): ConsentQuestion {
+  const csrfToken = formToken(visitor, ...getForm(requestId));
+  const grantedBefore = intersectScopes(scopes, before);
+  const { user } = visitor;
+  const resource = resources.find(audience)?.label ?? null;
+  return {
+    requestId,
+    client,
+    user,
+    scopes,
+    grantedBefore,
+    choices,
+    resource,
+    redirectUri,
+    csrfToken,
+  };
+}
+
+/** Whether the token belongs to the form of this request in this visitor's browser session. */
+export function isConsentToken(csrfToken: string, requestId: string, visitor: Visitor): boolean {
+  return isFormToken(csrfToken, visitor, ...getForm(requestId));
+}
+
+/**
+ * Returns the parts of the form token: the form's name and the request. Several consent screens can
+ * be open at once (AS-8.3), so each has its own token.
+ */
+function getForm(requestId: string): readonly string[] {
+  return ['oauth/consent', requestId];
+}

@@ -1,0 +1,56 @@
+import { OAuthError } from '../errors.ts';
+import { quotedList } from '../quoting.ts';
+import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
+import { responseTo, type AuthorizationResponse } from './response.ts';
+
+/** The responses `access_denied` (RFC 6749 section 4.1.2.1). */
+
+/** Returns the response if the person may grant nothing of what the client asks for. */
+export function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
+  return denied(
+    request,
+    client,
+    'The person holds no permission that the scopes ask for.',
+    noPermission(request),
+  );
+}
+
+/** Returns the response if the person denied the request, or allowed it and can grant nothing. */
+export function notAllowed(
+  request: ConsentRequest,
+  client: Client,
+  allow: boolean,
+): AuthorizationResponse {
+  const none = request.choices === undefined ? noPermission(request) : NOTHING_CHOSEN;
+  const detail = allow ? none : 'the person answered no';
+  return denied(request, client, 'The person did not allow it.', detail);
+}
+
+/** Returns the response if the person allows a request again and its code was used. */
+export function codeUsed(request: AuthorizationRequest, client: Client): AuthorizationResponse {
+  return denied(
+    request,
+    client,
+    CODE_USED,
+    'the person allowed it again, and the code was used before',
+  );
+}
+
+const NOTHING_CHOSEN = 'the person left out every scope, or holds none of their permissions';
+
+const CODE_USED = 'The person has allowed this request before, and its code was used.';
+
+function noPermission({ scopes }: AuthorizationRequest): string {
+  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
+}
+
+function denied(
+  request: AuthorizationRequest,
+  client: Client,
+  description: string,
+  detail: string,
+): AuthorizationResponse {
+  const error = new OAuthError('access_denied', description, detail);
+  return responseTo(request, client, { error });
+}

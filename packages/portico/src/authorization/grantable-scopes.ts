@@ -1,0 +1,129 @@
+import type { PersonReference } from '../person.ts';
+import type { ProtectedResources } from '../resource/protected-resource.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest, ChoosableScopes, ConsentRequest } from '../store/requests.ts';
+import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
+import type { AuthorizationAdditions } from './additions.ts';
+import { addedScopes, choicesFor } from './scope-choices.ts';
+
+/** The scopes that the consent page asks for. */
+export interface ScopesToAsk {
+  /** The scopes that the person may grant. */
+  readonly scopes: readonly string[];
+  /** The scopes that the person has allowed the client before (`AuthorizationAdditions`). */
+  readonly before: readonly string[];
+}
+
+/** Decides which scopes a person may grant a client (AS-8). */
+export class GrantableScopes {
+  readonly #server: Server;
+  readonly #additions: AuthorizationAdditions;
+  readonly #resources: ProtectedResources;
+
+  constructor(server: Server, additions: AuthorizationAdditions, resources: ProtectedResources) {
+    this.#server = server;
+    this.#additions = additions;
+    this.#resources = resources;
+  }
+
+  /** Returns the scopes to ask for, and what the person can choose, for a new request. */
+  async ofNew(
+    request: AuthorizationRequest,
+    client: Client,
+    person: PersonReference,
+  ): Promise<ScopesToAsk & { readonly choices: ChoosableScopes | undefined }> {
+    const before = await this.#allowedBefore(client, person, request.audience);
+    const wanted =
+      before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
+    const { scopeChoices, binding } = this.#additions;
+    const choices = choicesFor(scopeChoices, request, client, wanted, binding);
+    const shown = choices === undefined ? wanted : union(wanted, choices.added);
+    return { scopes: await this.#held(shown, request, person), before, choices };
+  }
+
+  /** Returns those of the shown scopes that the person may still grant. */
+  async ofSaved(
+    saved: ConsentRequest,
+    client: Client,
+    person: PersonReference,
+  ): Promise<ScopesToAsk> {
+    const before = await this.#allowedBefore(client, person, saved.audience);
+    // Do not show scopes that were not shown before. The first tab may still be open, and the
+    // person can also answer there.
+    const scopes = await this.#held(shownScopes(saved, client, before), saved, person);
+    return { scopes, before };
+  }
+
+  /**
+   * Returns the scopes that the person has allowed this client before. Empty unless the resource
+   * lets clients ask for more scopes step by step.
+   */
+  async #allowedBefore(
+    client: Client,
+    person: PersonReference,
+    audience: string | null,
+  ): Promise<readonly string[]> {
+    const { earlierScopes } = this.#additions;
+    const isAsked = earlierScopes !== null && this.#resources.of(audience).needs().stepUp === true;
+    return isAsked ? earlierScopes(client, person, audience) : NOTHING;
+  }
+
+  /**
+   * Returns those of the names that are scopes of the request's resource and that the person may
+   * grant.
+   */
+  #held(
+    names: readonly string[],
+    { audience }: AuthorizationRequest,
+    person: PersonReference,
+  ): Promise<readonly string[]> {
+    const { host, resources } = this.#server;
+    return scopesHeldBy(host, resources.scopesOf(audience), names, person);
+  }
+}
+
+const NOTHING: readonly string[] = [];
+
+/**
+ * Whether the client would get at least one requested scope. If only earlier scopes are left, the
+ * client would get nothing that it asked for.
+ */
+export function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
+  return held.some((name) => scopes.includes(name));
+}
+
+/**
+ * Returns the requested scopes that the client is still registered for. A flow that began with a
+ * client document keeps all its requested scopes.
+ */
+export function registeredScopes(
+  { scopes, shownName }: ConsentRequest,
+  client: Client,
+): readonly string[] {
+  return shownName === undefined ? intersectScopes(scopes, client.scopes) : scopes;
+}
+
+/**
+ * Returns the shown scopes that still apply. Leaves out requested scopes that the client is no
+ * longer registered for. Also leaves out earlier scopes that the client did not request and the
+ * person has since revoked.
+ */
+function shownScopes(
+  saved: ConsentRequest,
+  client: Client,
+  before: readonly string[],
+): readonly string[] {
+  const kept = union(registeredScopes(saved, client), before);
+  return intersectScopes(saved.asked.scopes, union(kept, addedScopes(saved, client)));
+}
+
+/**
+ * Whether an earlier scope is kept. `openid` is not kept, because each request must ask for it
+ * (AS-1.3).
+ */
+const isKept = (scope: string) => scope !== 'openid';
+
+function union(first: readonly string[], second: readonly string[]): readonly string[] {
+  return [...new Set([...first, ...second])];
+}

@@ -1,0 +1,169 @@
+import type { Visitor } from '../accounts.ts';
+import type { Clients } from '../clients/clients.ts';
+import { tokenHash } from '../crypto.ts';
+import { getRequestId } from '../http/request-id.ts';
+import { samePerson } from '../person.ts';
+import { quotedUri } from '../quoting.ts';
+import { noteClient } from '../refusals.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
+import { NO_DEMANDS } from '../store/client-demands.ts';
+import type { ConsentRequest } from '../store/requests.ts';
+import { intersectScopes } from '../tokens/scopes.ts';
+import { noteWish } from '../words/speaking.ts';
+import type { AuthorizationAdditions } from './additions.ts';
+import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
+import { isConsentToken } from './consent-question.ts';
+import { getIndirectRefusal } from './direct-requests.ts';
+import { registeredScopes } from './grantable-scopes.ts';
+
+/**
+ * The requests that the consent page has shown. Each belongs to the person who saw it, and to their
+ * browser session. The methods throw a page error if a visitor may not see or answer a request.
+ */
+export class SavedRequests {
+  readonly #server: Server;
+  readonly #clients: Clients;
+  readonly #additions: AuthorizationAdditions;
+
+  constructor(server: Server, clients: Clients, additions: AuthorizationAdditions) {
+    this.#server = server;
+    this.#clients = clients;
+    this.#additions = additions;
+  }
+
+  /**
+   * Returns the request if this visitor may answer it now. Returns null if no request with this id
+   * was saved.
+   */
+  async findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const saved = await this.#findOwn(requestId, visitor);
+    return saved === null ? null : this.requireOpen(saved);
+  }
+
+  /** Returns the request if this visitor can answer it now. */
+  async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    return this.requireOpen(await this.requireOwn(requestId, visitor));
+  }
+
+  /** Returns the request if this visitor was asked, even if it is already answered. */
+  async requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    const saved = await this.#findOwn(requestId, visitor);
+    if (saved === null) throw notAnswerable('it is unknown, or expired long ago');
+    return saved;
+  }
+
+  /**
+   * Returns the request if this visitor was asked, even if it is already answered. Returns null if
+   * no request with this id was saved.
+   */
+  async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const { store } = this.#server;
+    const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
+    if (saved === null) return null;
+    noteClient(visitor.request, saved.clientId);
+    if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
+    if (!this.#matchesBrowser(saved, visitor))
+      throw notAnswerable('it was asked in another browser session');
+    if (!samePerson(saved.asked.person, visitor.user.reference)) {
+      await this.end(saved);
+      throw notAnswerable('it was put to another person');
+    }
+    return saved;
+  }
+
+  /** Returns the request if it waits for an answer. */
+  requireOpen(saved: ConsentRequest): ConsentRequest {
+    const { clock, paths } = this.#server;
+    if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
+      throw answeredBefore(saved.outcome, this.#additions.accessPath ?? paths.home);
+    }
+    if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
+    if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
+    return saved;
+  }
+
+  /** Returns why the store refused to change a request that was pending when it was read. */
+  async endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
+    await this.findPending(requestId, visitor);
+    return notAnswerable('it was put to the person with other scopes at the same moment');
+  }
+
+  /**
+   * Returns the client if it still exists and still has this redirect URI and one of the shown
+   * scopes. Client documents may change at any time. So an open request keeps the client data from
+   * when the request began.
+   */
+  async requireClient(saved: ConsentRequest): Promise<Client> {
+    const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
+    const { clientId, redirectUri, shownName } = saved;
+    const client = await this.#clients.find(clientId);
+    if (client === null || client.revokedAt !== null) {
+      throw notAnswerable(`the client ${clientId} was revoked`);
+    }
+    if (client.grants.length === 0) {
+      throw notAnswerable(
+        `the client ${clientId} was unblocked, and its document has not been read since`,
+      );
+    }
+    responseModes.of(saved);
+    const refusal = this.#server.profiles.refusal(client);
+    if (refusal !== null)
+      throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
+    // The person may have been asked before the requirement existed. So ignore a requirement that a
+    // client document added later.
+    const demands = shownName === undefined ? client : NO_DEMANDS;
+    const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
+    if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
+    if (shownName !== undefined) return { ...client, name: shownName };
+    if (!mayRedirect(client, redirectUri)) {
+      throw notAnswerable(
+        `the client ${clientId} is no longer registered with the ` +
+          `redirect_uri ${quotedUri(redirectUri)}`,
+      );
+    }
+    if (intersectScopes(saved.asked.scopes, registeredScopes(saved, client)).length === 0) {
+      throw notAnswerable(
+        `the client ${clientId} is no longer registered for any of the scopes asked for`,
+      );
+    }
+    return client;
+  }
+
+  /**
+   * Whether this browser session is the one that the request was shown in. If it is not and the
+   * request is still pending, writes a warning to the log (AS-8.10).
+   */
+  #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
+    const { host, clock } = this.#server;
+    if (saved.browserHash === tokenHash(browserSecret)) return true;
+    if (saved.outcome === null && saved.expiresAt > clock()) {
+      const requestId = getRequestId(request);
+      host.log.warning(ANOTHER_SECRET, { clientId: saved.clientId, requestId });
+    }
+    return false;
+  }
+
+  /** Throws unless the token matches this request and browser session. */
+  async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
+    const { store } = this.#server;
+    if (isConsentToken(csrfToken, requestId, visitor)) return;
+    const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
+    if (saved !== null) this.#matchesBrowser(saved, visitor);
+    throw notAccepted('the csrf_token does not belong to this request and browser session');
+  }
+
+  /** Ends the request without an answer. */
+  end({ idHash }: ConsentRequest): Promise<void> {
+    return this.#server.store.consentRequests.voidConsentRequest(idHash);
+  }
+}
+
+const ANOTHER_SECRET =
+  'The question of client {clientId} met another browser secret than it was asked with. If ' +
+  'no one opened it in two browsers, and ' +
+  'no other person signed in, signing in started a new session and dropped the old one: ' +
+  'leave Host.browserSecret to Portico, or ' +
+  'keep the value that it answers (keepSessionInfo: true for passport, ' +
+  'session.regenerate([...]) for @fastify/session), see ' +
+  'docs/host-contract.md';

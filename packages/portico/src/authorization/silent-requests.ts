@@ -1,0 +1,44 @@
+import { OAuthError } from '../errors.ts';
+import type { Client } from '../store/client.ts';
+import type { AuthorizationRequest } from '../store/requests.ts';
+import { responseTo, type AuthorizationResponse } from './response.ts';
+
+/**
+ * Whether the browser opened this URL as a page. Prefetched pages may never be seen, and scripts
+ * and images of other sites can send requests with the session's cookie. A silent request
+ * (`prompt=none`) may also be in a frame.
+ */
+export function isOpened({ method, headers }: Request, silent: boolean): boolean {
+  const destination = headers.get('sec-fetch-dest') ?? 'document';
+  const isPage = destination === 'document' || (silent && destination === 'iframe');
+  const isEarly = EARLY.some((name) => /prefetch|prerender/i.test(headers.get(name) ?? ''));
+  return method === 'GET' && isPage && !isEarly;
+}
+
+/** The headers with which browsers say that they load a page in advance. */
+const EARLY = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'];
+
+/** Returns the response to `prompt=none` if the person must be asked. */
+export function notSilent(asked: AuthorizationRequest, client: Client): AuthorizationResponse {
+  const detail = 'prompt=none, and no remembered consent covers the request';
+  return silentRefusal(asked, client, 'interaction_required', 'The person must be asked.', detail);
+}
+
+/** Returns the response to `prompt=none` if the person must sign in, or authenticate again. */
+export function notSignedInSilently(
+  asked: AuthorizationRequest,
+  client: Client,
+): AuthorizationResponse {
+  const detail = 'prompt=none, and the person must sign in or authenticate again';
+  return silentRefusal(asked, client, 'login_required', 'The person must sign in.', detail);
+}
+
+function silentRefusal(
+  asked: AuthorizationRequest,
+  client: Client,
+  code: 'interaction_required' | 'login_required',
+  description: string,
+  detail: string,
+): AuthorizationResponse {
+  return responseTo(asked, client, { error: new OAuthError(code, description, detail) });
+}

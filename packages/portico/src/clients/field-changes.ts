@@ -1,0 +1,58 @@
+import type { FurtherValues } from '../further-metadata/further-metadata.ts';
+import type { Client } from '../store/client.ts';
+import { describeKeys, type DescribedKey } from './describing.ts';
+
+/** The changed fields by name. A key is shown by its identifier. */
+export type FieldChanges = Readonly<Record<string, FieldChange>>;
+
+/** A field's values before and after the update. Null means that the field had no value. */
+export interface FieldChange {
+  /** The value before the update. */
+  readonly before: FieldValue;
+  /** The value after the update. */
+  readonly after: FieldValue;
+}
+
+type FieldValue = string | readonly string[] | null;
+
+/** The fields to compare, under their names from RFC 7591 section 2. */
+const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
+  ['client_name', ({ name }) => name],
+  ['redirect_uris', ({ redirectUris }) => redirectUris],
+  ['scope', ({ scopes }) => scopes],
+  ['grant_types', ({ grants }) => grants],
+  ['jwks', ({ keys }) => describeKeys(keys).map(getName)],
+  ['jwks_uri', ({ keys }) => keys?.jwksUri ?? null],
+  ['token_endpoint_auth_signing_alg', ({ keys }) => keys?.algorithm ?? null],
+  ['client_uri', ({ siteUri = null }) => siteUri],
+  ['logo_sha256', ({ logoHash = null }) => logoHash],
+  ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg: algorithm }) => algorithm],
+];
+
+function getName({ kid, thumbprint }: DescribedKey): string {
+  return kid === null ? thumbprint : `${kid} ${thumbprint}`;
+}
+
+/** Returns the fields that differ between these states of a client. */
+export function differences(before: Client, after: Client): FieldChanges {
+  return Object.fromEntries(
+    FIELDS.map(([name, of]) => [name, { before: of(before), after: of(after) }] as const).filter(
+      ([, change]) => JSON.stringify(change.before) !== JSON.stringify(change.after),
+    ),
+  );
+}
+
+/** Returns the metadata of features that change. */
+export function furtherDifferences(
+  before: FurtherValues,
+  after: FurtherValues,
+): Readonly<Record<string, FieldChange>> {
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, values]) => {
+      const earlier = before[name] ?? [];
+      return JSON.stringify(earlier) === JSON.stringify(values)
+        ? []
+        : [[name, { before: earlier, after: values }] as const];
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+import { RegistrationError } from '../errors.ts';
+import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { quoted } from '../quoting.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
+
+/**
+ * Returns the first of these algorithms for which the server has a key. Returns null if there is
+ * none.
+ */
+export async function firstWithKey(
+  algorithms: readonly SigningAlgorithm[],
+  keys: KeyRing,
+): Promise<SigningAlgorithm | null> {
+  const known = await keys.all();
+  return algorithms.find((each) => known.some((key) => key.algorithm === each)) ?? null;
+}
+
+/**
+ * Returns the algorithm of the client's ID tokens. Throws if the server has no key for it.
+ * `preferred` are the algorithms that the client's profile allows, or null for any.
+ */
+export async function checkAlgorithm(
+  requested: string | undefined,
+  { scopes, isForPeople }: { readonly scopes: readonly string[]; readonly isForPeople: boolean },
+  keys: KeyRing,
+  preferred: readonly SigningAlgorithm[] | null,
+): Promise<SigningAlgorithm> {
+  if (requested === undefined) {
+    if (preferred === null || !scopes.includes('openid')) return DEFAULT_ALGORITHM;
+    const offered = await firstWithKey(preferred, keys);
+    if (offered !== null) return offered;
+    const { command } = missingKey(preferred[0] ?? DEFAULT_ALGORITHM);
+    throw new RegistrationError(
+      `The server has no signing key for ${preferred.join(' or ')}; run npx portico ` +
+        `${command} first`,
+    );
+  }
+  if (!keys.algorithms.has(requested)) {
+    throw new RegistrationError(
+      // A client that registers itself can send any text, and the log contains this message.
+      `The ID token algorithm ${quoted(requested)} is unknown; it is one ` +
+        `of ${keys.algorithms.names.join(', ')}`,
+    );
+  }
+  if (!scopes.includes('openid') || !isForPeople) {
+    throw new RegistrationError(
+      'An ID token needs the scope openid and a --redirect; add both, or remove --id-token-alg',
+    );
+  }
+  if (!(await keys.all()).some((key) => key.algorithm === requested)) {
+    const { key, command } = missingKey(requested);
+    throw new RegistrationError(`The server has ${key}; run npx portico ${command} first`);
+  }
+  return requested;
+}

@@ -1,0 +1,105 @@
+import type { HostPage } from '../authorization/interaction.ts';
+import type { SignInNotes } from '../authorization/sign-in-notes.ts';
+import type {
+  RequestToWait,
+  SentParameters,
+  WaitingRequests,
+} from '../authorization/waiting-requests.ts';
+import { throttleLog } from '../http/throttle-log.ts';
+import { redirectReply } from '../replies/pages.ts';
+import type { Reply } from '../replies/responses.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
+import { noteWish } from '../words/speaking.ts';
+import type { AuthorizeReplies } from './authorize-replies.ts';
+
+/**
+ * Sends browsers to pages of the host, such as sign-in. The request waits meanwhile, and the
+ * browser comes back with its id.
+ */
+export class SignInTrips {
+  readonly #server: Server;
+  readonly #waiting: WaitingRequests;
+  /** Null if the sign-in page shows no data about the request. */
+  readonly #notes: SignInNotes | null;
+  readonly #replies: AuthorizeReplies;
+  readonly #warnOfNoSession: () => void;
+
+  constructor(
+    server: Server,
+    waiting: WaitingRequests,
+    notes: SignInNotes | null,
+    replies: AuthorizeReplies,
+  ) {
+    const { host, paths } = server;
+    this.#server = server;
+    this.#waiting = waiting;
+    this.#notes = notes;
+    this.#replies = replies;
+    this.#warnOfNoSession = throttleLog((times) =>
+      host.log.warning(
+        'A person returned from the sign-in page, but signedIn() returned null ({times}). If ' +
+          'this happens to everyone, check that portico() is mounted ' +
+          'after the session middleware and that the session cookie is sent to {path}',
+        { times, path: paths.authorize },
+      ),
+    );
+  }
+
+  /** Stores the request and redirects the browser to the sign-in page. */
+  signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
+    const { host } = this.#server;
+    return this.send((returnTo) => host.loginUrl(returnTo), request, waits, client);
+  }
+
+  /** Stores the request and redirects the browser to a page of the host. */
+  async send(
+    page: HostPage,
+    request: Request,
+    waits: RequestToWait,
+    client: Client | null,
+  ): Promise<Reply> {
+    const notes = this.#notes;
+    const { requestId, cookies } = await this.#waiting.begin(request, waits);
+    const loginUrl = page(this.returnPath(requestId));
+    const words = await this.#replies.words(request);
+    const noted =
+      (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
+    return {
+      ...redirectReply(loginUrl, this.#replies.redirectStatus(client)),
+      cookies: [...cookies, ...noted],
+    };
+  }
+
+  /** Handles a person who came back without a session. */
+  async signInAgain(request: Request, requestId: string): Promise<Reply> {
+    const { host } = this.#server;
+    const notes = this.#notes;
+    const cookies = await this.#waiting.removeSurplus(request, requestId);
+    // A page of this host sent the browser back. So this is not a form from another site.
+    if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
+    const loginUrl = host.loginUrl(this.returnPath(requestId));
+    const waited = notes === null ? null : await this.#waiting.find(request, requestId);
+    noteSent(request, waited?.sent);
+    const words = await this.#replies.words(request);
+    const noted =
+      waited === null
+        ? []
+        : await notes?.cookies({ loginUrl, requestId, sent: waited.sent, client: null, words });
+    return {
+      ...redirectReply(loginUrl, this.#replies.redirectStatus(null)),
+      cookies: [...cookies, ...(noted ?? [])],
+    };
+  }
+
+  /** Returns the path with which a browser comes back to this request. */
+  returnPath(requestId: string): string {
+    return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
+  }
+}
+
+/** Applies the languages that the original request asked for. */
+export function noteSent(request: Request, sent: SentParameters = []): void {
+  const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
+  if (wish !== undefined) noteWish(request, wish.split(' '));
+}

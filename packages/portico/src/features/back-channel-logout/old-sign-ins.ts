@@ -1,0 +1,91 @@
+import type { Database } from '@portico/sql';
+
+/** How long a completed sign-in is remembered at least, in milliseconds: ninety days. */
+const KEPT = 90 * 86_400_000;
+/** After this time, the authorization of a remembered sign-in is looked up again. */
+const LOOK_AGAIN = 7 * 86_400_000;
+/**
+ * An authorization with tokens is certainly stored for this time after it began, in milliseconds:
+ * it is only removed an hour after its end.
+ */
+const STORED = 3_000_000;
+
+/** The sign-ins at clients, with their authorizations. */
+const OLD_CLIENTS = `SELECT t.family_id AS found, t.created_at, f.id AS family_id,
+    f.refresh_generation AS issued
+  FROM oauth_session_clients t LEFT JOIN oauth_families f ON f.id = t.family_id
+  WHERE t.prune_after < ? ORDER BY t.prune_after LIMIT `;
+const OLD_SESSIONS = `SELECT t.session_hash AS found,
+    (SELECT COUNT(*) FROM oauth_session_clients c WHERE c.session_hash = t.session_hash) AS used
+  FROM oauth_sessions t WHERE t.prune_after < ? ORDER BY t.prune_after LIMIT `;
+
+interface OldClient {
+  readonly found: string;
+  readonly created_at: number;
+  /** Null if the authorization is not stored. */
+  readonly family_id: string | null;
+  /** How often tokens were issued. Null for never. */
+  readonly issued: number | null;
+}
+
+interface OldSession {
+  readonly found: string;
+  readonly used: number;
+}
+
+/** An old row, and when to look at it again. Null to remove it. */
+interface Row {
+  readonly key: string;
+  readonly until: number | null;
+}
+
+/**
+ * Removes at most `limit` records of each kind: sign-ins that were not completed, or whose
+ * authorization no longer exists after ninety days, and sessions without sign-ins. Returns how many
+ * it removed.
+ */
+export async function pruneSignIns(
+  database: Database,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const clients = await database.execute<OldClient>(`${OLD_CLIENTS}${limit}`, [now]);
+  const oldClients = clients.rows.map((row) => ({ key: row.found, until: keptUntil(row, now) }));
+  const removed = await prune(database, 'oauth_session_clients', 'family_id', oldClients, now);
+  const sessions = await database.execute<OldSession>(`${OLD_SESSIONS}${limit}`, [now]);
+  const oldSessions = sessions.rows.map(({ found, used }) => ({
+    key: found,
+    until: used > 0 ? now + LOOK_AGAIN : null,
+  }));
+  return removed + (await prune(database, 'oauth_sessions', 'session_hash', oldSessions, now));
+}
+
+/** Returns when to look at a sign-in again. Null if no client needs to be told any more. */
+function keptUntil(
+  { created_at: createdAt, family_id: familyId, issued }: OldClient,
+  now: number,
+): number | null {
+  const isStored = familyId !== null;
+  if (now >= createdAt + KEPT) return isStored ? now + LOOK_AGAIN : null;
+  // A client without tokens knows no session.
+  const isUnused = isStored ? issued === null : now < createdAt + STORED;
+  return isUnused ? null : createdAt + KEPT;
+}
+
+/** Removes old rows that are of no use. Another process may have changed a row meanwhile. */
+async function prune(
+  database: Database,
+  table: string,
+  keyColumn: string,
+  rows: readonly Row[],
+  now: number,
+): Promise<number> {
+  const which = `WHERE ${keyColumn} = ? AND prune_after < ?`;
+  let removed = 0;
+  for (const { key, until } of rows) {
+    if (until === null)
+      removed += (await database.execute(`DELETE FROM ${table} ${which}`, [key, now])).affected;
+    else await database.execute(`UPDATE ${table} SET prune_after = ? ${which}`, [until, key, now]);
+  }
+  return removed;
+}

@@ -1,0 +1,31 @@
+import { forEachLiving } from '../../grants/living-access.ts';
+import type { Server } from '../../server.ts';
+import type { Authorization } from '../../store/grant.ts';
+import type { ConsentRequest } from '../../store/requests.ts';
+import { consentDetails, consentOf } from './kept-consent.ts';
+
+/**
+ * Records what the person has now refused on the page: all shown scopes except these. What they
+ * allowed before, and what began from it, no longer covers a request if it has one of them. It is
+ * also recorded while consent is not remembered: an operator may switch it on later.
+ */
+export async function recordRefusal(
+  server: Server,
+  { clientId, audience, asked: { person, scopes: shown } }: ConsentRequest,
+  allowed: readonly string[],
+): Promise<void> {
+  const refused = shown.filter((name) => !allowed.includes(name));
+  if (refused.length === 0) return;
+  const isMeant = ({ family }: Authorization) => {
+    const consent = consentOf(family.details);
+    if (consent === null || consent.refused === true) return false;
+    const isSame = family.clientId === clientId && family.audience === audience;
+    return isSame && family.scopes.some((name) => refused.includes(name));
+  };
+  await forEachLiving(server, person, isMeant, async ({ family: { id, details } }) => {
+    const consent = consentOf(details);
+    if (consent === null) return;
+    const added = consentDetails({ ...consent, refused: true });
+    await server.store.authorizations.addDetails(id, added);
+  });
+}

@@ -1,0 +1,59 @@
+import { actedBy, type Acting } from '../auditing/audit.ts';
+import type { PersonReference } from '../person.ts';
+import type { Server } from '../server.ts';
+import type { Authorization } from '../store/grant.ts';
+import { goesBackTo } from '../store/prior-consent.ts';
+
+/**
+ * Calls `act` for each of the person's living authorizations that `isMeant` accepts. It must then
+ * no longer be alive, or no longer be accepted. Looks again until it finds none, because one of
+ * them may have begun another without a question at the same moment (`PriorConsent`). Leaves
+ * what the person allows on the page meanwhile. Returns how many it found.
+ */
+export async function forEachLiving(
+  { store, clock }: Server,
+  person: PersonReference,
+  isMeant: (authorization: Authorization) => boolean,
+  act: (authorization: Authorization) => Promise<void>,
+): Promise<number> {
+  let isIncluded = isMeant;
+  for (let found = 0; ;) {
+    const all = await store.authorizations.listAuthorizations(person, clock());
+    const living = all.filter(isIncluded);
+    if (living.length === 0) return found;
+    if (found === 0) {
+      const newest =
+        living
+          .map(({ family }) => family.id)
+          .toSorted()
+          .at(-1) ?? '';
+      isIncluded = (each) => isMeant(each) && goesBackTo(newest, each.family.details);
+    }
+    for (const each of living) await act(each);
+    found += living.length;
+  }
+}
+
+/** Who ends access, for the audit. */
+export interface Ending extends Acting {
+  readonly reason: 'person' | 'operator';
+}
+
+/**
+ * Revokes each of the person's living authorizations that `isMeant` accepts, and what they began
+ * meanwhile. Returns how many it found.
+ */
+export function revokeEachLiving(
+  server: Server,
+  person: PersonReference,
+  isMeant: (authorization: Authorization) => boolean,
+  { reason, ...acting }: Ending,
+): Promise<number> {
+  const { store, audit, clock } = server;
+  return forEachLiving(server, person, isMeant, async ({ family }) => {
+    const { id: authorization, clientId } = family;
+    if (!(await store.authorizations.revokeFamily(authorization, clock()))) return;
+    const about = { authorization, clientId, person, ...actedBy(acting) };
+    await audit({ type: 'family_revoked', ...about, reason });
+  });
+}
