@@ -115,7 +115,7 @@ export const MYSQL: Engine = {
       serve: (folder, port) =>
         (
           `${server} --datadir=${folder} --tmpdir=${path.dirname(folder)} --port=${port} ` +
-          `--socket=${folder}/mysql.sock --mysqlx=OFF --bind-address=127.0.0.1 ` +
+          `--socket=${folder}/mysql.sock --mysqlx=OFF --secure-file-priv= --bind-address=127.0.0.1 ` +
           '--max-connections=300 --innodb-flush-log-at-trx-commit=2 --skip-log-bin'
         ).split(' '),
       url: (port) => `mysql://root@127.0.0.1:${port}/mysql`,
