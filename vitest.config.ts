@@ -18,7 +18,7 @@ const patience = LONGEST ? 1_200_000 : RUNS_ALL ? 600_000 : 120_000;
 const WORKERS = availableParallelism() * 2;
 
 /** What the tests of a project share one of; a cluster belongs to its file. */
-const isServer = (name: ProjectName) => name === 'postgres' || name === 'mariadb';
+const isServer = (name: ProjectName) => name !== 'sqlite' && name !== 'clusters';
 
 /**
  * What takes minutes by itself comes before everything else, and of each project the files with a long form before the others: so nothing
@@ -59,6 +59,8 @@ export default defineConfig({
         isolate: false,
         server: { deps: { external: [/\/dist\//] } },
         include: files.filter(({ engines }) => engines.includes(name)).map(({ path }) => path),
+        // Vitest reads the description for each file that a worker runs.
+        setupFiles: RUNS_ALL ? ['test/support/described-answers.ts'] : [],
         globalSetup: [
           'test/support/run-folder.ts',
           ...(isServer(name) ? [`test/support/engines/${name}.setup.ts`] : []),

@@ -37,6 +37,18 @@ interface PodSpec {
   readonly containers: readonly Container[];
 }
 
+interface ComposeService {
+  readonly command?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly ports?: readonly string[];
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+}
+
 /** The checked parts of Traefik's file. */
 interface TraefikFile {
   readonly http: {
@@ -72,12 +84,21 @@ function podSpecs(value: unknown): readonly PodSpec[] {
 const pods = () => MANIFESTS.flatMap(documentsOf).flatMap(podSpecs);
 const containers = () => pods().flatMap((pod) => pod.containers);
 
-test('every command in a unit, an image and a manifest exists in the console', async () => {
+/** The services of the file for Docker Compose. */
+function services(): Readonly<Record<string, ComposeService>> {
+  const [file] = documentsOf('compose.yaml') as readonly ComposeFile[];
+  return file?.services ?? {};
+}
+
+test('every command in a unit, an image, a manifest and a Compose file exists in the console', async () => {
   const ofUnit = /^ExecStart=\S+ \S+ (.*)$/m.exec(read('portico.service'))?.[1]?.split(' ') ?? [];
   const ofImage = JSON.parse(
     /^CMD (\[.*\])$/m.exec(read('Containerfile'))?.[1] ?? '[]',
   ) as string[];
-  const all = [ofUnit, ofImage, ...containers().map(({ args }) => args)];
+  const ofServices = Object.values(services()).flatMap(({ command = [] }) => [command]);
+  const all = [ofUnit, ofImage, ...ofServices, ...containers().map(({ args }) => args)].filter(
+    (words) => words.length > 0,
+  );
   expect(all.map(([name]) => name)).toEqual(
     expect.arrayContaining(['serve', 'db:migrate', 'oauth:keys:rotate']),
   );
@@ -95,6 +116,36 @@ test("Traefik uses TLS 1.3, or 1.2 with Caddy's suites, and tells browsers to us
     expect(tls).toMatchObject({ options: 'portico' });
   }
   expect(file?.http.middlewares['https-alone']).toEqual({ headers: { stsSeconds: 31_536_000 } });
+});
+
+describe('the file for Docker Compose', () => {
+  test('passes a linter without a warning', () => {
+    const linter = path.join(ROOT, 'node_modules', '.bin', 'dclint');
+    const file = path.join(FOLDER, 'compose.yaml');
+    const { status, stdout, stderr } = spawnSync(linter, ['--max-warnings', '0', file], {
+      encoding: 'utf8',
+    });
+    expect([status, stdout.trim(), stderr]).toEqual([0, '', '']);
+  });
+
+  test('applies the migrations before the setup, and the setup before the process starts', () => {
+    const conditions = Object.entries(services()).flatMap(([name, { depends_on: first = {} }]) =>
+      Object.entries(first).map(([other, { condition }]) => [name, other, condition]),
+    );
+    expect(conditions.toSorted()).toEqual([
+      ['migrate', 'database', 'service_healthy'],
+      ['portico', 'setup', 'service_completed_successfully'],
+      ['setup', 'migrate', 'service_completed_successfully'],
+    ]);
+  });
+
+  test('runs Portico without privileges, and opens only one port to this machine', () => {
+    const { database, ...own } = services();
+    expect(database?.ports).toBeUndefined();
+    for (const { read_only: isReadOnly, cap_drop: dropped } of Object.values(own))
+      expect([isReadOnly, dropped]).toEqual([true, ['ALL']]);
+    expect(Object.values(own).flatMap(({ ports = [] }) => ports)).toEqual(['127.0.0.1:8080:8080']);
+  });
 });
 
 describe('the manifests of Kubernetes', () => {

@@ -2,11 +2,9 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type * as Yaml from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../tools/scripts/supply/statements.ts';
 import { differences } from '../tools/scripts/supply/tarball.ts';
@@ -222,38 +220,3 @@ const PLANTED = `import { mkdirSync, writeFileSync } from 'node:fs';
 mkdirSync('packages/portico/dist', { recursive: true });
 writeFileSync('packages/portico/dist/built-at.js', \`export const BUILT_AT = \${process.hrtime.bigint()};\`);
 `;
-
-describe('the example workflow', () => {
-  const inspector = createRequire(
-    path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
-  );
-  const { parse } = inspector('yaml') as typeof Yaml;
-  const text = readFileSync(path.join(ROOT, 'tools', 'scripts', 'supply', 'publish.yml'), 'utf8');
-  const workflow = parse(text) as {
-    readonly permissions: object;
-    readonly jobs: {
-      readonly release: {
-        readonly permissions: object;
-        readonly steps: readonly { run?: string }[];
-      };
-    };
-  };
-
-  test('may request an identity and make a release, nothing else; it runs no foreign action and holds no token', () => {
-    expect(workflow.permissions).toEqual({});
-    expect(workflow.jobs.release.permissions).toEqual({ contents: 'write', 'id-token': 'write' });
-    expect(workflow.jobs.release.steps.filter(({ run: script }) => script === undefined)).toEqual(
-      [],
-    );
-    expect(text).not.toContain('secrets.');
-  });
-
-  test('runs scripts that exist', () => {
-    const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const named = [...text.matchAll(/npm run (\S+)/g)].map(([, name = '']) => name);
-    expect(named).toEqual(['check', 'release']);
-    expect(named.filter((name) => !(name in scripts))).toEqual([]);
-  });
-});

@@ -27,7 +27,7 @@ describe('a test file', () => {
   }
 
   test.each<[string, string, readonly string[]]>([
-    ['says nothing', '', ENGINE_NAMES],
+    ['says nothing', '', ['sqlite', 'postgres', 'mariadb']],
     ['says so', '// @engines sqlite: it reads the sources\n', ['sqlite']],
     ['stops a server', '// @engines servers: it stops one\n', ['postgres', 'mariadb']],
     ['starts a cluster', '// @engines clusters: it stops a node of one\n', ['clusters']],
@@ -37,6 +37,16 @@ describe('a test file', () => {
         { path: file, engines, short: true, long: false, needs: [] },
       ]);
     }
+  });
+
+  test('about stores, races or schemas runs on MySQL, too', async () => {
+    const found = async (source: string) => (await read('test/new-races.test.ts', source))[0];
+    expect(await found('')).toMatchObject({ engines: ENGINE_NAMES });
+    expect(await found('// @engines servers: it stops one\n')).toMatchObject({
+      engines: ['postgres', 'mariadb', 'mysql'],
+    });
+    const own = "import { MARIADB } from './support/engines/database-server.ts';\n";
+    expect(await found(own)).toMatchObject({ engines: ['sqlite', 'postgres', 'mariadb'] });
   });
 
   test('next to the code runs once', async () => {
@@ -74,7 +84,7 @@ describe('a test file', () => {
   test('that needs an extra has no short form', async () => {
     const source = '// @engines all, needs chromium root: it browses\n';
     expect(await read('test/new.test.ts', source)).toMatchObject([
-      { engines: ENGINE_NAMES, short: false, long: true, needs: ['chromium', 'root'] },
+      { engines: ['sqlite', 'postgres', 'mariadb'], short: false, long: true, needs: ['chromium', 'root'] },
     ]);
   });
 });

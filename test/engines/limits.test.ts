@@ -11,6 +11,7 @@ import { SCALE } from '../support/scale.ts';
 const HOLDING = {
   postgres: 'LOCK TABLE oauth_families IN SHARE ROW EXCLUSIVE MODE',
   mariadb: 'SELECT id FROM oauth_families FOR UPDATE',
+  mysql: 'SELECT id FROM oauth_families FOR UPDATE',
 } as const;
 
 /**

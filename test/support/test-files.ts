@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isExtra, type ExtraName } from './extras.ts';
 
-export const ENGINE_NAMES = ['sqlite', 'postgres', 'mariadb'] as const;
+export const ENGINE_NAMES = ['sqlite', 'postgres', 'mariadb', 'mysql'] as const;
 /**
  * Vitest's projects. There is one for each engine, and one for replicated databases that the tests
  * start themselves.
@@ -29,7 +29,7 @@ export interface TestFile {
  */
 const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
   ['sqlite', ['sqlite']],
-  ['servers', ['postgres', 'mariadb']],
+  ['servers', ['postgres', 'mariadb', 'mysql']],
   ['clusters', ['clusters']],
 ]);
 
@@ -52,6 +52,27 @@ export function testFiles(root: string): readonly TestFile[] {
 
 function read(root: string, file: string, unlessSaid: readonly ProjectName[]): TestFile {
   const source = readFileSync(path.join(root, file), 'utf8');
+  const found = readSource(file, source, unlessSaid);
+  return isForMysql(file, source)
+    ? found
+    : { ...found, engines: found.engines.filter((name) => name !== 'mysql') };
+}
+
+/**
+ * MySQL runs the tests of stores, races and schemas. The other tests use the same statements, and
+ * MariaDB runs them. A file that starts its own servers chooses their engines itself.
+ */
+const FOR_MYSQL =
+  /race|store|schema|transaction|locks|overtaken|answered|meanwhile|feature-tables|moving|outbox|processes/;
+
+function isForMysql(file: string, source: string): boolean {
+  return (
+    FOR_MYSQL.test(path.basename(file)) &&
+    !/engines\/(?:database-server|server-process)\.ts'/.test(source)
+  );
+}
+
+function readSource(file: string, source: string, unlessSaid: readonly ProjectName[]): TestFile {
   if (!/^\/\/ @engine/m.test(source)) {
     return { path: file, engines: unlessSaid, short: true, long: isScaled(source), needs: [] };
   }

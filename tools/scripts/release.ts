@@ -6,7 +6,7 @@
  *    byte for byte.
  * 3. It writes the bill of materials, the provenance and the checksums next to the packages.
  * 4. It publishes these packages with npm's signed provenance. Only a workflow can do this
- *    (`tools/scripts/supply/publish.yml`).
+ *    (`.github/workflows/release.yml`).
  *
  * With `--dry-run`, it stops before the last step and needs no network: it builds with the packages
  * that are installed here.

@@ -8,6 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { openApiText } from '../scripts/openapi.ts';
 import { plainFiles } from './llms.ts';
 import { readSite } from './pages.ts';
 
@@ -31,9 +32,11 @@ writeFileSync(path.join(here, '.build', 'site.json'), JSON.stringify({ sidebar: 
 
 const vitepress = path.join(here, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
 const { status } = spawnSync(process.execPath, [vitepress, 'build', here], { stdio: 'inherit' });
-if (status === 0)
+if (status === 0) {
   for (const [file, text] of plainFiles(site, process.env['SITE_BASE'] ?? '/'))
     write(path.join(here, '.dist', file), text);
+  write(path.join(here, '.dist', 'openapi.json'), await openApiText());
+}
 process.exitCode = status ?? 1;
 
 function write(file: string, text: string): void {

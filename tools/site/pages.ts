@@ -132,7 +132,8 @@ const SECTIONS = ['reference', 'decisions'] as const;
 
 /** Returns the heading of a page, without the words that all pages of its folder have in common. */
 const shortTitle = ({ source, title }: SitePage) =>
-  SHORT_TITLES[source] ?? title.replace(/^Add OAuth to (?:an? )?(?:application on )?(.*?)(?: application)?$/, '$1');
+  SHORT_TITLES[source] ??
+  title.replace(/^Add OAuth to (?:an? )?(?:application on )?(.*?)(?: application)?$/, '$1');
 
 /** Returns the sidebars by the beginning of the path. The most specific one comes first. */
 function sidebarsOf(pages: readonly SitePage[]): Readonly<Record<string, readonly SidebarItem[]>> {

@@ -73,6 +73,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/first-party-clients.md',
       'docs/own-claims.md',
       'docs/requests.md',
+      'docs/openapi.md',
       'docs/security-profile.md',
     ],
   },

@@ -16,6 +16,7 @@ import { logout } from './features/logout/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
 import { privateKeyJwt } from './features/private-key-jwt/index.ts';
+import { openapi } from './features/openapi/index.ts';
 import { optionalScopes } from './features/optional-scopes/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { reauthentication } from './features/reauthentication/index.ts';
@@ -64,6 +65,7 @@ export const FEATURES: readonly Feature[] = [
   health,
   languages,
   telemetry,
+  openapi,
 ];
 
 /** Returns Portico's features, followed by the application's own. */

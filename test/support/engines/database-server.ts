@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createFolder, run, serve } from './server-process.ts';
+import { MYSQL_FILES } from '../../../tools/mysql/place.ts';
 import { freePort } from '../free-port.ts';
 
 /**
@@ -23,11 +24,11 @@ export interface DatabaseServer {
 /** A database engine that the tests can start. */
 export interface Engine {
   /** The name of the engine's test project. */
-  readonly name: 'postgres' | 'mariadb';
+  readonly name: 'postgres' | 'mariadb' | 'mysql';
   /** The name of the engine for messages. */
   readonly label: string;
-  /** The name of the package in Debian. */
-  readonly package: string;
+  /** Where the server comes from, for a message if it is missing. */
+  readonly source: string;
   /** Returns the path of the server's program, or null if it is not installed. */
   find(): string | null;
   start(): Promise<DatabaseServer>;
@@ -47,7 +48,7 @@ interface EnginePrograms {
 export const POSTGRES: Engine = {
   name: 'postgres',
   label: 'PostgreSQL 15',
-  package: 'postgresql-15',
+  source: "Debian's package postgresql-15",
   find: () => firstExisting('/usr/lib/postgresql/15/bin/postgres', ...onPath('postgres')),
   start: () => {
     const bin = path.dirname(required(POSTGRES));
@@ -68,7 +69,7 @@ export const POSTGRES: Engine = {
 export const MARIADB: Engine = {
   name: 'mariadb',
   label: 'MariaDB 10.11',
-  package: 'mariadb-server',
+  source: "Debian's package mariadb-server",
   find: () => firstExisting('/usr/sbin/mariadbd', ...onPath('mariadbd')),
   start: () => {
     const server = required(MARIADB);
@@ -96,11 +97,36 @@ export const MARIADB: Engine = {
   },
 };
 
+export const MYSQL: Engine = {
+  name: 'mysql',
+  label: 'MySQL 9',
+  source: 'npm run mysql:fetch',
+  find: () => firstExisting(MYSQL_FILES.server),
+  start: () => {
+    const { loader, libraries, base } = MYSQL_FILES;
+    const server = `${loader} --library-path ${libraries} ${required(MYSQL)} --no-defaults --basedir=${base}`;
+    return startServer({
+      // The account of MariaDB's package, because this server is not installed.
+      account: 'mysql',
+      initialise: (folder) =>
+        `${server} --initialize-insecure --datadir=${folder} --tmpdir=${path.dirname(folder)}`.split(
+          ' ',
+        ),
+      serve: (folder, port) =>
+        (
+          `${server} --datadir=${folder} --tmpdir=${path.dirname(folder)} --port=${port} ` +
+          `--socket=${folder}/mysql.sock --mysqlx=OFF --secure-file-priv= --bind-address=127.0.0.1 ` +
+          '--max-connections=300 --innodb-flush-log-at-trx-commit=2 --skip-log-bin'
+        ).split(' '),
+      url: (port) => `mysql://root@127.0.0.1:${port}/mysql`,
+    });
+  },
+};
+
 /** Returns the path of the server's program. Throws if it is not installed. */
 export function required(engine: Engine): string {
   const program = engine.find();
-  if (program === null)
-    throw new Error(`${engine.label} is not installed (Debian's package ${engine.package})`);
+  if (program === null) throw new Error(`${engine.label} is not installed (${engine.source})`);
   return program;
 }
 

@@ -19,6 +19,7 @@ export const GROUPS: readonly Group[] = [
       'body_limit',
       'oauth_server:routes',
       'oauth_server:health',
+      'oauth_server:openapi',
     ],
   },
   {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { AddCommands, Application, Plugin } from 'portico';
+import type { AddCommands, Application, ConsoleContext, Plugin } from 'portico';
 import {
   Event,
   isSchemaPending,
@@ -8,10 +8,13 @@ import {
   readSpan,
   STANDARD_OUTPUT,
 } from 'portico/extension';
-import { listen } from '../http/server.ts';
+import { listen, type RunningServer } from '../http/server.ts';
+import { isWorker, stopMessage, tellListening, Workers } from './workers.ts';
 
 /** The longest drain, in seconds. */
 const LONGEST_DRAIN = 3600;
+/** The largest number of workers. */
+const MOST_WORKERS = 64;
 
 /**
  * The command `serve`. It answers requests until SIGINT or SIGTERM. Then it waits for the running
@@ -32,52 +35,82 @@ export const addServe =
         '--drain <span>',
         'seconds to keep serving after SIGTERM, while /health/ready returns 503 (default: 0)',
       )
-      .action(
-        async (options: {
-          readonly port?: string;
-          readonly hostname?: string;
-          readonly drain?: string;
-        }) => {
-          const drain = readSpan(context, '--drain', options.drain ?? '0');
-          if (drain > LONGEST_DRAIN)
-            context.fail(`--drain must be from 0 to ${LONGEST_DRAIN} seconds`);
-          const application = await context.application({ serves: true });
-          if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
-          const port = Number(options.port ?? application.env['PORT'] ?? 8080);
-          if (!Number.isInteger(port) || port < 0 || port > 65_535)
-            context.fail('The port must be from 0 to 65535');
-          const hostname =
-            options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
-          const server = await listen(application, { port, hostname }).catch((error: unknown) => {
-            if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-              context.fail(`Port ${port} is in use; choose another one with --port or PORT`);
-            }
-            throw error;
-          });
-          // Listen for signals before you print the line below, because a supervisor may send a
-          // signal as soon as it reads that line.
-          const stopped = stopSignal();
-          context.note(
-            `Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`,
-          );
-          context.note(`Logging to ${logDestination(application)}`);
-          for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
-            application.log.warning('{warning}', { warning });
-            context.note(`Warning: ${warning}`);
-          }
-          await stopped;
-          context.note(
-            drain === 0
-              ? 'Stopping after the current requests. To stop now, send the signal again.'
-              : `Stopping in ${drain} seconds. Requests are still served, and /health/ready ` +
-                  'returns 503. To stop now, send the signal again.',
-          );
-          await application.events.emit(Event.STOPPING, null);
-          if (drain > 0) await setTimeout(drain * 1000);
-          await server.close();
-        },
-      );
+      .option(
+        '--workers <count>',
+        'how many processes serve, for more than one processor (default: 1)',
+      )
+      .action(async (options: ServeOptions) => {
+        const drain = readSpan(context, '--drain', options.drain ?? '0');
+        if (drain > LONGEST_DRAIN)
+          context.fail(`--drain must be from 0 to ${LONGEST_DRAIN} seconds`);
+        const workers = Number(options.workers ?? 1);
+        if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS)
+          context.fail(`--workers must be a whole number from 1 to ${MOST_WORKERS}`);
+        if (workers > 1 && !isWorker())
+          await new Workers(context).run(workers, stoppingLine(drain));
+        else await serve(plugins, context, options, drain);
+      });
   };
+
+/** The options of the command, as they were typed. */
+interface ServeOptions {
+  readonly port?: string;
+  readonly hostname?: string;
+  readonly drain?: string;
+  readonly workers?: string;
+}
+
+/** Serves the application in this process, until it is asked to stop. */
+async function serve(
+  plugins: readonly Plugin<object>[],
+  context: ConsoleContext,
+  options: ServeOptions,
+  drain: number,
+): Promise<void> {
+  const application = await context.application({ serves: true });
+  if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
+  const server = await listenAt(application, context, options);
+  // Listen for signals before you print the lines below, because a supervisor may send a signal as
+  // soon as it reads one of them.
+  const stopped = isWorker() ? stopMessage() : stopSignal();
+  const warnings = plugins.flatMap((plugin) => plugin.warnings?.(application) ?? []);
+  for (const warning of warnings) application.log.warning('{warning}', { warning });
+  const lines = [
+    `Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`,
+    `Logging to ${logDestination(application)}`,
+    ...warnings.map((warning) => `Warning: ${warning}`),
+  ];
+  if (isWorker()) tellListening(lines);
+  else for (const line of lines) context.note(line);
+  await stopped;
+  if (!isWorker()) context.note(stoppingLine(drain));
+  await application.events.emit(Event.STOPPING, null);
+  if (drain > 0) await setTimeout(drain * 1000);
+  await server.close();
+}
+
+async function listenAt(
+  application: Application,
+  context: ConsoleContext,
+  options: ServeOptions,
+): Promise<RunningServer> {
+  const port = Number(options.port ?? application.env['PORT'] ?? 8080);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    context.fail('The port must be from 0 to 65535');
+  const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
+  return listen(application, { port, hostname }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      context.fail(`Port ${port} is in use; choose another one with --port or PORT`);
+    throw error;
+  });
+}
+
+function stoppingLine(drain: number): string {
+  return drain === 0
+    ? 'Stopping after the current requests. To stop now, send the signal again.'
+    : `Stopping in ${drain} seconds. Requests are still served, and /health/ready ` +
+        'returns 503. To stop now, send the signal again.';
+}
 
 function logDestination({ config, directory }: Application): string {
   const { path: file } = config['log'] as { readonly path: string };

@@ -9,6 +9,7 @@ import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
 import type { Server } from '../server.ts';
+import type { Operations } from './operation.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
 /** An endpoint of the server. Mounts use its path, and `csrf_exempt_routes` uses its name. */
@@ -27,6 +28,8 @@ export interface Endpoint {
    * removes that part.
    */
   readonly path: string;
+  /** Loads what the endpoint does with each method. Missing if it is not described. */
+  readonly operations?: () => Promise<Operations>;
   /**
    * Answers a request. Never rejects, because errors become responses. Portico passes `context` to
    * every host method that it calls.
@@ -64,6 +67,7 @@ export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
   readonly path: string;
   readonly methods: Endpoint['methods'];
+  readonly operations?: () => Promise<Operations>;
   readonly #description: EndpointDescription;
   readonly #handler: Handler;
   readonly #by: Answering;
@@ -73,8 +77,9 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #readable: Readonly<Record<string, string>>;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
-    const { name, path, methods, anyOrigin = false } = description;
+    const { name, path, methods, anyOrigin = false, operations } = description;
     this.name = name;
+    if (operations !== undefined) this.operations = operations;
     this.path = path;
     this.methods = anyOrigin ? [...methods, 'OPTIONS'] : methods;
     this.#description = description;

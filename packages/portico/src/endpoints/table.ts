@@ -1,3 +1,4 @@
+import type { Operations } from './operation.ts';
 import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
 /** The properties of an endpoint that do not depend on the server. */
@@ -19,6 +20,8 @@ export interface EndpointDescription {
    * path before the issuer's path (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
+  /** Loads what the endpoint does with each method, for a description of the HTTP interface. */
+  readonly operations?: () => Promise<Operations>;
 }
 
 /** Every endpoint of the server, with its path below `base_path`. */

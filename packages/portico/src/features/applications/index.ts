@@ -7,8 +7,20 @@ const PATH = '/oauth/applications';
 export const applications = defineFeature({
   name: 'applications',
   endpoints: [
-    { name: 'oauth_server_applications', path: PATH, methods: ['GET'], forPeople: true },
-    { name: 'oauth_server_remove_application', path: PATH, methods: ['POST'], forPeople: true },
+    {
+      name: 'oauth_server_applications',
+      path: PATH,
+      methods: ['GET'],
+      forPeople: true,
+      operations: async () => (await import('./operations.ts')).applicationsOperations,
+    },
+    {
+      name: 'oauth_server_remove_application',
+      path: PATH,
+      methods: ['POST'],
+      forPeople: true,
+      operations: async () => (await import('./operations.ts')).removeApplicationOperations,
+    },
   ],
   start(server) {
     const path = `${server.basePath}${PATH}`;

@@ -30,9 +30,22 @@ export const device = defineFeature({
       name: 'oauth_server_device_authorization',
       path: DEVICE_AUTHORIZATION_PATH,
       methods: ['POST'],
+      operations: async () => (await import('./operations.ts')).deviceAuthorizationOperations,
     },
-    { name: 'oauth_server_device', path: DEVICE_PATH, methods: ['GET'], forPeople: true },
-    { name: 'oauth_server_answer_device', path: DEVICE_PATH, methods: ['POST'], forPeople: true },
+    {
+      name: 'oauth_server_device',
+      path: DEVICE_PATH,
+      methods: ['GET'],
+      forPeople: true,
+      operations: async () => (await import('./operations.ts')).devicePageOperations,
+    },
+    {
+      name: 'oauth_server_answer_device',
+      path: DEVICE_PATH,
+      methods: ['POST'],
+      forPeople: true,
+      operations: async () => (await import('./operations.ts')).answerDeviceOperations,
+    },
   ],
   start(server, { device_authorization: isOn = false }) {
     if (!isOn) return {};

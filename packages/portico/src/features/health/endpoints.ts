@@ -22,8 +22,18 @@ export function healthEndpoints(health: Health, paths: HealthPaths): readonly En
     return jsonReply(found, found.status === 'ready' ? 200 : 503, NO_STORE);
   }
   return [
-    ...endpoint('oauth_server_live', paths.live, live),
-    ...endpoint(READY, paths.ready, ready),
+    ...endpoint(
+      'oauth_server_live',
+      paths.live,
+      live,
+      async () => (await import('./operations.ts')).liveOperations,
+    ),
+    ...endpoint(
+      READY,
+      paths.ready,
+      ready,
+      async () => (await import('./operations.ts')).readyOperations,
+    ),
   ];
 }
 
@@ -31,8 +41,9 @@ function endpoint(
   name: string,
   path: string | null,
   reply: () => Promise<Reply>,
+  operations: NonNullable<Endpoint['operations']>,
 ): readonly Endpoint[] {
   if (path === null) return [];
   const handle = async (request: Request) => toResponse(await reply(), getRequestId(request));
-  return [{ name, path, methods: ['GET'], handle }];
+  return [{ name, path, methods: ['GET'], operations, handle }];
 }

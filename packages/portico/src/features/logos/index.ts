@@ -10,7 +10,15 @@ const PATH = '/oauth/logo';
 export const logos = defineFeature({
   name: 'logos',
   config: logosShape,
-  endpoints: [{ name: 'oauth_server_logo', path: PATH, methods: ['GET'], onlyReads: true }],
+  endpoints: [
+    {
+      name: 'oauth_server_logo',
+      path: PATH,
+      methods: ['GET'],
+      onlyReads: true,
+      operations: async () => (await import('./operations.ts')).logoOperations,
+    },
+  ],
   start({ basePath, store, fetching }, { client_logos: isOn = false }) {
     if (!isOn) return {};
     const fetchImage = createFetchImage(fetching);

@@ -25,8 +25,20 @@ export const logout = defineFeature({
     },
   ],
   endpoints: [
-    { name: 'oauth_server_logout', path: LOGOUT_PATH, methods: ['GET'], forPeople: true },
-    { name: 'oauth_server_answer_logout', path: LOGOUT_PATH, methods: ['POST'], forPeople: true },
+    {
+      name: 'oauth_server_logout',
+      path: LOGOUT_PATH,
+      methods: ['GET'],
+      forPeople: true,
+      operations: async () => (await import('./operations.ts')).logoutOperations,
+    },
+    {
+      name: 'oauth_server_answer_logout',
+      path: LOGOUT_PATH,
+      methods: ['POST'],
+      forPeople: true,
+      operations: async () => (await import('./operations.ts')).answerLogoutOperations,
+    },
   ],
   start(server, { logout: isOn = false }) {
     if (!isOn) return {};

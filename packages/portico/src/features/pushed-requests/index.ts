@@ -31,7 +31,15 @@ export const pushedRequests = defineFeature({
       },
     },
   ],
-  endpoints: [{ name: 'oauth_server_par', path: PAR_PATH, methods: ['POST'], anyOrigin: true }],
+  endpoints: [
+    {
+      name: 'oauth_server_par',
+      path: PAR_PATH,
+      methods: ['POST'],
+      anyOrigin: true,
+      operations: async () => (await import('./operations.ts')).parOperations,
+    },
+  ],
   start(server, { pushed_authorization_requests: mode = 'off' }) {
     const indirectRefusal = (client: ClientDemands) => refuseUnpushed(client, mode === 'require');
     if (mode === 'off') return { indirectRefusal };

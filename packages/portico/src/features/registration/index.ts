@@ -50,6 +50,7 @@ export const registration = defineFeature({
       path: REGISTER_PATH,
       methods: ['POST', 'GET', 'PUT', 'DELETE'],
       anyOrigin: true,
+      operations: async () => (await import('./operations.ts')).registrationOperations,
     },
   ],
   arrivals: ({ registration: mode = 'off', registration_secret_ttl: ttl }) =>

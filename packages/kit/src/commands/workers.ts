@@ -1,0 +1,192 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout } from 'node:timers/promises';
+
+/** How a command talks to its caller. */
+interface Caller {
+  /** Prints a line for people. */
+  readonly note: (line: string) => void;
+  /** Ends the command with an error. */
+  readonly fail: (problem: string) => never;
+}
+
+/** The message from the main process that makes a worker stop after its requests. */
+const STOP = 'stop';
+/** What a worker tells the main process when it listens: the lines for people. */
+interface Listening {
+  readonly listening: readonly string[];
+}
+
+/** The first wait before a worker is replaced, in milliseconds. It doubles up to `LONGEST_WAIT`. */
+const FIRST_WAIT = 100;
+const LONGEST_WAIT = 10_000;
+/** After this time, in milliseconds, a worker counts as one that works. */
+const STEADY = 10_000;
+
+/**
+ * Runs a command in several processes that share a listening socket. The main process replaces a
+ * worker that ends. SIGHUP replaces all workers, one after another. SIGINT and SIGTERM stop them.
+ */
+export class Workers {
+  readonly #caller: Caller;
+  readonly #workers = new Set<Worker>();
+  /** The workers that listen. The others have no requests yet. */
+  readonly #listening = new WeakSet<Worker>();
+  #isStopping = false;
+  #wait = FIRST_WAIT;
+  /** Restarts run one after another. */
+  #restarting: Promise<void> = Promise.resolve();
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /**
+   * Starts the workers. Resolves when all of them have stopped. Fails if one of them ends before it
+   * listens.
+   *
+   * @param says Returns the line for people when the workers stop.
+   */
+  async run(count: number, says: string): Promise<void> {
+    const stopped = this.#stopSignal(says);
+    const restart = () => {
+      this.#restarting = this.#restarting.then(() => this.#replaceAll());
+    };
+    process.on('SIGHUP', restart);
+    // Let the workers accept connections themselves. If the main process gave them out, a worker
+    // that is killed would leave connections open that no process answers.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
+    try {
+      // Start one first, so that an error is shown once.
+      const lines = await this.#start();
+      await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
+      for (const line of lines) this.#caller.note(line);
+      this.#caller.note(`${count} workers. To replace them one after another, send SIGHUP.`);
+    } catch {
+      if (!this.#isStopping) {
+        this.#isStopping = true;
+        await this.#stopAll();
+        this.#caller.fail('A worker ended before it listened; its error is above');
+      }
+    }
+    await stopped;
+    await this.#restarting;
+    await this.#stopAll();
+    process.off('SIGHUP', restart);
+  }
+
+  /** Starts a worker. Resolves with its lines for people when it listens. */
+  #start(): Promise<readonly string[]> {
+    const worker = cluster.fork();
+    this.#workers.add(worker);
+    const startedAt = Date.now();
+    return new Promise((resolve, reject) => {
+      worker.on('message', ({ listening }: Listening) => {
+        this.#listening.add(worker);
+        resolve(listening);
+      });
+      worker.once('exit', (code, signal) => {
+        const isExpected = !this.#workers.delete(worker) || this.#isStopping;
+        if (!this.#listening.has(worker))
+          reject(new Error(`A worker ended with ${signal ?? code}`));
+        else if (!isExpected) void this.#replaceEnded(signal ?? String(code), startedAt);
+      });
+    });
+  }
+
+  /** Starts a worker in place of one that ended by itself. Waits longer if workers end soon. */
+  async #replaceEnded(how: string, startedAt: number): Promise<void> {
+    this.#wait = Date.now() - startedAt > STEADY ? FIRST_WAIT : this.#wait;
+    this.#caller.note(`A worker ended (${how}). Another one starts.`);
+    for (;;) {
+      await setTimeout(this.#wait);
+      this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
+      if (this.#isStopping) return;
+      try {
+        await this.#start();
+        return;
+      } catch {
+        if (this.#isStopping) return;
+        this.#caller.note(`A worker cannot start. It is tried again in ${this.#wait / 1000} s.`);
+      }
+    }
+  }
+
+  /** Replaces each worker by a new one, which listens before the other one stops. */
+  async #replaceAll(): Promise<void> {
+    const before = Array.from(this.#workers);
+    for (const worker of before) {
+      if (this.#isStopping) return;
+      try {
+        await this.#start();
+      } catch {
+        this.#caller.note('A new worker cannot start. The others stay.');
+        return;
+      }
+      this.#workers.delete(worker);
+      await this.#stop(worker);
+    }
+    this.#caller.note('All workers were replaced.');
+  }
+
+  async #stopAll(): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => this.#stop(worker)));
+  }
+
+  /** Stops a worker after its requests. Resolves when it has ended. */
+  #stop(worker: Worker): Promise<void> {
+    return new Promise((resolve) => {
+      if (worker.isDead()) {
+        resolve();
+        return;
+      }
+      worker.once('exit', () => resolve());
+      if (!this.#listening.has(worker)) worker.process.kill('SIGKILL');
+      else if (worker.isConnected()) worker.send(STOP);
+    });
+  }
+
+  /** Resolves at the first SIGINT or SIGTERM. At the second one, all processes exit at once. */
+  #stopSignal(says: string): Promise<void> {
+    return new Promise((resolve) => {
+      for (const [signal, code] of [
+        ['SIGINT', 130],
+        ['SIGTERM', 143],
+      ] as const) {
+        process.on(signal, () => {
+          if (this.#isStopping) {
+            for (const worker of this.#workers) worker.process.kill('SIGKILL');
+            process.exit(code);
+          }
+          this.#isStopping = true;
+          this.#caller.note(says);
+          resolve();
+        });
+      }
+    });
+  }
+}
+
+/** In a worker: tells the main process that it listens, with the lines for people. */
+export function tellListening(lines: readonly string[]): void {
+  process.send?.({ listening: lines } satisfies Listening);
+}
+
+/**
+ * In a worker: resolves when the main process asks it to stop, or has ended. A terminal and a
+ * supervisor send their signals to every process. So the first signal stops the worker too, and
+ * later ones do nothing: the main process ends a worker that must not finish its requests.
+ */
+export function stopMessage(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('message', (message) => {
+      if (message === STOP) resolve();
+    });
+    process.once('disconnect', resolve);
+    if (!process.connected) resolve();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
+    process.on('SIGHUP', () => {});
+  });
+}
+
+/** Whether this process is a worker of another one. */
+export const isWorker = (): boolean => cluster.isWorker;

@@ -1,0 +1,120 @@
+/** Describes the HTTP interface of endpoints, as in OpenAPI 3.1. */
+
+/** A JSON Schema (draft 2020-12). */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** One response of an operation (OpenAPI 3.1, Response Object). */
+export interface OperationResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>;
+  /** The bodies, by media type. Missing for a response without a body. */
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+/** A method of an endpoint (OpenAPI 3.1, Operation Object). */
+export interface Operation {
+  /** What the endpoint does, as a short sentence. */
+  readonly summary: string;
+  /** How a caller proves who it is. By default, the caller proves nothing. */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  /** The query parameters and header fields. */
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: 'query' | 'header';
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+  /** The responses, by status. */
+  readonly responses: Readonly<Record<string, OperationResponse>>;
+}
+
+/** The operations of an endpoint, by method. */
+export type Operations = Readonly<
+  Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', Operation>>
+>;
+
+/** A text, such as a token. */
+export const TEXT: Schema = { type: 'string' };
+/** A URL. */
+export const URL_TEXT: Schema = { type: 'string', format: 'uri' };
+/** A list of texts. */
+export const TEXTS: Schema = { type: 'array', items: TEXT };
+/** A time or a duration in seconds. */
+export const SECONDS: Schema = { type: 'integer' };
+
+/** Returns the schema of an object. It may have more members than these. */
+export function objectOf(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema {
+  return { type: 'object', properties, required };
+}
+
+/** The body of every error in JSON (RFC 6749 section 5.2). */
+export const ERROR: Schema = objectOf({ error: TEXT, error_description: TEXT }, ['error']);
+
+/** A reference to `ERROR`, which the description contains once. */
+const ERROR_REFERENCE: Schema = { $ref: '#/components/schemas/Error' };
+
+/** Returns a response with a JSON body. */
+export function jsonAnswer(description: string, schema: Schema): OperationResponse {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** Returns a response with an error in JSON. */
+export function errorAnswer(description: string): OperationResponse {
+  return jsonAnswer(description, ERROR_REFERENCE);
+}
+
+/** Returns a response with an HTML page. */
+export function pageAnswer(description: string): OperationResponse {
+  return { description, content: { 'text/html': { schema: TEXT } } };
+}
+
+/**
+ * Returns a response with an error. It is an HTML page for a browser, and JSON for other callers.
+ */
+export function pageErrorAnswer(description: string): OperationResponse {
+  return {
+    description,
+    content: { 'text/html': { schema: TEXT }, 'application/json': { schema: ERROR_REFERENCE } },
+  };
+}
+
+/** Returns a redirect. */
+export function redirectAnswer(description: string): OperationResponse {
+  return { description, headers: { Location: { schema: { type: 'string' } } } };
+}
+
+/** Returns the body of a form. */
+export function formBody(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): NonNullable<Operation['requestBody']> {
+  const schema = objectOf(properties, required);
+  return { required: true, content: { 'application/x-www-form-urlencoded': { schema } } };
+}
+
+/** The client authenticates. A public client sends its `client_id` in the form instead. */
+export const CLIENT_AUTHENTICATION = [{ client_secret_basic: [] }, {}] as const;
+
+/** The parameters with which a client authenticates in a form (RFC 6749 section 2.3.1). */
+export const CLIENT_PARAMETERS: Readonly<Record<string, Schema>> = {
+  client_id: TEXT,
+  client_secret: TEXT,
+  client_assertion_type: TEXT,
+  client_assertion: TEXT,
+};
+
+/** The errors of endpoints where clients authenticate. */
+export const CLIENT_ERRORS: Readonly<Record<string, OperationResponse>> = {
+  400: errorAnswer('The request is not valid.'),
+  401: errorAnswer('The client did not authenticate.'),
+  413: errorAnswer('The body is too large.'),
+  429: errorAnswer('There were too many attempts. Try again after `Retry-After`.'),
+};

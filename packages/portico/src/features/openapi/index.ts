@@ -1,0 +1,37 @@
+import { defineFeature } from '../../feature.ts';
+import { documentReply, publicDocument } from '../../replies/documents.ts';
+import { openapiShape } from './config.ts';
+
+/** How long caches may store the description, in seconds. */
+const MAX_AGE = 60;
+
+/** Describes the server's endpoints (OpenAPI 3.1). */
+export const openapi = defineFeature({
+  name: 'openapi',
+  config: openapiShape,
+  endpoints: [
+    {
+      name: 'oauth_server_openapi',
+      path: '/oauth/openapi.json',
+      methods: ['GET'],
+      anyOrigin: true,
+      operations: async () => (await import('./own-operations.ts')).openapiOperations,
+    },
+  ],
+  start(_, { openapi: isOn = false }) {
+    if (!isOn) return {};
+    return {
+      handlers: ({ server }) => {
+        const load = async () => {
+          const { openApiDocument } = await import('./document.ts');
+          return publicDocument(await openApiDocument(server()), MAX_AGE);
+        };
+        let loading: ReturnType<typeof load> | undefined;
+        return {
+          oauth_server_openapi: async (request) =>
+            documentReply(request, await (loading ??= load())),
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,58 @@
+/**
+ * Downloads MySQL, which the tests of the project `mysql` need. Debian's stable release does not
+ * have MySQL, so it comes from Debian's unstable release, with its libraries. Nothing is installed:
+ * `apt-get` checks the signatures and downloads the packages, and they are unpacked into a folder.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { MYSQL_FILES } from './place.ts';
+
+const run = promisify(execFile);
+
+const SOURCE =
+  'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main';
+
+/** The settings with which `apt-get` uses this folder instead of the system. */
+const settings = (folder: string) => `
+Dir::State "${folder}/state";
+Dir::State::status "${folder}/state/status";
+Dir::Cache "${folder}/cache";
+Dir::Etc::SourceList "${folder}/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::Etc::Preferences "/dev/null";
+Dir::Etc::PreferencesParts "/dev/null";
+Acquire::Languages "none";
+Acquire::Retries "3";
+`;
+
+async function fetch(): Promise<void> {
+  const work = await mkdtemp(path.join(tmpdir(), 'portico-mysql-fetch-'));
+  const unpacked = `${MYSQL_FILES.folder}.new`;
+  try {
+    for (const folder of ['state/lists/partial', 'cache/archives/partial'])
+      await mkdir(path.join(work, folder), { recursive: true });
+    await writeFile(path.join(work, 'state', 'status'), '');
+    await writeFile(path.join(work, 'sources.list'), `${SOURCE}\n`);
+    await writeFile(path.join(work, 'apt.conf'), settings(work));
+    // apt-get downloads as an unprivileged account.
+    await chmod(work, 0o755);
+    const options = { env: { ...process.env, APT_CONFIG: path.join(work, 'apt.conf') } };
+    await run('apt-get', ['-qq', 'update'], options);
+    const download = ['-qq', '--yes', '--download-only', '--no-install-recommends', 'install'];
+    await run('apt-get', [...download, 'mysql-server-core'], { ...options, maxBuffer: 2 ** 26 });
+    await rm(unpacked, { recursive: true, force: true });
+    await mkdir(unpacked, { recursive: true });
+    for (const file of globSync('cache/archives/*.deb', { cwd: work }))
+      await run('dpkg-deb', ['--extract', path.join(work, file), unpacked]);
+    await rm(MYSQL_FILES.folder, { recursive: true, force: true });
+    await rename(unpacked, MYSQL_FILES.folder);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+if (!existsSync(MYSQL_FILES.server)) await fetch();
