@@ -59,8 +59,7 @@ export function examineExemptions({ application, server }: Subject): Finding {
   if (application.config === undefined) return skipped(NO_ROUTES);
   const configured = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
   const checked = Object.keys(server.csrfExemptRoutes).filter((name) => configured[name] !== true);
-  if (checked.length === 0)
-    return ok('the protocol endpoints are exempt from the CSRF check from the CSRF check');
+  if (checked.length === 0) return ok('the protocol endpoints are exempt from the CSRF check');
   return failing(
     `the application's CSRF check refuses the requests that clients send to ${checked.join(', ')}`,
     'remove the false entries of these routes from csrf_exempt_routes',
