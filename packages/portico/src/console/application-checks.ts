@@ -7,6 +7,7 @@ import type { Subject } from './subject.ts';
 // these parts are skipped.
 
 const NO_ROUTES = 'the application has no named routes';
+const ADD_ONLINE = '; to check that the address leads to it, add --online';
 
 export function examineLoginRoute({
   application,
@@ -38,7 +39,10 @@ function findLogin({ host }: AuthorizationServer): string | null {
   }
 }
 
-export async function examineEndpoints({ application, server }: Subject): Promise<Finding> {
+export async function examineEndpoints(
+  { application, server }: Subject,
+  online: boolean,
+): Promise<Finding> {
   if (!server.config.routes)
     return skipped('the application mounts the endpoints, because oauth_server:routes is false');
   if (application.fetch === undefined) return skipped('the application mounts the endpoints');
@@ -47,7 +51,7 @@ export async function examineEndpoints({ application, server }: Subject): Promis
   const response = await application.fetch(new Request(arriving));
   const document = (await response.json()) as { readonly issuer?: unknown };
   if (response.status === 200 && document.issuer === server.issuer)
-    return ok(`this process serves ${url}; to check that the address leads to it, add --online`);
+    return ok(`this process serves ${url}${online ? '' : ADD_ONLINE}`);
   return failing(
     `${url} returns ${response.status} instead of the server's metadata`,
     'find the application route or hook that responds instead',

@@ -5,7 +5,7 @@ import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../erro
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 import { pageReply } from './pages.ts';
-import { findPendingSteps, SCHEMA_PENDING } from './pending-steps.ts';
+import { describePendingSteps, findPendingSteps } from './pending-steps.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
 
 /** The failed request. */
@@ -84,13 +84,16 @@ export class Failures {
   async #logPendingSteps(): Promise<void> {
     const { host, migrations } = this.#server;
     const steps = await findPendingSteps(migrations);
-    if (steps !== null) host.log.error(SCHEMA_PENDING, { steps });
+    if (steps !== null)
+      host.log.error('The schema is not applied: {steps}; run npx portico db:migrate up', {
+        steps,
+      });
   }
 
   /** Returns the detail of a fault for the error page: the missing migrations, or the error. */
   async #describeFault(error: unknown): Promise<string> {
     const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
-    return steps === null ? String(error) : SCHEMA_PENDING.replace('{steps}', () => steps);
+    return steps === null ? String(error) : describePendingSteps(steps);
   }
 
   /**
@@ -101,11 +104,7 @@ export class Failures {
     if (!this.#showsDetails) return;
     void findPendingSteps(this.#server.migrations).then(
       (steps) => {
-        if (steps === null) return;
-        process.emitWarning(
-          SCHEMA_PENDING.replace('{steps}', () => steps),
-          'PorticoWarning',
-        );
+        if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
       },
       // The first request that fails explains the problem.
       () => {},

@@ -1,7 +1,9 @@
 import { pendingSteps, type MigrationState } from '@portico/sql';
 
-/** The message about missing migrations. `{steps}` stands for their names. */
-export const SCHEMA_PENDING = 'The schema is not applied: {steps}; run npx portico db:migrate up';
+/** Returns the message about these missing migrations. */
+export function describePendingSteps(steps: string): string {
+  return `The schema is not applied: ${steps}; run npx portico db:migrate up`;
+}
 
 /** Returns the names of the missing migrations, separated by commas. Null if there are none. */
 export async function findPendingSteps(
