@@ -102,7 +102,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     prune: (onBatch) => server.pruning.all(onBatch),
     expiring: contributions.expiring,
     resource: (url) => apis.find(url),
-    mounted: () => failures.warnOfPendingSteps(),
+    mounted: () => void failures.warnOfPendingSteps(),
     endpoints: [
       ...endpointsAt(buildHandlers(foundation, parts), contributions.endpoints(shared), answering),
       ...resourceMetadataEndpoints(resources, answering),

@@ -97,18 +97,14 @@ export class Failures {
   }
 
   /**
-   * Warns on standard error if migrations are missing and the server shows details. Never throws. A
-   * mount calls it when the application starts.
+   * Warns on standard error if migrations are missing and the server shows details. Never rejects.
+   * A mount calls it when the application starts.
    */
-  warnOfPendingSteps(): void {
+  async warnOfPendingSteps(): Promise<void> {
     if (!this.#showsDetails) return;
-    void findPendingSteps(this.#server.migrations).then(
-      (steps) => {
-        if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
-      },
-      // The first request that fails explains the problem.
-      () => {},
-    );
+    // If the store cannot be read, the first request that fails explains the problem.
+    const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
+    if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
 
   async #errorPage(
