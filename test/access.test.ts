@@ -448,7 +448,7 @@ describe('a person who is revoked', () => {
     expect((await list('--person', 'accounts', 'few')).items).toEqual([]);
     expect((await list('--person', 'accounts', 'few ', '--limit', '1000')).items).toHaveLength(100);
     const again = await run('oauth:person:revoke', 'accounts', 'few');
-    expect(again).toMatchObject({ code: 0, stdout: '"accounts" "few" had no active access.\n' });
+    expect(again).toMatchObject({ code: 0, stdout: '"accounts" "few" had no access to revoke.\n' });
     expect(events).toEqual([{ type: 'person_revoked', person, authorizations: 1000, by }]);
   });
 

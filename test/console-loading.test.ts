@@ -349,7 +349,8 @@ describe('an application is loaded', () => {
       });
       const { code, stderr } = await run('oauth:client:list');
       expect(code).toBe(1);
-      expect(stderr).toContain('Pass the compiled file, as in npx portico --app dist/portico.js');
+      expect(stderr).toContain('npm pkg set type=module');
+      expect(stderr).toContain('pass the compiled file, as in npx portico --app dist/portico.js');
     },
   );
 

@@ -1,4 +1,5 @@
 // @engines all: the store keeps the requests of devices, and ends them
+import path from 'node:path';
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { AUDIT, type AuditEvent } from 'portico';
@@ -29,6 +30,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
+import { porticoHere, ROOT } from './support/console.ts';
 import { formOf, locationOf, type Visitor } from './support/visitor.ts';
 
 /** The device authorization grant (RFC 8628). */
@@ -104,6 +106,23 @@ describe('a device', () => {
     });
     expect(await refusalOf(await poll(portal, tv, begun))).toEqual([400, 'invalid_grant']);
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
+  });
+
+  test('created on the console without a redirect URI is not said to use PKCE', async () => {
+    const create = ['oauth:client:create', 'TV', '--public', '--scope=notes:read'];
+    const run = (...args: readonly string[]) =>
+      porticoHere([...create, ...args], {
+        cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
+        env: {
+          ...portal.env,
+          PUBLIC_URL: portal.url,
+          PORTAL_CONFIG: JSON.stringify(DEVICES),
+        },
+      });
+    const says = 'This client is public: it has no secret';
+    expect((await run(`--grant=${DEVICE_GRANT}`)).stderr).toBe(`${says}.\n`);
+    const { stderr } = await run('--redirect=https://tv.example/cb');
+    expect(stderr).toBe(`${says} and uses PKCE.\n`);
   });
 
   // @shows AS-48.2, RFC8628-3.5a

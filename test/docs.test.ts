@@ -114,7 +114,7 @@ describe('the code in the fences of a page', () => {
       .filter((line) => line.startsWith('npm install '));
     const packages = lines.flatMap((line) => line.split(/\s+#/)[0]?.split(' ').slice(2) ?? []);
     const names = packages
-      .filter((each) => !each.startsWith('-'))
+      .filter((each) => !/^(?:-|\.\.\/portico\/)/.test(each))
       .map((each) => each.replace(/(.)@.*$/, '$1'));
     const ofStacks = globSync('examples/*/package.json', { cwd: ROOT }).map((file) =>
       readFileSync(path.join(ROOT, file), 'utf8'),

@@ -1,9 +1,19 @@
 // @engines sqlite, long: it asks over the network, and nothing of the database
+import { once } from 'node:events';
 import { readFile, rm, mkdtemp } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { examine, type Check } from 'portico';
+import { mcp, mcpServerOf } from '@portico/mcp';
+import {
+  authorizationServerOf,
+  defineApplication,
+  examine,
+  oauthServer,
+  startApplication,
+  type Check,
+} from 'portico';
+import { portico as inNode } from 'portico/node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { portico, ROOT, start } from './support/console.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
@@ -51,6 +61,61 @@ async function examinedAt(publicUrl: string, patience?: number) {
 }
 
 describe('the public address, with --online', () => {
+  // @shows AS-13.25
+  test.each([
+    ['is fetched, if the application mounts the endpoint that serves it', true],
+    ['is missing, if the application mounts only the authorization server', false],
+  ])('the metadata of the resource %s', async (_, mounts) => {
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const storage = await mkdtemp(path.join(tmpdir(), 'portico-online-'));
+    keep({ close: () => rm(storage, { recursive: true }) });
+    const env = { APP_ENV: 'dev', STORAGE_DIR: storage };
+    const definition = defineApplication({
+      directory: storage,
+      config: {
+        public_url: url,
+        log: { path: path.join(storage, 'app.log') },
+        oauth_server: { name: 'Shop', audience: `${url}/mcp`, scopes: { 'orders:read': 'Orders' } },
+        mcp: { oauth: { scopes_supported: ['orders:read'] } },
+      },
+      plugins: [
+        oauthServer({
+          host: {
+            signedIn: async () => null,
+            loadAccount: async () => null,
+            holdsPermission: async () => false,
+            loginUrl: '/login',
+          },
+        }),
+        mcp(),
+      ],
+    });
+    const application = keep(await startApplication(definition, { env }));
+    await application.migrate();
+    const server = authorizationServerOf(application);
+    await server.keys.generate('RS256');
+    const more = mounts ? [mcpServerOf(application)] : [];
+    const mount = inNode(server, ...more);
+    const listening = createServer((incoming, outgoing) => {
+      void (async () => {
+        if (!(await mount.handle(incoming, outgoing))) outgoing.writeHead(404).end();
+      })();
+    }).listen(port, 'localhost');
+    await once(listening, 'listening');
+    keep({ close: async () => once(listening.close(), 'close') });
+    const { checks } = await examine(application, server, { online: true });
+    const metadata = `${url}/.well-known/oauth-protected-resource/mcp`;
+    const { outcome, detail, remedy } = checks.find(({ part }) => part === 'public resource') ?? {};
+    const says = mounts ? `was fetched and describes ${url}/mcp` : 'returns 404';
+    expect([outcome, detail]).toEqual([
+      mounts ? 'ok' : 'failing',
+      expect.stringContaining(`${metadata} ${says}`),
+    ]);
+    expect(remedy?.includes('portico(server, mcpServerOf(application))') ?? false).toBe(!mounts);
+    expect(checks.find(({ part }) => part === 'endpoints')?.detail).not.toContain('--online');
+  });
+
   test('is fetched and compared, and so is the key set', async () => {
     const portal = await behind([{ appends: true }], 1);
     const found = await examined(portal);

@@ -334,6 +334,10 @@ describe('the doctor', () => {
 
   // @shows AS-6.12
   test('an endpoint that the session-wide check blocks', async () => {
+    expect(await finding('csrf_exempt_routes', {})).toMatchObject({
+      outcome: 'ok',
+      detail: 'the protocol endpoints are exempt from the CSRF check',
+    });
     const config = { csrf_exempt_routes: { oauth_server_token: false } };
     expect(await finding('csrf_exempt_routes', { config })).toMatchObject({
       outcome: 'failing',

@@ -234,7 +234,6 @@ describe('the portal', () => {
       const shown = await page.text();
       expect(shown).toContain('<h1>Something went wrong</h1>');
       expect(shown).toContain(page.headers.get('x-request-id'));
-      expect(shown).not.toContain('oauth_clients');
       const json = await visitor.get(url, { Accept: '*/*' });
       expect([json.status, await json.json()]).toEqual([
         500,
@@ -250,4 +249,29 @@ describe('the portal', () => {
       await portal.application.database.execute('ALTER TABLE gone RENAME TO oauth_clients');
     }
   });
+
+  // @shows AS-19.4
+  test.each(['dev', 'prod'] as const)(
+    'its page shows the exception only under APP_ENV=dev: %s',
+    async (mode) => {
+      const other = await startPortal({
+        mode,
+        ...(mode === 'prod' ? { config: { public_url: 'https://portal.example' } } : {}),
+      });
+      try {
+        const client = await registerClient(other);
+        const { database } = other.application;
+        await database.execute('ALTER TABLE oauth_clients RENAME TO gone');
+        const url = authorizationUrl(other, client);
+        const headers = { Accept: BROWSER };
+        const page = await other.application.fetch(new Request(url, { headers }));
+        const text = await page.text();
+        expect(page.status).toBe(500);
+        expect(text.includes('oauth_clients')).toBe(mode === 'dev');
+        expect(text.includes('Under APP_ENV=dev: ')).toBe(mode === 'dev');
+      } finally {
+        await other.close();
+      }
+    },
+  );
 });

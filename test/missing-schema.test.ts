@@ -55,6 +55,27 @@ const messages = async () => {
   );
 };
 
+const BROWSER = 'text/html,application/xhtml+xml';
+
+// @shows AS-19.4
+test('a mount without its tables warns on standard error, and its error page names the command that makes them', async () => {
+  const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+  const handle = createHandler(authorizationServerOf(application));
+  const { name, message } = await warned;
+  expect([name, message]).toEqual([
+    'PorticoWarning',
+    expect.stringMatching(/^The schema is not applied: .*0001.*; run npx portico db:migrate up$/),
+  ]);
+  const url = `${URL_OF_APPLICATION}/oauth/authorize?client_id=x`;
+  const page = await handle(new Request(url, { headers: { Accept: BROWSER } }));
+  expect([page?.status, await page?.text()]).toEqual([
+    500,
+    expect.stringMatching(
+      /Under APP_ENV=dev: The schema is not applied: .*run npx portico db:migrate up/,
+    ),
+  ]);
+});
+
 test('a mount without its tables starts, and its first log line names the command that makes them', async () => {
   const handle = createHandler(authorizationServerOf(application));
   const ask = async () => {

@@ -106,7 +106,7 @@ describe('the packed package', () => {
     expect(stdout).toContain('--app');
   });
 
-  test('is written by npm run pack under the names that README installs', async () => {
+  test('is written by npm run pack under the names that the pages install', async () => {
     const { stdout } = await run(process.execPath, ['tools/scripts/pack.ts'], { cwd: root });
     const written = stdout.trim().split('\n');
     expect(written).toHaveLength(PACKAGES.length);
@@ -115,6 +115,11 @@ describe('the packed package', () => {
       /npm install \.\.\/portico\/(\S+)\{,-sql\}(-[\d.]+\.tgz)/.exec(readme) ?? [];
     for (const each of ['', '-sql'])
       expect(written).toContain(path.join(root, `${from}${each}${version}`));
+    const page = await readFile(path.join(root, 'docs/mounting/README.md'), 'utf8');
+    const named = [...page.matchAll(/\.\.\/portico\/(\.build\/\S+?-[\d.]+\.tgz)/g)];
+    const files = named.map(([, file = '']) => file).filter((file) => !file.includes('{'));
+    expect(files).toHaveLength(1);
+    expect(written).toContain(path.join(root, files[0] ?? ''));
   });
 
   test.each(PACKAGES)(

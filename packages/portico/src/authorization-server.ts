@@ -139,6 +139,11 @@ export interface AuthorizationServer extends ProtectedApi, FeatureMembers {
    */
   resource(url: string): ProtectedApi;
   /**
+   * Tells the server that an application mounts it. The mounts call it. Under `APP_ENV=dev`, it
+   * prints a warning on standard error if migrations are missing.
+   */
+  mounted(): void;
+  /**
    * Removes expired rows in small batches. You can call it while the server handles requests. After
    * each batch, it calls `onBatch` with the totals so far.
    */

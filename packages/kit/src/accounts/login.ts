@@ -243,8 +243,8 @@ function logForgery(log: Log, request: Request, origin: string): void {
 }
 
 /**
- * Returns how long to wait if the password of a sign-in was not checked. Returns null for all other
- * failures.
+ * Returns how long a browser must wait before the next attempt, if the server refused a sign-in
+ * without a check of the password. Returns null for all other failures.
  */
 function whenToTryAgain(
   failure: unknown,

@@ -26,7 +26,8 @@ export interface Messages {
   /** The names of the tools that the messages call. */
   readonly calledTools: readonly string[];
   /**
-   * The ids of the requests to cancel. Empty in 2026-07-28, where a caller cancels by hanging up.
+   * The ids of the requests to cancel. Always empty for the version 2026-07-28, in which a client
+   * cancels a request by closing its connection.
    */
   readonly cancelled: readonly RequestId[];
   /** The metadata of a 2026-07-28 request. It is null in other versions. */

@@ -162,7 +162,7 @@ function mismatch(message: unknown, header: string): Read {
 
 /** Returns the error for a request with a header that is missing or does not match the body. */
 export function mismatchRefusal(message: unknown, header: string): Response {
-  const text = `The header ${header} is not what the body says, or is missing.`;
+  const text = `The header ${header} is missing or does not match the request body.`;
   return requestRefusal(400, message, { code: HEADER_MISMATCH, message: text });
 }
 

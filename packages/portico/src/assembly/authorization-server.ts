@@ -102,6 +102,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     prune: (onBatch) => server.pruning.all(onBatch),
     expiring: contributions.expiring,
     resource: (url) => apis.find(url),
+    mounted: () => void failures.warnOfPendingSteps(),
     endpoints: [
       ...endpointsAt(buildHandlers(foundation, parts), contributions.endpoints(shared), answering),
       ...resourceMetadataEndpoints(resources, answering),

@@ -128,7 +128,7 @@ export function requirePkce(parameters: Parameters): string {
   if (!isCodeChallenge(challenge)) {
     throw new OAuthError(
       'invalid_request',
-      'The code_challenge is not the base64url of a SHA-256.',
+      'The code_challenge is not a base64url-encoded SHA-256 hash.',
     );
   }
   return challenge;
@@ -148,7 +148,10 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
   if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
-  throw new OAuthError('invalid_request', `The ${keyParameter} is not the base64url of a SHA-256.`);
+  throw new OAuthError(
+    'invalid_request',
+    `The ${keyParameter} is not a base64url-encoded SHA-256 hash.`,
+  );
 }
 
 /** Returns the grant's audience (RFC 8707 section 2.1). */

@@ -4,9 +4,9 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Describes to people which client asks. A client that no operator registered can choose any name.
- * So pages first show a fact that the client cannot invent: its document's host, or where the
- * response goes (decision 40).
+ * Describes clients to people. A client that no operator registered can choose any name. So pages
+ * first show a fact that the client cannot invent: the host of its metadata document, or the
+ * destination of the response (decision 40).
  */
 
 /** What pages show about a client that no operator registered. */
@@ -23,11 +23,11 @@ export interface Unverified {
    * it.
    */
   readonly calledName: string | null;
-  /** Where the response goes. */
+  /** The destination of the response. */
   readonly answersTo: Destination;
 }
 
-/** Where a response goes. */
+/** The destination of a response. */
 export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
@@ -45,7 +45,7 @@ export interface NamedClient {
   readonly registeredBy: RegisteredBy;
 }
 
-/** A client and where its responses go. */
+/** A client and the redirect URIs that its responses go to. */
 interface PlacedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -127,19 +127,20 @@ function getHost(url: string): string {
   return new URL(url).host;
 }
 
-/** In graphemes: characters as people count them. */
+/** The longest name that pages show, in graphemes (characters as people count them). */
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** Pages show a name in quotes, so a name must not contain a closing quote. */
 const QUOTES =
   /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
-/** If one letter has more than two marks, they overlap with the lines above and below. */
+/** Matches the marks after the second one on a letter. They would cover the lines around it. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
- * Matches letters of scripts that must not be in one word with Latin letters. The scripts listed
- * here may be, because none of their letters look Latin (UTS 39 section 5.2, "highly restrictive").
+ * Matches letters that must not be in one word with Latin letters. The pattern lists the scripts
+ * whose letters may be in such a word, because none of their letters look Latin (UTS 39 section
+ * 5.2, "highly restrictive").
  */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;

@@ -7,6 +7,7 @@ import type { Subject } from './subject.ts';
 // these parts are skipped.
 
 const NO_ROUTES = 'the application has no named routes';
+const ADD_ONLINE = '; to check that the address leads to it, add --online';
 
 export function examineLoginRoute({
   application,
@@ -38,7 +39,10 @@ function findLogin({ host }: AuthorizationServer): string | null {
   }
 }
 
-export async function examineEndpoints({ application, server }: Subject): Promise<Finding> {
+export async function examineEndpoints(
+  { application, server }: Subject,
+  online: boolean,
+): Promise<Finding> {
   if (!server.config.routes)
     return skipped('the application mounts the endpoints, because oauth_server:routes is false');
   if (application.fetch === undefined) return skipped('the application mounts the endpoints');
@@ -47,7 +51,7 @@ export async function examineEndpoints({ application, server }: Subject): Promis
   const response = await application.fetch(new Request(arriving));
   const document = (await response.json()) as { readonly issuer?: unknown };
   if (response.status === 200 && document.issuer === server.issuer)
-    return ok(`this process serves ${url}; to check that the address leads to it, add --online`);
+    return ok(`this process serves ${url}${online ? '' : ADD_ONLINE}`);
   return failing(
     `${url} returns ${response.status} instead of the server's metadata`,
     'find the application route or hook that responds instead',
@@ -59,8 +63,7 @@ export function examineExemptions({ application, server }: Subject): Finding {
   if (application.config === undefined) return skipped(NO_ROUTES);
   const configured = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
   const checked = Object.keys(server.csrfExemptRoutes).filter((name) => configured[name] !== true);
-  if (checked.length === 0)
-    return ok('the protocol endpoints are exempt from the CSRF check from the CSRF check');
+  if (checked.length === 0) return ok('the protocol endpoints are exempt from the CSRF check');
   return failing(
     `the application's CSRF check refuses the requests that clients send to ${checked.join(', ')}`,
     'remove the false entries of these routes from csrf_exempt_routes',

@@ -2,6 +2,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import { getTokens } from '../clients/client-source.ts';
 import { hasUsable } from '../clients/initial-access-tokens.ts';
 import { getMetadataUrl } from '../tokens/resource-indicators.ts';
+import type { FetchDocument } from '../examination.ts';
 import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -30,31 +31,68 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
  * Clients find the metadata's URL in challenges.
  */
 export async function examineResource(subject: Subject): Promise<readonly Finding[]> {
-  const { config, resources } = subject.server;
-  const audiences = new Set([config.audience, ...resources.map(({ resource }) => resource)]);
   const found: Finding[] = [];
-  for (const audience of audiences) found.push(...(await examineMetadata(audience, subject)));
+  for (const audience of getAudiences(subject.server))
+    found.push(...(await examineMetadata(audience, subject)));
   return found;
+}
+
+/**
+ * Fetches the metadata that the application publishes from the public address. An application
+ * without the kit may not have mounted the endpoint that serves it.
+ */
+export async function examinePublicResource(
+  { application, server }: Subject,
+  fetchDocument: FetchDocument,
+): Promise<readonly Finding[]> {
+  const found: Finding[] = [];
+  for (const audience of getAudiences(server)) {
+    const url = getOwnMetadataUrl(audience, server);
+    if (url === null || (await application.fetch?.(new Request(url)))?.status !== 200) continue;
+    const asked = await fetchDocument(url);
+    if ('fault' in asked) found.push({ ...asked.fault, remedy: MOUNT_IT });
+    else if (describes(asked.document, audience, server))
+      found.push(ok(`${url} was fetched and describes ${audience}`));
+    else found.push(failing(`${url} does not describe ${audience}`, MOUNT_IT));
+  }
+  return found;
+}
+
+const MOUNT_IT =
+  'mount every endpoint of the application; for @portico/mcp: ' +
+  'portico(server, mcpServerOf(application)). If it is mounted, make the proxy forward this path';
+
+function getAudiences({ config, resources }: AuthorizationServer): ReadonlySet<string> {
+  return new Set([config.audience, ...resources.map(({ resource }) => resource)]);
+}
+
+/** Returns the URL of the metadata of an API. Null if the API is not at the server's origin. */
+function getOwnMetadataUrl(audience: string, { origin }: AuthorizationServer): string | null {
+  if (!URL.canParse(audience) || new URL(audience).origin !== origin) return null;
+  return getMetadataUrl(audience);
+}
+
+function describes(document: Metadata, audience: string, { issuer }: AuthorizationServer): boolean {
+  const { resource, authorization_servers: servers } = document;
+  return resource === audience && servers?.includes(issuer) === true;
 }
 
 async function examineMetadata(
   audience: string,
   { application, server }: Subject,
 ): Promise<readonly Finding[]> {
-  if (application.fetch === undefined || !URL.canParse(audience)) return [];
-  if (new URL(audience).origin !== server.origin) return [];
-  const path = getMetadataUrl(audience).slice(server.origin.length);
-  const response = await application.fetch(new Request(`${server.origin}${path}`));
+  const url = getOwnMetadataUrl(audience, server);
+  if (application.fetch === undefined || url === null) return [];
+  const response = await application.fetch(new Request(url));
   const isPublished = server.resources.length > 0 || server.resourceMetadataUrl !== null;
   if (response.status === 404 && !isPublished) return [];
   const document = response.status === 200 ? ((await response.json()) as Metadata) : {};
-  const { resource, authorization_servers: servers, scopes_supported: scopes = [] } = document;
-  if (resource === audience && servers?.includes(server.issuer) === true) {
-    return [ok(`${server.origin}${path} describes ${audience}, for ${scopes.join(' ')}`)];
-  }
+  const { scopes_supported: scopes = [] } = document;
+  if (describes(document, audience, server))
+    return [ok(`${url} describes ${audience}, for ${scopes.join(' ')}`)];
   return [
     failing(
-      `${server.origin}${path} returns ${response.status} instead of the metadata of ` +
+      `${url} returns ${response.status} instead of the metadata of ` +
         `${audience}; clients use that metadata to find this server`,
       'find the application route or hook that responds instead',
     ),

@@ -51,6 +51,7 @@ export interface ExaminationOptions {
 
 type Examination = (
   subject: Subject,
+  online: boolean,
 ) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
 /**
@@ -132,7 +133,9 @@ export async function examine(
     const found =
       needStore.has(part) && storeIsAway
         ? [{ part, ...skipped('the store cannot be reached') }]
-        : await check(server.host.log, part, async () => [await examination(subject)].flat());
+        : await check(server.host.log, part, async () =>
+            [await examination(subject, online)].flat(),
+          );
     checks.push(...found);
   }
   if (online) {

@@ -10,6 +10,7 @@ import {
 } from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
+import { examinePublicResource } from './connecting-checks.ts';
 import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
@@ -30,7 +31,7 @@ export async function examinePublicAddress(
     address.outcome === 'ok'
       ? await examineKeySet(server, documents)
       : skipped('not checked: the public address does not lead to this server');
-  const ofFeatures = address.outcome === 'ok' ? await examineFeatures(subject, documents) : [];
+  const published = address.outcome === 'ok' ? await examinePublished(subject, documents) : [];
   const roundTrip =
     keySet.outcome === 'ok'
       ? await examineRoundTrip(server, documents)
@@ -39,18 +40,19 @@ export async function examinePublicAddress(
     { part: 'public address', ...address },
     ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
     { part: 'public key set', ...keySet },
-    ...ofFeatures,
+    ...published,
     { part: 'proxies', ...roundTrip },
   ];
 }
 
-async function examineFeatures(
+async function examinePublished(
   { application, server }: Subject,
   documents: DocumentFetcher,
 ): Promise<readonly Check[]> {
-  const found: Check[] = [];
+  const fetchDocument: FetchDocument = (...asked) => documents.fetch(...asked);
+  const ofResource = await examinePublicResource({ application, server }, fetchDocument);
+  const found: Check[] = ofResource.map((each) => ({ part: 'public resource', ...each }));
   for (const each of server.examinations) {
-    const fetchDocument: FetchDocument = (...asked) => documents.fetch(...asked);
     const findings = await each.publicFindings?.(application, fetchDocument, server);
     found.push(...(findings ?? []).map((finding) => ({ part: each.part, ...finding })));
   }

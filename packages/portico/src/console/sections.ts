@@ -32,6 +32,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   registration: 'docs/connecting-assistants.md',
   documents: 'docs/connecting-assistants.md',
   resource: 'docs/connecting-assistants.md',
+  'public resource': 'docs/connecting-assistants.md',
   profile: 'docs/security-profile.md',
   'public address': 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',
   'in front of base_path': 'docs/troubleshooting.md#a-path-leads-to-no-endpoint',

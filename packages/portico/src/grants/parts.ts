@@ -17,7 +17,7 @@ export interface GrantParts {
   readonly lostAnswers: LostAnswers;
   /** The APIs that tokens are for. */
   readonly resources: ProtectedResources;
-  /** Whether a response to the client may go to this URI. */
+  /** Checks whether a response may go to a redirect URI of the client. */
   readonly mayRedirect: MayRedirect;
   /**
    * Decides how the server responds to a second use of a refresh token. Null if each second use is

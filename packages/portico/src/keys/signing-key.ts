@@ -86,7 +86,8 @@ export class KeyRotationError extends Error {
 
 /**
  * Returns the key that signs with an algorithm at this time, in milliseconds since 1970. Returns
- * null if there is no such key. `keys` are in a key ring's order.
+ * null if there is no such key. `keys` must be sorted as `KeyRing.all()` returns them: first the
+ * KeySigners, then the files from the latest `signsFrom` to the earliest.
  */
 export function findSigningKey(
   keys: readonly SigningKey[],

@@ -1,10 +1,11 @@
-import { isOverloaded, pendingSteps } from '@portico/sql';
+import { isOverloaded } from '@portico/sql';
 import { throttleLog } from '../http/throttle-log.ts';
 import { ENGLISH_WORDS, page, told, type PageText } from '../words/words.ts';
 import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../errors.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 import { pageReply } from './pages.ts';
+import { describePendingSteps, findPendingSteps } from './pending-steps.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
 
 /** The failed request. */
@@ -76,16 +77,34 @@ export class Failures {
     if (!asPage) return reply;
     const { status } = reply;
     const text = mayPass ? page('error.unavailable') : page('error.fault');
-    return this.#errorPage({ text, status, withoutView: reply }, request, requestId);
+    const detail = mayPass || !this.#showsDetails ? null : await this.#describeFault(error);
+    return this.#errorPage({ text, detail, status, withoutView: reply }, request, requestId);
   }
 
   async #logPendingSteps(): Promise<void> {
     const { host, migrations } = this.#server;
-    const steps = pendingSteps(await migrations());
-    if (steps.length > 0)
+    const steps = await findPendingSteps(migrations);
+    if (steps !== null)
       host.log.error('The schema is not applied: {steps}; run npx portico db:migrate up', {
-        steps: steps.join(', '),
+        steps,
       });
+  }
+
+  /** Returns the detail of a fault for the error page: the missing migrations, or the error. */
+  async #describeFault(error: unknown): Promise<string> {
+    const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
+    return steps === null ? String(error) : describePendingSteps(steps);
+  }
+
+  /**
+   * Warns on standard error if migrations are missing and the server shows details. Never rejects.
+   * A mount calls it when the application starts.
+   */
+  async warnOfPendingSteps(): Promise<void> {
+    if (!this.#showsDetails) return;
+    // If the store cannot be read, the first request that fails explains the problem.
+    const steps = await findPendingSteps(this.#server.migrations).catch(() => null);
+    if (steps !== null) process.emitWarning(describePendingSteps(steps), 'PorticoWarning');
   }
 
   async #errorPage(

@@ -177,8 +177,10 @@ async function create(
   }
   context.print(`client id:     ${client.id}`);
   if (client.keys !== null) return noteKeys(context, server, client);
-  if (secret === null)
-    return context.note('This client is public: it has no secret and uses PKCE.');
+  if (secret === null) {
+    const pkce = client.grants.includes('authorization_code') ? ' and uses PKCE' : '';
+    return context.note(`This client is public: it has no secret${pkce}.`);
+  }
   context.print(`client secret: ${secret}`);
   context.note('Copy the secret now. It is not shown again: only its hash is stored.');
 }

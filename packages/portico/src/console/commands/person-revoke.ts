@@ -32,7 +32,7 @@ export const addPersonRevoke: AddCommands = (program, context) => {
         return context.printJson({ person: { provider, id }, authorizations, requests });
       context.print(
         authorizations === 0 && requests === 0
-          ? `${quotedPublic(provider)} ${quotedPublic(id)} had no active access.`
+          ? `${quotedPublic(provider)} ${quotedPublic(id)} had no access to revoke.`
           : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ` +
               `${quotedPublic(id)}, and ${requests} open consent requests.`,
       );

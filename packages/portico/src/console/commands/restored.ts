@@ -7,8 +7,7 @@ export const addRestored: AddCommands = (program, context) => {
     .command('oauth:restored')
     .description(
       'run this after you restore a backup: ends all authorizations and all tokens, because ' +
-        'the backup does not contain what ' +
-        'was revoked or used later',
+        'the backup does not show which of them were revoked or used after it was made',
     )
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print only JSON to standard output')
@@ -43,10 +42,9 @@ export const addRestored: AddCommands = (program, context) => {
 
 const HELP = `
 Run this before the first process serves the restored database. Clients, their secrets and redirect URIs, people and their subjects stay as
-they are in the backup. You can stop the command and run it again: it ends the rest.`;
+they are in the backup. If the command is interrupted, run it again: it ends the remaining ones.`;
 
 const NEXT =
-  'Clients are as they were in the backup. Revoke again the clients that were revoked since ' +
-  'then (oauth:client:revoke), and rotate again the secrets ' +
-  'that were rotated (oauth:client:rotate-secret). Erase again the people who were erased ' +
-  '(oauth:person:erase).';
+  'Clients and people are as they were when the backup was made. Repeat what you did since ' +
+  'then: revoke clients (oauth:client:revoke), rotate secrets (oauth:client:rotate-secret) ' +
+  'and erase people (oauth:person:erase).';

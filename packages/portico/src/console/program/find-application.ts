@@ -91,8 +91,9 @@ async function load(
     if (isTakenForCommonJs(error)) {
       io.stderr(
         'A package.json has "type": "commonjs", so Node reads its .ts files as CommonJS, ' +
-          'which uses require instead of import. ' +
-          'Pass the compiled file, as in npx portico --app dist/portico.js, or load ' +
+          'which uses require instead of import. In a new application, run ' +
+          'npm pkg set type=module. Otherwise, pass the compiled file, as in ' +
+          'npx portico --app dist/portico.js, or load ' +
           "TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
       );
     }

@@ -230,7 +230,7 @@ export class VerificationPage {
 
 const PROBLEMS = {
   mistyped: { key: 'device.mistyped', status: 400, detail: 'no device shows such a code' },
-  unknown: { key: 'device.unknown', status: 400, detail: 'no device waits with this code' },
+  unknown: { key: 'device.unknown', status: 400, detail: 'no device is waiting for this code' },
   slowed: { key: 'device.slowed', status: 429, detail: 'this person sent too many wrong codes' },
 } as const;
 

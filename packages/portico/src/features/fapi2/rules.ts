@@ -208,7 +208,11 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   { id: '5.3.2.2.10', says: 'never redirects by 307.', met: 'always' },
   { id: '5.3.2.2.11', says: 'redirects by 303.', met: 'profile' },
   { id: '5.3.2.2.12', says: 'gives a request_uri less than 600 seconds.', met: 'always' },
-  { id: '5.3.2.2.13', says: 'tells people which client asks for what.', met: 'always' },
+  {
+    id: '5.3.2.2.13',
+    says: 'shows people which client requests access, and what it requests.',
+    met: 'always',
+  },
   { id: '5.3.2.2.14', says: 'takes a nonce of 64 characters.', met: 'always' },
   { id: '5.3.2.3', says: 'says who signed in by OpenID Connect.', met: 'always' },
   {

@@ -77,6 +77,6 @@ function getKey(
   if (named === thumbprint) return [];
   throw new OAuthError(
     'invalid_request',
-    `The ${parameter} is not the key of the ${offer.scheme} proof.`,
+    `The ${parameter} does not match the key of the ${offer.scheme} proof.`,
   );
 }

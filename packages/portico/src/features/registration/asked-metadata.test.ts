@@ -145,21 +145,21 @@ describe('A registration request', () => {
       { client_name: 'a\uD800' },
       'The field client_name is not well-formed Unicode.',
     ],
-    ['is not a grant', { grant_types: [''] }, 'The grant_types must name authorization_code.'],
+    ['is not a grant', { grant_types: [''] }, 'The grant_types must include authorization_code.'],
     [
       'is a grant of nothing',
       { grant_types: ['refresh_token'] },
-      'The grant_types must name authorization_code.',
+      'The grant_types must include authorization_code.',
     ],
     [
       'is for services',
       { grant_types: ['client_credentials'] },
-      'The grant_types must name authorization_code.',
+      'The grant_types must include authorization_code.',
     ],
     [
       'is another answer',
       { response_types: ['token'] },
-      'The response_types must name code, which is what authorization_code needs.',
+      'The response_types must include code, which the grant authorization_code needs.',
     ],
     [
       'has a scope that is not offered to it',
@@ -260,7 +260,7 @@ describe('A client with an initial access token', () => {
     const sent = { token_endpoint_auth_method: 'none', scope: 'notes:read' };
     expect(asked(sent, LET_IN)).toStrictEqual(asked());
     expect(refusal({ ...sent, grant_types: ['client_credentials'] }, LET_IN)).toEqual(
-      metadataRefusal('The grant_types must name authorization_code.'),
+      metadataRefusal('The grant_types must include authorization_code.'),
     );
   });
 
@@ -289,9 +289,9 @@ describe('A client with an initial access token', () => {
     });
   });
 
-  test('must name authorization_code or client_credentials', () => {
+  test('must include authorization_code or client_credentials', () => {
     expect(refusal({ grant_types: ['refresh_token'] }, LET_IN)).toEqual(
-      metadataRefusal('The grant_types must name authorization_code or client_credentials.'),
+      metadataRefusal('The grant_types must include authorization_code or client_credentials.'),
     );
   });
 });

@@ -229,14 +229,14 @@ function readGrants(
   const grants = grantsNamed(readTexts(sent, 'grant_types'), offered);
   if (grantTypes.begin(grants)) return grants;
   const beginnings = offered.filter((each) => grantTypes.begin([each]));
-  throw invalidMetadata(`The grant_types must name ${beginnings.join(' or ')}.`);
+  throw invalidMetadata(`The grant_types must include ${beginnings.join(' or ')}.`);
 }
 
 function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): void {
   const asked = readTexts(sent, 'response_types') ?? [];
   if (asked.length > 0 && grants.includes('authorization_code') && !asked.includes('code')) {
     throw invalidMetadata(
-      'The response_types must name code, which is what authorization_code needs.',
+      'The response_types must include code, which the grant authorization_code needs.',
     );
   }
 }

@@ -20,7 +20,7 @@ export class GivenSecrets {
   readonly #server: Server;
   readonly #secrets: ClientSecrets;
   readonly #lifetime: number | null;
-  /** How long before its end a secret is replaced, in milliseconds. */
+  /** A secret is replaced this many milliseconds before it expires. */
   readonly #window: number;
   /** Whether a client without an initial access token can have a secret. */
   readonly toStrangers: boolean;

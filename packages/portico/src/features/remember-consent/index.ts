@@ -28,7 +28,7 @@ export const rememberConsent = defineFeature({
         if (value !== MARKED) return `is not ${MARKED}`;
         return applicationType === 'web'
           ? null
-          : 'is only for web applications: another program on the device can take the redirect URI of a native one';
+          : 'is only for web applications: another program on the device can receive the redirect of a native application';
       },
       isOffered: ({ remember_consent: isOn = false }) => isOn,
     },

@@ -1,21 +1,24 @@
 import type { Details } from '../../store/grant.ts';
 
-/** What an authorization keeps about the consent, while consent is remembered for its client. */
+/** What is stored with an authorization about the consent, if its client remembers consent. */
 export interface KeptConsent {
   /** Whether the page said that the access continues: the client had refresh tokens. */
   readonly renews: boolean;
-  /** Whether the person has later refused some of it on the page. It then covers no request. */
+  /**
+   * Whether the person later refused some of this access on the consent page. If so, no request
+   * begins without the page because of this authorization.
+   */
   readonly refused?: true;
 }
 
-/** Returns the details that mark an authorization as consent that is remembered. */
+/** Returns the details of an authorization that store this consent. */
 export function consentDetails(consent: KeptConsent): Details {
   return { consent };
 }
 
 /**
- * Returns what an authorization keeps about the consent. Null if it is not remembered: the person
- * allowed it elsewhere, such as for a device, or an organization gave it.
+ * Returns the consent in the details of an authorization. Null if they contain no consent, for
+ * example because the person allowed a device, or because an organization gave the access.
  */
 export function consentOf(details: Details | undefined): KeptConsent | null {
   return (details?.['consent'] as KeptConsent | undefined) ?? null;

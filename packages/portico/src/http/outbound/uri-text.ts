@@ -6,8 +6,8 @@ import { isIPv4 } from 'node:net';
  */
 
 /**
- * Matches characters that no URI contains (RFC 3986 section 2), and percent signs that begin no
- * escape.
+ * Matches characters that are not allowed in a URI (RFC 3986 section 2), and percent signs without
+ * two hexadecimal digits after them.
  */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;

@@ -30,8 +30,8 @@ export interface DpopProof {
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
   /**
-   * The time after which no server accepts the proof, even if clocks differ, in milliseconds since
-   * 1970. Until then, remember that the proof was used.
+   * When the proof expires, in milliseconds since 1970. It includes the allowed difference between
+   * clocks. Until this time, the server must store that the proof was used.
    */
   readonly expiresAt: number;
   /**

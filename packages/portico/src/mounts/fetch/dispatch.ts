@@ -10,6 +10,8 @@ export interface Mountable {
    * The host. If the server seems to be mounted in the wrong place, Portico logs a warning there.
    */
   readonly host?: { readonly log: Log };
+  /** Called once, when the server is mounted. */
+  mounted?(): void;
 }
 
 /** The result if there are endpoints with the request's path, but not with its method. */
@@ -42,6 +44,7 @@ export class MountedEndpoints {
     this.#endpoints = mounted.flatMap((each) => each.endpoints);
     this.#log = mounted.find(({ host }) => host !== undefined)?.host?.log;
     this.#isPlaced = this.#log === undefined;
+    for (const each of mounted) each.mounted?.();
   }
 
   dispatch(method: string, target: string): Dispatched {

@@ -1268,7 +1268,7 @@ describe('the subject of a person', () => {
       act: () => store.subjects.assignSubject(ada, subject),
     };
     await expect(erasing.subjects.assignSubject(ada, name('subject'))).rejects.toThrow(
-      'could not be assigned',
+      'could not be stored',
     );
     expect(await store.subjects.findSubject(grace)).toBeNull();
   });

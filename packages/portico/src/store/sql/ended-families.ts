@@ -9,30 +9,30 @@ export interface EndingFamily {
   readonly familyId: string;
   /** Whether it only ends if no tokens were issued yet. */
   readonly keepsAccess: boolean;
-  /** When it was about to begin, in milliseconds since 1970. */
+  /** When the request that creates the authorization began, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
 export interface EndedFamilies {
-  /** Those that this call revoked. */
+  /** The authorizations that this call revoked. */
   readonly revoked: readonly {
     readonly authorization: string;
     readonly clientId: string;
     readonly person: PersonReference;
   }[];
-  /** The ids of those for which tokens were never issued, and now never will be. */
+  /** The ids of the authorizations that never got tokens, and now cannot get any. */
   readonly unused: ReadonlySet<string>;
 }
 
-/** How many rows a statement names at most. */
+/** The maximum number of rows in one statement. */
 const BATCH = 100;
-/** For how long an authorization may still be about to begin, in milliseconds. */
+/** The longest time between `createdAt` and the stored authorization, in milliseconds. */
 const MAY_BEGIN = 600_000;
 
 /**
- * Revokes authorizations in the caller's transaction. One that is not stored yet, because its
- * request is still running, never will be: a blocking row takes its key. Those that keep their
- * access lose this one of their details.
+ * Revokes authorizations in the caller's transaction. If the request that creates an authorization
+ * is still running, it cannot store it any more, because this function inserts a blocking row with
+ * the same key. Authorizations that keep their access lose the given detail.
  */
 export async function endFamilies(
   { connection, database }: { readonly connection: SqlConnection; readonly database: Database },
@@ -81,7 +81,7 @@ interface Row {
   readonly client_id: string;
   readonly user_provider: string;
   readonly user_id: string;
-  /** How often tokens were issued. Null for never. */
+  /** The number of times tokens were issued. Null if no tokens were issued yet. */
   readonly refresh_generation: number | null;
   readonly revoked_at: number | null;
 }

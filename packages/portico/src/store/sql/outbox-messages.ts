@@ -1,9 +1,9 @@
 import type { Database, SqlConnection, SqlParameter } from '@portico/sql';
 import { placeholders } from './statements.ts';
 
-/** How long undelivered messages are kept, in milliseconds. */
+/** Undelivered messages are stored for this many milliseconds. */
 export const KEPT_UNDELIVERED = 7 * 86_400_000;
-/** The maximum number of undelivered messages that are kept for one receiver. */
+/** The maximum number of undelivered messages that are stored for one receiver. */
 const MOST_UNDELIVERED = 1000;
 
 /** A message without its payload. */
@@ -73,7 +73,7 @@ export class OutboxMessages {
     await this.#database.transaction((connection) => removeOne(connection, { id, receiverId }));
   }
 
-  /** Removes messages, even if they still wait. Returns how many it removed. */
+  /** Removes messages, even if they are still waiting. Returns how many it removed. */
   async remove(ids: readonly string[]): Promise<number> {
     const found = await this.#find(ids);
     return this.#database.transaction(async (connection) => {
@@ -116,7 +116,7 @@ export class OutboxMessages {
     });
   }
 
-  /** Removes at most `limit` messages whose time has ended. */
+  /** Removes at most `limit` expired messages. */
   async removeOld(now: number, limit: number): Promise<number> {
     const { rows } = await this.#database.execute<{ id: string }>(
       'SELECT id FROM oauth_outbox_messages WHERE prune_after < ? ORDER BY prune_after ' +

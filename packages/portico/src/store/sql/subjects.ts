@@ -17,7 +17,7 @@ export class SubjectRecords {
     // together with the consent that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
-    if (subject === null) throw new Error('The subject of a person could not be assigned');
+    if (subject === null) throw new Error('The subject of a person could not be stored');
     return subject;
   }
 

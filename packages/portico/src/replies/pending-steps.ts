@@ -1,0 +1,14 @@
+import { pendingSteps, type MigrationState } from '@portico/sql';
+
+/** Returns the message about these missing migrations. */
+export function describePendingSteps(steps: string): string {
+  return `The schema is not applied: ${steps}; run npx portico db:migrate up`;
+}
+
+/** Returns the names of the missing migrations, separated by commas. Null if there are none. */
+export async function findPendingSteps(
+  migrations: () => Promise<readonly MigrationState[]>,
+): Promise<string | null> {
+  const steps = pendingSteps(await migrations());
+  return steps.length === 0 ? null : steps.join(', ');
+}
