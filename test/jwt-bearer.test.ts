@@ -586,6 +586,52 @@ describe('the keys of an issuer', () => {
   });
 });
 
+describe('the keys of an issuer at a URL, with jwks_lifetime 0', () => {
+  /** A portal for such an issuer, and what the issuer publishes. */
+  const startStrict = async () => {
+    const host = await startDocumentHost();
+    const key = newKey('RS256');
+    const url = host.publish('/keys', { keys: [key.jwk] });
+    const settings = { algorithms: ['RS256'], asserts: ['people'], jwks_lifetime: 0 };
+    const trusted_issuers = { [IDP]: { ...settings, jwks_uri: url } };
+    const at = await startPortal({
+      outbound: host.outbound,
+      config: { oauth_server: { jwt_bearer_grant: true, trusted_issuers } },
+    });
+    onTestFinished(async () => {
+      await at.close();
+      await host.close();
+    });
+    const client = await registerAssistant(at);
+    await link(at, ADA);
+    return { host, key, by: (by: typeof key) => present(at, client, assertionFor(at, client, by)) };
+  };
+
+  // @shows AS-49.7
+  test('are fetched for each assertion that one of them signed: a withdrawn key is refused at once', async () => {
+    const { host, key, by } = await startStrict();
+    for (let round = 0; round < 8; round += 1) await tokensOf(await by(key));
+    expect(host.asked).toHaveLength(8);
+    for (let round = 0; round < 8; round += 1)
+      expect(await errorOf(await by(newKey('RS256')))).toBe('invalid_grant');
+    expect(host.asked).toHaveLength(8);
+    host.publish('/keys', { keys: [newKey('RS256').jwk] });
+    expect(await errorOf(await by(key))).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.7
+  test('are not taken from an earlier fetch if they cannot be fetched', async () => {
+    const { host, key, by } = await startStrict();
+    await tokensOf(await by(key));
+    host.answer('/keys', (_, response) => void response.writeHead(500).end());
+    for (let round = 0; round < 2; round += 1) {
+      const unavailable = await by(key);
+      expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '5']);
+    }
+    expect(host.asked).toHaveLength(2);
+  });
+});
+
 describe('an assertion that is bound to a key', () => {
   // @shows AS-49.8
   test('works only with a proof of this key, and the token is bound to it', async () => {
