@@ -69,12 +69,15 @@ export function startTokenEndpoint(
     new Map([['authorization_code', grant]]),
     parts,
     {
-      async authenticate() {
-        steps.push('authenticated');
-        if (state.problem !== null) throw state.problem;
-        return CLIENT;
-      },
-    } as unknown as ClientAuthentication,
+      authentication: {
+        async authenticate() {
+          steps.push('authenticated');
+          if (state.problem !== null) throw state.problem;
+          return CLIENT;
+        },
+      } as unknown as ClientAuthentication,
+      assertionGrant: null,
+    },
     {
       record(client: Client) {
         steps.push(['noted', client.id]);

@@ -34,6 +34,17 @@ const KINDS: readonly TokenKind[] = [
   },
 ];
 
+/** Returns the type of a token with these claims. Null if no trusted issuer of workloads made it. */
+export function typeOfToken({ trustedIssuers }: Server, claims: JsonObject): string | null {
+  const kind = KINDS.find(({ isIssuer, issuerOf }) => {
+    const issuer = issuerOf(claims);
+    return (
+      typeof issuer === 'string' && isIssuer(issuer) && trustedIssuers.trusts(issuer, 'clients')
+    );
+  });
+  return kind?.type ?? null;
+}
+
 /** Returns how clients authenticate, for each kind of token that a trusted issuer signs. */
 export function workloadTokens(server: Server): readonly ClientAssertions[] {
   const issuers = server.trustedIssuers.trustedWith('clients');
