@@ -4,8 +4,8 @@ import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 export type AssertedSubject = 'people' | 'clients';
 
 /**
- * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long a
- * fetched set is used, in seconds.
+ * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long
+ * a fetched set is used, in seconds.
  */
 export type IssuerKeyLocation =
   { readonly url: string; readonly lifetime: number } | { readonly file: string };

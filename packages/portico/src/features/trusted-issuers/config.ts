@@ -97,9 +97,9 @@ export interface TrustedIssuerInput {
   /** The absolute path of a file with its key set. A change works at once; none. */
   readonly jwks_file?: string | undefined;
   /**
-   * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico fetches
-   * the set again for each assertion that one of its keys signed, so that a withdrawn key is refused
-   * at once; 60.
+   * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
+   * fetches the set again for each assertion that one of its keys signed, so that a withdrawn key
+   * is refused at once; 60.
    */
   readonly jwks_lifetime?: number | undefined;
   /** The algorithms that it signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`. Needed. */

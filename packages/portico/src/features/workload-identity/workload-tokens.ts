@@ -34,13 +34,14 @@ const KINDS: readonly TokenKind[] = [
   },
 ];
 
-/** Returns the type of a token with these claims. Null if no trusted issuer of workloads made it. */
+/**
+ * Returns the type of a token with these claims. Null if no trusted issuer of workloads is named.
+ */
 export function typeOfToken({ trustedIssuers }: Server, claims: JsonObject): string | null {
-  const kind = KINDS.find(({ isIssuer, issuerOf }) => {
-    const issuer = issuerOf(claims);
-    return (
-      typeof issuer === 'string' && isIssuer(issuer) && trustedIssuers.trusts(issuer, 'clients')
-    );
+  const kind = KINDS.find((each) => {
+    const issuer = each.issuerOf(claims);
+    if (typeof issuer !== 'string' || !each.isIssuer(issuer)) return false;
+    return trustedIssuers.trusts(issuer, 'clients');
   });
   return kind?.type ?? null;
 }
