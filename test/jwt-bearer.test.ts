@@ -166,6 +166,44 @@ describe('an assertion of a trusted issuer', () => {
     expect(await errorOf(await ask({}, {}, other))).toBe('unauthorized_client');
   });
 
+  // @shows AS-49.1
+  test('is refused from a client that registered itself, also with an initial access token', async () => {
+    const at = await startPortal({
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: {
+        oauth_server: { ...idp.config.oauth_server, registration: 'initial_access_token' },
+      },
+    });
+    onTestFinished(() => at.close());
+    const { token } = await at.server.initialAccessTokens.create({ uses: 2 });
+    const register = async (grants: readonly string[]) =>
+      fetch(`${at.url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ redirect_uris: [REDIRECT_URI], grant_types: grants }),
+      });
+    expect(await errorOf(await register([JWT_BEARER]))).toBe('invalid_client_metadata');
+    const registered = (await (await register(['authorization_code', JWT_BEARER])).json()) as {
+      readonly client_id: string;
+      readonly client_secret: string;
+      readonly grant_types: readonly string[];
+    };
+    expect(registered.grant_types).toEqual(['authorization_code']);
+    const client = { id: registered.client_id, secret: registered.client_secret };
+    const response = await present(at, client, assertionFor(at, client, idp.key));
+    expect([response.status, await errorOf(response)]).toEqual([400, 'unauthorized_client']);
+  });
+
+  // @shows AS-49.1
+  test('is refused from a client that was stored with the grant, but that no operator registered', async () => {
+    const client = await registerAssistant(portal);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET registered_by = ? WHERE client_id = ?',
+      ['registration', client.id],
+    );
+    expect(await errorOf(await ask({}, {}, client))).toBe('unauthorized_client');
+  });
+
   // @shows AS-49.4
   test('for a subject that is not linked is refused, whatever e-mail address it has', async () => {
     const claims = { sub: 'someone', email: ADA, email_verified: true };
