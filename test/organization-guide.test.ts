@@ -18,12 +18,19 @@ const COMMANDS = BLOCKS.filter(({ info }) => info[0] === 'sh').map(({ code }) =>
 
 let provider: ExchangingProvider;
 let portal: RunningPortal;
+/** The configuration, as JSON. */
+let configured: string;
 let client: { readonly client_id: string; readonly client_secret: string };
 
 beforeAll(async () => {
   client = { client_id: '', client_secret: '' };
   provider = await startExchangingProvider(() => client.client_id);
-  portal = await startPortal({ config: settings, outbound: provider.host.outbound });
+  const written = await writtenSettings();
+  const config = (url: string) => {
+    configured = here(written, url);
+    return JSON.parse(configured) as ConfigMap;
+  };
+  portal = await startPortal({ config, outbound: provider.host.outbound });
 });
 afterAll(async () => {
   await portal.close();
@@ -39,15 +46,13 @@ const here = (text: string, url: string) =>
     .replaceAll('https://app.example', url)
     .replaceAll('RS256', 'ES256');
 
-let configured: ConfigMap;
 /** The configuration of the guide. The portal has its name, its scopes and its address already. */
-function settings(url: string): ConfigMap {
+async function writtenSettings(): Promise<string> {
   const code = BLOCKS.find(({ info }) => info[0] === 'ts')?.code ?? '';
-  const [, written = ''] = /oauth_server: (\{[^]*?\n {4}\}),/.exec(here(code, url)) ?? [];
-  const own = new Function(`return ${written}`) as () => Readonly<Record<string, unknown>>;
-  const { name: _, scopes: __, ...oauth_server } = own();
-  configured = { oauth_server: oauth_server as ConfigMap };
-  return configured;
+  const [, written = ''] = /oauth_server: (\{[^]*?\n {4}\}),/.exec(code) ?? [];
+  const module = `data:text/javascript,${encodeURIComponent(`export const own = ${written}`)}`;
+  const { own } = (await import(module)) as { readonly own: Readonly<Record<string, unknown>> };
+  return JSON.stringify({ oauth_server: { ...own, name: undefined, scopes: undefined } });
 }
 
 /** Runs the command of the guide that begins in this way, with these words in place of others. */
@@ -61,7 +66,7 @@ async function run(begins: string, words: Readonly<Record<string, string>> = {})
     stderr,
   } = await porticoHere(begins === 'oauth:client:create' ? [...args, '--json'] : args, {
     cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
-    env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(configured) },
+    env: { ...portal.env, PUBLIC_URL: portal.url, PORTAL_CONFIG: configured },
   });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;
@@ -78,7 +83,7 @@ async function curl(to: string, texts: Readonly<Record<string, string>>): Promis
   const [, url = '', ...options] = commandsOf(here(filled, portal.url))[0]?.words ?? [];
   const after = (name: string) =>
     options.flatMap((word, index) => (options[index - 1] === name ? [word] : []));
-  const form = new URLSearchParams(after('-d').join('&').replaceAll('+', '%2B'));
+  const form = new URLSearchParams(after('-d').join('&'));
   const [user = ''] = after('-u');
   if (url.startsWith(provider.issuer)) return exchange(form, user);
   const authorization = `Basic ${Buffer.from(user).toString('base64')}`;
@@ -93,9 +98,7 @@ async function exchange(form: URLSearchParams, user: string): Promise<Response> 
 
 // @shows AS-49.1, AS-49.4, AS-49.6
 test('the guide leads to a token that works, and ends and allows access as it says', async () => {
-  await run('oauth:client:create').then((said) => {
-    client = JSON.parse(said) as typeof client;
-  });
+  client = JSON.parse(await run('oauth:client:create')) as typeof client;
   const { provider: accounts, id } = await accountOf(portal, ADA);
   const person = { users: accounts, '42': id, '6f9c7d1e5a': client.client_id };
   expect(await run('oauth:link:create', person)).toContain('Linked');
