@@ -32,9 +32,9 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     expect(await answer.text()).toContain('Ada Lovelace');
   });
 
-  test(`refreshes from ${profile.processes} processes at once, and each can go on`, async () => {
+  test('refreshes from three processes at once, and each can go on', async () => {
     const { replayed, tokens } = await connected(profile);
-    const answers = await replayed.refreshAll(tokens.refresh_token);
+    const answers = await replayed.refreshAll(tokens.refresh_token, 3);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     for (const answer of answers) {
       const { access_token: fresh } = (await answer.json()) as HostTokens;

@@ -24,6 +24,7 @@ import {
   errorOf,
   GRACE,
   introspect,
+  obtainTokens,
   REDIRECT_URI,
   registerClient,
   requestToken,
@@ -116,6 +117,26 @@ test('unlinking a subject of one issuer leaves that of another, and its tokens',
   expect(await nameOf(other)).toContain('Grace');
   expect(await errorOf(await of(IDP))).toBe('invalid_grant');
   await tokenOf(await of(OTHER_IDP));
+});
+
+// @shows AS-49.6
+test('the page of applications names every organization that gave access, also beside what the person allowed', async () => {
+  const { portal } = organization;
+  const client = await registerClient(portal, {
+    name: 'Given twice',
+    scopes: ['notes:read'],
+    grants: ['authorization_code', 'refresh_token', JWT_BEARER],
+  });
+  await link(portal, ADA, SUBJECT, OTHER_IDP);
+  await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
+  for (const iss of [OTHER_IDP, IDP]) await tokenOf(await ask({ iss }, {}, client));
+  const page = await (await (await portal.signedIn(ADA)).get('/oauth/applications')).text();
+  const [, entry = ''] = page.split('Given twice');
+  expect(entry).toMatch(
+    new RegExp(
+      `Your organization gave this access \\(<bdi>(?:${IDP}, ${OTHER_IDP}|${OTHER_IDP}, ${IDP})</bdi>`,
+    ),
+  );
 });
 
 /** What happens between the assertion and its use, and what takes it back. */

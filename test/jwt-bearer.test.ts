@@ -166,6 +166,44 @@ describe('an assertion of a trusted issuer', () => {
     expect(await errorOf(await ask({}, {}, other))).toBe('unauthorized_client');
   });
 
+  // @shows AS-49.1
+  test('is refused from a client that registered itself, also with an initial access token', async () => {
+    const at = await startPortal({
+      databaseUrl: portal.env['DATABASE_URL'] ?? '',
+      config: {
+        oauth_server: { ...idp.config.oauth_server, registration: 'initial_access_token' },
+      },
+    });
+    onTestFinished(() => at.close());
+    const { token } = await at.server.initialAccessTokens.create({ uses: 2 });
+    const register = async (grants: readonly string[]) =>
+      fetch(`${at.url}/oauth/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ redirect_uris: [REDIRECT_URI], grant_types: grants }),
+      });
+    expect(await errorOf(await register([JWT_BEARER]))).toBe('invalid_client_metadata');
+    const registered = (await (await register(['authorization_code', JWT_BEARER])).json()) as {
+      readonly client_id: string;
+      readonly client_secret: string;
+      readonly grant_types: readonly string[];
+    };
+    expect(registered.grant_types).toEqual(['authorization_code']);
+    const client = { id: registered.client_id, secret: registered.client_secret };
+    const response = await present(at, client, assertionFor(at, client, idp.key));
+    expect([response.status, await errorOf(response)]).toEqual([400, 'unauthorized_client']);
+  });
+
+  // @shows AS-49.1
+  test('is refused from a client that was stored with the grant, but that no operator registered', async () => {
+    const client = await registerAssistant(portal);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET registered_by = ? WHERE client_id = ?',
+      ['registration', client.id],
+    );
+    expect(await errorOf(await ask({}, {}, client))).toBe('unauthorized_client');
+  });
+
   // @shows AS-49.4
   test('for a subject that is not linked is refused, whatever e-mail address it has', async () => {
     const claims = { sub: 'someone', email: ADA, email_verified: true };
@@ -583,6 +621,52 @@ describe('the keys of an issuer', () => {
     now += 60_000;
     const unavailable = await by(next);
     expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '5']);
+  });
+});
+
+describe('the keys of an issuer at a URL, with jwks_lifetime 0', () => {
+  /** A portal for such an issuer, and what the issuer publishes. */
+  const startStrict = async () => {
+    const host = await startDocumentHost();
+    const key = newKey('RS256');
+    const url = host.publish('/keys', { keys: [key.jwk] });
+    const settings = { algorithms: ['RS256'], asserts: ['people'], jwks_lifetime: 0 };
+    const trusted_issuers = { [IDP]: { ...settings, jwks_uri: url } };
+    const at = await startPortal({
+      outbound: host.outbound,
+      config: { oauth_server: { jwt_bearer_grant: true, trusted_issuers } },
+    });
+    onTestFinished(async () => {
+      await at.close();
+      await host.close();
+    });
+    const client = await registerAssistant(at);
+    await link(at, ADA);
+    return { host, key, by: (by: typeof key) => present(at, client, assertionFor(at, client, by)) };
+  };
+
+  // @shows AS-49.7
+  test('are fetched for each assertion that one of them signed: a withdrawn key is refused at once', async () => {
+    const { host, key, by } = await startStrict();
+    for (let round = 0; round < 8; round += 1) await tokensOf(await by(key));
+    expect(host.asked).toHaveLength(8);
+    for (let round = 0; round < 8; round += 1)
+      expect(await errorOf(await by(newKey('RS256')))).toBe('invalid_grant');
+    expect(host.asked).toHaveLength(8);
+    host.publish('/keys', { keys: [newKey('RS256').jwk] });
+    expect(await errorOf(await by(key))).toBe('invalid_grant');
+  });
+
+  // @shows AS-49.7
+  test('are not taken from an earlier fetch if they cannot be fetched', async () => {
+    const { host, key, by } = await startStrict();
+    await tokensOf(await by(key));
+    host.answer('/keys', (_, response) => void response.writeHead(500).end());
+    for (let round = 0; round < 2; round += 1) {
+      const unavailable = await by(key);
+      expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '5']);
+    }
+    expect(host.asked).toHaveLength(2);
   });
 });
 

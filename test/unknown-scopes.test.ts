@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { begin, enter, poll, registerDevice, requestCodes, tokensOf } from './support/device.ts';
 import {
   ADA,
   authorizationUrl,
@@ -26,7 +27,7 @@ let off: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
 
-const CONFIG = { pushed_authorization_requests: 'accept' };
+const CONFIG = { pushed_authorization_requests: 'accept', device_authorization: true };
 
 beforeAll(async () => {
   portal = await startPortal({ config: { oauth_server: { ...CONFIG, unknown_scopes: 'ignore' } } });
@@ -166,6 +167,21 @@ describe('an authorization request', () => {
       await keyless.close();
     }
   });
+});
+
+// @shows AS-7.24
+test('the request of a device loses unknown scopes; the person sees what remains, and it gets that', async () => {
+  const device = await registerDevice(portal, { scopes: ['email', 'notes:read'] });
+  const scope = 'email groups notes:read notes:write';
+  expect(await errorOf(await requestCodes(off, device, { scope }))).toBe('invalid_scope');
+  expect(await errorOf(await requestCodes(portal, device, { scope: 'groups' }))).toBe(
+    'invalid_scope',
+  );
+  const begun = await begin(portal, device, { scope });
+  const page = await enter(ada, begun.user_code);
+  expect(await shown(page)).toEqual(['email', 'notes:read']);
+  await ada.submit(page, { decision: 'allow' });
+  expect((await tokensOf(await poll(portal, device, begun))).scope).toBe('email notes:read');
 });
 
 describe('a refresh', () => {

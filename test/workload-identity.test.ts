@@ -10,11 +10,19 @@ import { examine, type Check } from 'portico';
 import { ASSERTION_TYPE, newKey, signed } from './support/assertions.ts';
 import { PAGES, startAdministered } from './support/administration.ts';
 import { porticoHere, ROOT } from './support/console.ts';
+import { decide, DEVICE_GRANT, type Begun } from './support/device.ts';
 import { startDocumentHost } from './support/document-host.ts';
+import {
+  assertionFor,
+  JWT_BEARER,
+  link,
+  startIdentityProvider,
+} from './support/identity-provider.ts';
 import { INSECURE } from './support/installation.ts';
 import {
   ADA,
   authorizationUrl,
+  callApi,
   errorOf,
   obtainCode,
   REDIRECT_URI,
@@ -259,6 +267,59 @@ describe('a workload', () => {
       }),
     ]);
     expect(log).not.toContain(proof);
+  });
+
+  // @shows AS-54.1, AS-49.1
+  test('exchanges the assertion of an organization, which is no token of a workload, nor the other way round', async () => {
+    const idp = await startIdentityProvider();
+    onTestFinished(() => idp.close());
+    const { trusted_issuers: organizations } = idp.config.oauth_server;
+    const issuers = { ...(organizations as object), [CLUSTER]: cluster.settings };
+    const at = await started({ config: accepting(issuers, { jwt_bearer_grant: true }) });
+    await link(at, ADA);
+    const id = await registerWorkload(at, undefined, { grants: [JWT_BEARER] });
+    const about = () => assertionFor(at, { id, secret: '' }, idp.key);
+    const ask = (proof: string, assertion: string) =>
+      present(at, id, proof, { grant_type: JWT_BEARER, assertion });
+    const proof = accountToken(at, cluster.key);
+    const given = await ask(proof, about());
+    expect(given.status).toBe(200);
+    const tokens = (await given.json()) as Tokens;
+    expect(tokens).not.toHaveProperty('refresh_token');
+    expect((await callApi(at, '/api/whoami', tokens.access_token)).status).toBe(200);
+    await expectRefused(await ask(about(), about()));
+    const swapped = await ask(proof, proof);
+    expect([swapped.status, await errorOf(swapped)]).toEqual([400, 'invalid_grant']);
+    const assertion = about();
+    await expectRefused(await ask(accountToken(at, newKey('ES256')), assertion));
+    expect((await ask(proof, assertion)).status).toBe(200);
+  });
+
+  // @shows AS-54.1, AS-48.1
+  test('begins a request for a device, polls and refreshes with the tokens of its platform', async () => {
+    const at = await started({ config: trusting({ device_authorization: true }) });
+    const id = await registerWorkload(at, undefined, { grants: [DEVICE_GRANT, 'refresh_token'] });
+    const proved = () => ({
+      client_id: id,
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: accountToken(at, cluster.key),
+    });
+    const begin = (form: Readonly<Record<string, string>>) =>
+      fetch(`${at.url}/oauth/device_authorization`, {
+        method: 'POST',
+        body: new URLSearchParams({ scope: 'notes:read', ...form }),
+      });
+    await expectRefused(await begin({ client_id: id }));
+    const begun = (await (await begin(proved())).json()) as Begun;
+    await decide(await at.signedIn(ADA), begun);
+    const poll = { grant_type: DEVICE_GRANT, device_code: begun.device_code };
+    await expectRefused(await requestToken(at, null, { ...poll, client_id: id }));
+    const polled = await requestToken(at, null, { ...poll, ...proved() });
+    const { refresh_token } = (await polled.json()) as Tokens;
+    const again = { grant_type: 'refresh_token', refresh_token };
+    await expectRefused(await requestToken(at, null, { ...again, client_id: id }));
+    const refreshed = await requestToken(at, null, { ...again, ...proved() });
+    expect([polled.status, refreshed.status]).toEqual([200, 200]);
   });
 
   // @shows AS-54.1

@@ -1,5 +1,6 @@
 import type { ClientAuthentication } from '../../packages/portico/src/clients/authentication.ts';
 import type { LastUse } from '../../packages/portico/src/clients/last-use.ts';
+import type { AssertionGrant } from '../../packages/portico/src/grants/assertion-grant.ts';
 import type { TokenGrant, TokenResponse } from '../../packages/portico/src/grants/grant.ts';
 import type { GrantParts } from '../../packages/portico/src/grants/parts.ts';
 import type { Client } from '../../packages/portico/src/store/client.ts';
@@ -24,6 +25,8 @@ export interface Started {
   readonly kept?: 'spent' | 'not spent';
   /** Whether the use of a client is recorded. The endpoint must wait for that. */
   readonly notes?: boolean;
+  /** Reads the assertion of a grant. Default: none does. */
+  readonly assertionGrant?: AssertionGrant;
 }
 
 /**
@@ -31,7 +34,7 @@ export interface Started {
  * order. `bindingOf` says how tokens are bound, and may add steps.
  */
 export function startTokenEndpoint(
-  { kept, notes = false }: Started,
+  { kept, notes = false, assertionGrant }: Started,
   bindingOf: (steps: unknown[]) => KeyBinding | null = () => null,
 ) {
   const steps: unknown[] = [];
@@ -69,12 +72,15 @@ export function startTokenEndpoint(
     new Map([['authorization_code', grant]]),
     parts,
     {
-      async authenticate() {
-        steps.push('authenticated');
-        if (state.problem !== null) throw state.problem;
-        return CLIENT;
-      },
-    } as unknown as ClientAuthentication,
+      authentication: {
+        async authenticate() {
+          steps.push('authenticated');
+          if (state.problem !== null) throw state.problem;
+          return CLIENT;
+        },
+      } as unknown as ClientAuthentication,
+      assertionGrant: assertionGrant ?? null,
+    },
     {
       record(client: Client) {
         steps.push(['noted', client.id]);

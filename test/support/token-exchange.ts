@@ -12,8 +12,13 @@ export interface ExchangingProvider {
   readonly trusted: Readonly<Record<string, object>>;
   /** The parameters of the exchanges, in order. */
   readonly exchanges: readonly Readonly<Record<string, string>>[];
+  /** The id token of a person, for the client of the organization with this id. */
+  readonly idToken: string;
+  readonly clientId: string;
   /** The environment of a client of the organization, with the ID token of a person. */
   env(client: { readonly id: string; readonly secret: string }): Readonly<Record<string, string>>;
+  /** Answers an exchange with this form, without the network. */
+  exchange(form: URLSearchParams): Response;
   /** What the organization decides: refuses every further exchange. */
   deny(): void;
   close(): Promise<void>;
@@ -53,10 +58,8 @@ export async function startExchangingProvider(
       exp: seconds() + 300,
     });
 
-  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const part of request) body += String(part);
-    const form = Object.fromEntries(new URLSearchParams(body));
+  function exchange(sent: URLSearchParams): Response {
+    const form = Object.fromEntries(sent);
     exchanges.push(form);
     const isKnown =
       form['grant_type'] === EXCHANGE &&
@@ -67,13 +70,19 @@ export async function startExchangingProvider(
       denies || !isKnown
         ? { error: denies ? 'access_denied' : 'invalid_request' }
         : { issued_token_type: ID_JAG, access_token: assertionFor(form), token_type: 'N_A' };
+    return Response.json(said, { status: 'error' in said ? 400 : 200 });
+  }
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const part of request) body += String(part);
+    const answered = exchange(new URLSearchParams(body));
     response
-      .writeHead('error' in said ? 400 : 200, { 'Content-Type': 'application/json' })
-      .end(JSON.stringify(said));
+      .writeHead(answered.status, { 'Content-Type': 'application/json' })
+      .end(await answered.text());
   }
 
   host.publish('/keys', { keys: [key.jwk] });
-  host.answer('/token', (request, response) => void exchange(request, response));
+  host.answer('/token', (request, response) => void answer(request, response));
   return {
     issuer,
     host,
@@ -81,6 +90,9 @@ export async function startExchangingProvider(
       [issuer]: { jwks_uri: `${issuer}/keys`, algorithms: ['ES256'], asserts: ['people'] },
     },
     exchanges,
+    exchange,
+    idToken,
+    clientId: OWN_CLIENT,
     env: ({ id, secret }) => ({
       MCP_CONFORMANCE_CONTEXT: JSON.stringify({
         client_id: id,

@@ -44,6 +44,7 @@ import type { MakesTokenMembers } from './resource/token-accessor.ts';
 import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles.ts';
 import type { DescribesDetails } from './tokens/details.ts';
+import type { AssertionGrant } from './grants/assertion-grant.ts';
 import type { DropsScope } from './tokens/dropped-scopes.ts';
 import type { GivenAccess } from './store/given-access.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
@@ -276,6 +277,11 @@ export interface Contribution {
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
   /** The feature's grant types. Clients can be registered for them. */
   readonly grants?: readonly GrantType[];
+  /**
+   * Reads token requests whose assertion identifies the client. At most one feature can provide
+   * this.
+   */
+  readonly assertionGrant?: AssertionGrant;
   /**
    * Checks and ends access that an organization gave in place of the person. At most one feature
    * can provide this. If none does, the server accepts no such access.

@@ -11,6 +11,7 @@ import { listedScopes } from './tokens/scopes.ts';
 export interface MetadataValues {
   readonly prompt_values_supported?: readonly string[];
   readonly claims_supported?: readonly string[];
+  readonly grant_types_supported?: readonly string[];
 }
 
 /** The metadata that features add. */
@@ -85,7 +86,7 @@ function authenticationMethods(
 export function authorizationServerMetadata(
   server: Server,
   keys: readonly SigningKey[],
-  { members, responseModes }: MetadataAdditions,
+  { members, values, responseModes }: MetadataAdditions,
 ): Readonly<Record<string, unknown>> {
   const { issuer, profiles } = server;
   const { locales } = server.speaking;
@@ -99,7 +100,9 @@ export function authorizationServerMetadata(
     scopes_supported: supportedScopes(server, keys),
     response_types_supported: ['code'],
     response_modes_supported: responseModes,
-    grant_types_supported: server.grantTypes().names,
+    grant_types_supported: [
+      ...new Set([...server.grantTypes().names, ...(values.grant_types_supported ?? [])]),
+    ],
     ...authenticationMethods(server, profiles.servers),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,

@@ -46,14 +46,15 @@ const SWITCHES = {
 export const CHALLENGING = '/assistants/mcp';
 
 /**
- * The settings that docs/connecting-assistants.md recommends if a voice assistant is used together
- * with other hosts.
+ * The settings that docs/connecting-assistants.md recommends if a voice assistant, and hosts that
+ * insist on a secret, are used together with other hosts.
  */
 const severalEndpoints = (url: string): ConfigMap => {
   const scopes = ['mcp:tools', 'orders:read', 'mcp:service'];
   return {
     oauth_server: {
       ...SWITCHES.oauth_server,
+      registration_secret_ttl: 'never_expires',
       resources: {
         [`${url}/mcp`]: { scopes, label: 'Kitchen' },
         [`${url}${CHALLENGING}`]: { scopes, label: 'Kitchen', challenge: true },

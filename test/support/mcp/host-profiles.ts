@@ -16,7 +16,12 @@ export interface HostProfile {
   readonly discovery: 'the challenge' | 'the well-known address';
   /** How the host gets its client id. */
   readonly client:
-    | { readonly by: 'registration'; readonly metadata: Readonly<Record<string, unknown>> }
+    | {
+        readonly by: 'registration';
+        readonly metadata: Readonly<Record<string, unknown>>;
+        /** Whether the host does not go on without a secret. */
+        readonly needsSecret?: boolean;
+      }
     | { readonly by: 'document'; readonly redirectUris: readonly string[] }
     | {
         readonly by: 'the operator';
@@ -26,8 +31,6 @@ export interface HostProfile {
   readonly redirectUri: string;
   /** Where the host finds the scopes that it requests. */
   readonly scopes: 'the challenge' | 'the resource' | 'the authorization server';
-  /** How many of its processes use the same refresh token at the same time. */
-  readonly processes: number;
   /** Whether it asks again with the scope in a 403. */
   readonly stepsUp: boolean;
 }
@@ -47,7 +50,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     discovery: 'the challenge',
     ...registers('Claude'),
     scopes: 'the challenge',
-    processes: 1,
     stepsUp: true,
   },
   {
@@ -64,7 +66,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     },
     redirectUri: 'http://localhost:3118/callback',
     scopes: 'the challenge',
-    processes: 3,
     stepsUp: true,
   },
   {
@@ -77,7 +78,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     client: { by: 'document', redirectUris: ['https://chatgpt.com/connector/oauth/kitchen'] },
     redirectUri: 'https://chatgpt.com/connector/oauth/kitchen',
     scopes: 'the resource',
-    processes: 1,
     stepsUp: false,
   },
   {
@@ -86,7 +86,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     discovery: 'the well-known address',
     ...registers('VS Code'),
     scopes: 'the challenge',
-    processes: 1,
     stepsUp: true,
   },
   {
@@ -95,7 +94,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     discovery: 'the challenge',
     ...registers('Cursor'),
     scopes: 'the resource',
-    processes: 1,
     stepsUp: false,
   },
   {
@@ -109,7 +107,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     discovery: 'the well-known address',
     ...registers('Codex'),
     scopes: 'the authorization server',
-    processes: 5,
     stepsUp: false,
   },
   {
@@ -118,7 +115,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     discovery: 'the well-known address',
     ...registers('opencode'),
     scopes: 'the resource',
-    processes: 3,
     stepsUp: false,
   },
   {
@@ -127,7 +123,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     discovery: 'the well-known address',
     ...registers('Gemini CLI'),
     scopes: 'the authorization server',
-    processes: 1,
     stepsUp: false,
   },
   {
@@ -139,17 +134,25 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     client: { by: 'the operator', secret: 'client_secret_post' },
     redirectUri: 'https://vertexaisearch.cloud.google.com/oauth-redirect',
     scopes: 'the resource',
-    processes: 1,
     stepsUp: false,
   },
   {
     name: 'Microsoft 365 Copilot',
     sources: ['https://github.com/MicrosoftDocs/msteams-docs/pull/14587'],
     discovery: 'the well-known address',
-    client: { by: 'the operator', secret: 'client_secret_basic' },
+    client: {
+      by: 'registration',
+      metadata: {
+        client_name: 'Microsoft 365 Copilot',
+        redirect_uris: ['https://teams.microsoft.com/api/platform/v1.0/oAuthRedirect'],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+      needsSecret: true,
+    },
     redirectUri: 'https://teams.microsoft.com/api/platform/v1.0/oAuthRedirect',
     scopes: 'the resource',
-    processes: 1,
     stepsUp: false,
   },
   {
@@ -171,7 +174,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     },
     redirectUri: 'https://global.consent.azure-apim.net/redirect/kitchen',
     scopes: 'the resource',
-    processes: 1,
     stepsUp: false,
   },
   {
@@ -185,7 +187,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     client: { by: 'the operator', secret: 'client_secret_basic' },
     redirectUri: 'https://vendor.example/link/kitchen',
     scopes: 'the resource',
-    processes: 1,
     stepsUp: false,
   },
   {
@@ -204,7 +205,6 @@ export const HOST_PROFILES: readonly HostProfile[] = [
     },
     redirectUri: 'http://localhost:3334/oauth/callback',
     scopes: 'the challenge',
-    processes: 2,
     stepsUp: true,
   },
 ];

@@ -11,6 +11,13 @@ interface HostClient {
   readonly method: 'none' | 'client_secret_basic' | 'client_secret_post';
 }
 
+/** The response of the registration endpoint. */
+interface Registered {
+  readonly client_id: string;
+  readonly client_secret?: string;
+  readonly token_endpoint_auth_method: HostClient['method'];
+}
+
 interface Metadata {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
@@ -125,10 +132,10 @@ export class ReplayedHost {
     return (await response.json()) as HostTokens;
   }
 
-  /** Lets all processes of the host refresh with the same token at the same time. */
-  refreshAll(refreshToken: string): Promise<readonly Response[]> {
+  /** Lets this many processes of the host refresh with the same token at the same time. */
+  refreshAll(refreshToken: string, processes: number): Promise<readonly Response[]> {
     const each = () => this.token({ grant_type: 'refresh_token', refresh_token: refreshToken });
-    return Promise.all(Array.from({ length: this.#profile.processes }, each));
+    return Promise.all(Array.from({ length: processes }, each));
   }
 
   /** Sends a request to the token endpoint as this client. */
@@ -190,9 +197,12 @@ export class ReplayedHost {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(client.metadata),
     });
-    const { client_id: id } = (await response.json()) as { readonly client_id: string };
     if (response.status !== 201) throw new Error(`Not registered: ${response.status}`);
-    return { id, method: 'none' };
+    const registered = (await response.json()) as Registered;
+    const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = registered;
+    if (client.needsSecret === true && secret === undefined)
+      throw new Error('The host got no client secret, and gives up');
+    return { id, method, ...(secret === undefined ? {} : { secret }) };
   }
 
   #firstScopes(): string {

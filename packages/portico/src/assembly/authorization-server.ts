@@ -189,7 +189,7 @@ function tokenEndpoint(
   { resources, claims, lastUse }: ReturnType<typeof buildParts>,
   authentication: ClientAuthentication,
 ): TokenEndpoint {
-  const { secondUses, mayRedirect, droppedScopes } = contributions;
+  const { secondUses, mayRedirect, droppedScopes, assertionGrant } = contributions;
   const issuing = new Issuing(server, claims, { checks, binding, describe });
   const lostAnswers = new LostAnswers(server.clock);
   const parts = {
@@ -202,7 +202,12 @@ function tokenEndpoint(
     droppedScopes,
     binding,
   };
-  return new TokenEndpoint(makeGrants(grants, parts), parts, authentication, lastUse);
+  return new TokenEndpoint(
+    makeGrants(grants, parts),
+    parts,
+    { authentication, assertionGrant },
+    lastUse,
+  );
 }
 
 /** Returns the endpoints for the metadata of each API, if the server publishes them. */

@@ -27,6 +27,7 @@ import { NO_DEMANDS, type DemandField } from '../store/client-demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { GrantType } from '../grants/grant-types.ts';
+import type { AssertionGrant } from '../grants/assertion-grant.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
 import type { GivenAccess } from '../store/given-access.ts';
@@ -66,6 +67,8 @@ export interface Contributions extends AuthorizationAdditions {
   readonly furtherGrants: Readonly<Record<Beginning, readonly string[]>>;
   /** Null if the server accepts no access that an organization gave. */
   readonly givenAccess: GivenAccess | null;
+  /** Null if no assertion of a grant identifies a client. */
+  readonly assertionGrant: AssertionGrant | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
   /** Describes an authorization's details in ID tokens and introspection responses. */
@@ -135,6 +138,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     workloads: only(started, 'workloads') ?? [],
     binding: only(started, 'binding'),
     givenAccess: only(started, 'givenAccess'),
+    assertionGrant: only(started, 'assertionGrant'),
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),
     scopeChoices: only(started, 'scopeChoices'),
@@ -220,6 +224,7 @@ function collectValues(added: readonly MetadataValues[]): MetadataValues {
   return {
     prompt_values_supported: added.flatMap((each) => each.prompt_values_supported ?? []),
     claims_supported: added.flatMap((each) => each.claims_supported ?? []),
+    grant_types_supported: added.flatMap((each) => each.grant_types_supported ?? []),
   };
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { newKey } from '../../../../test/support/assertions.ts';
+import { startDocumentHost } from '../../../../test/support/document-host.ts';
 import { readKeySet } from '../clients/key-sets.ts';
 import { issuerKeysAt } from './issuer-keys.ts';
 
@@ -72,3 +73,30 @@ test.each(['', '{', '{}', '[]', '{"keys":{}}'])(
     expect(await issuer.has('a')).toBe(true);
   },
 );
+
+// @shows AS-49.7
+test('without a lifetime, keys are not taken from a fetch that began before they were asked for', async () => {
+  const host = await startDocumentHost();
+  onTestFinished(() => host.close());
+  const { jwk } = newKey('ES256');
+  const keys = issuerKeysAt(
+    { url: host.publish('/keys', { keys: [jwk] }), lifetime: 0 },
+    { ...host.outbound, clock: Date.now, allowsLoopback: true, anyPort: true },
+    readKeySet,
+  );
+  const isThere = () => keys.haveOne((known) => known.some(({ kid }) => kid === jwk['kid']));
+  expect(await isThere()).toBe(true);
+  const waiting: (() => void)[] = [];
+  const before = JSON.stringify({ keys: [jwk] });
+  host.answer('/keys', (_, response) => {
+    const type = { 'Content-Type': 'application/json' };
+    waiting.push(() => response.writeHead(200, type).end(before));
+  });
+  const early = isThere();
+  await expect.poll(() => waiting).toHaveLength(1);
+  host.publish('/keys', { keys: [] });
+  const late = [isThere(), isThere()];
+  waiting[0]?.();
+  expect([await early, ...(await Promise.all(late))]).toEqual([true, false, false]);
+  expect(host.asked).toHaveLength(3);
+});

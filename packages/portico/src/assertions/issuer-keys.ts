@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { NotNowError } from '../errors.ts';
-import { createFetchJson, type FetchJson } from '../http/outbound/fetch-json.ts';
+import { createFetchConfigured } from '../http/outbound/fetch-json.ts';
 import type { GuardedOptions } from '../http/outbound/guarded-request.ts';
 import { OutboundError } from '../http/outbound/limits.ts';
 import type { PublicKey } from '../keys/jws/public-keys.ts';
@@ -22,8 +22,6 @@ export interface IssuerKeys {
 
 /** The size limit of a key set, in bytes. */
 const LARGEST = 64 * 1024;
-/** How long a fetched set is used, in milliseconds. After that, a withdrawn key is refused. */
-const LIFETIME = 60_000;
 /** How long to wait until the next fetch, in milliseconds: after a fetch, and after a failure. */
 const BETWEEN_FETCHES = 15_000;
 const AFTER_FAILURE = 5000;
@@ -36,7 +34,7 @@ export function issuerKeysAt(
 ): IssuerKeys {
   return 'file' in location
     ? new KeysInFile(location.file, readKeySet)
-    : new KeysAtUrl(location.url, createFetchJson(fetching), fetching.clock, readKeySet);
+    : new KeysAtUrl(location, fetching, readKeySet);
 }
 
 /**
@@ -96,23 +94,32 @@ interface Fetched {
 }
 
 /**
- * Keys that an issuer publishes. A set is used for a minute. If no key fits, it is fetched again
- * earlier, so that an issuer can change its keys without telling the server.
+ * Keys that an issuer publishes. A fetched set is used for its lifetime. If no key fits, it is
+ * fetched again earlier, so that an issuer can change its keys without telling the server.
  */
 class KeysAtUrl implements IssuerKeys {
-  readonly #url: string;
-  readonly #fetchJson: FetchJson;
+  readonly #url: URL;
+  /** In milliseconds. After that, a withdrawn key is refused. */
+  readonly #lifetime: number;
+  readonly #fetchJson: ReturnType<typeof createFetchConfigured>;
   readonly #clock: () => number;
   readonly #readKeySet: ReadKeySet;
   #fetched: Fetched | null = null;
   /** When the last fetch ended, and how long to wait after it. */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
+  /** The fetch that begins after the one that is under way. */
+  #following: Promise<readonly PublicKey[]> | null = null;
 
-  constructor(url: string, fetchJson: FetchJson, clock: () => number, readKeySet: ReadKeySet) {
-    this.#url = url;
-    this.#fetchJson = fetchJson;
-    this.#clock = clock;
+  constructor(
+    { url, lifetime }: { readonly url: string; readonly lifetime: number },
+    fetching: GuardedOptions,
+    readKeySet: ReadKeySet,
+  ) {
+    this.#url = new URL(url);
+    this.#lifetime = lifetime * 1000;
+    this.#fetchJson = createFetchConfigured(fetching);
+    this.#clock = fetching.clock;
     this.#readKeySet = readKeySet;
   }
 
@@ -121,20 +128,36 @@ class KeysAtUrl implements IssuerKeys {
     if (fresh !== null && fits(fresh)) return true;
     const { at, wait } = this.#last;
     const left = this.#isPast(at, wait) ? 0 : at + wait - this.#clock();
-    if (left === 0) return fits(await this.#fetchOnce());
+    if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
-    throw unavailable('they could not be fetched a moment ago', left);
+    if (this.#lifetime > 0 || wait === AFTER_FAILURE)
+      throw unavailable('they could not be fetched a moment ago', left);
+    // Only what one of its keys signed makes the server fetch, so that strangers cannot.
+    return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
   #fresh(): readonly PublicKey[] | null {
     const fetched = this.#fetched;
-    return fetched === null || this.#isPast(fetched.at, LIFETIME) ? null : fetched.keys;
+    return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
   /** Whether the time is over. A clock that was set back ends it, too. */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
+  }
+
+  /** Returns the keys of a fetch. It begins now, unless the keys have a lifetime. */
+  async #fetchAnew(): Promise<readonly PublicKey[]> {
+    if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
+    // The fetch that is under way may have been answered before a key was withdrawn.
+    this.#following ??= this.#underWay
+      .catch(() => null)
+      .then(() => {
+        this.#following = null;
+        return this.#fetchOnce();
+      });
+    return this.#following;
   }
 
   async #fetchOnce(): Promise<readonly PublicKey[]> {
@@ -148,12 +171,7 @@ class KeysAtUrl implements IssuerKeys {
     // A key that was withdrawn during the fetch may be in the answer, so the lifetime begins now.
     const at = this.#clock();
     try {
-      const { value } = await this.#fetchJson(new URL(this.#url), {
-        limit: LARGEST,
-        person: JSON.stringify(['issuer', this.#url]),
-        isKnown: true,
-      });
-      const keys = this.#readKeySet(value);
+      const keys = this.#readKeySet(await this.#fetchJson(this.#url, LARGEST));
       if (keys === null) throw new OutboundError('it is not a key set (RFC 7517)');
       this.#fetched = { keys, at };
       this.#last = { at, wait: BETWEEN_FETCHES };
@@ -163,7 +181,7 @@ class KeysAtUrl implements IssuerKeys {
       this.#last = { at: this.#clock(), wait: AFTER_FAILURE };
       const fresh = this.#fresh();
       if (fresh !== null) return fresh;
-      throw unavailable(`${this.#url}: ${error.message}`, AFTER_FAILURE);
+      throw unavailable(`${this.#url.href}: ${error.message}`, AFTER_FAILURE);
     }
   }
 }

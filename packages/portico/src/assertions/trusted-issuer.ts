@@ -3,8 +3,12 @@ import type { VerifiedAlgorithm } from '../keys/jws/public-keys.ts';
 /** What an issuer may assert. `people`: who a person is. `clients`: which workload a client is. */
 export type AssertedSubject = 'people' | 'clients';
 
-/** Where an issuer's keys are: at a URL, or in a file with an absolute path. */
-export type IssuerKeyLocation = { readonly url: string } | { readonly file: string };
+/**
+ * Where an issuer's keys are: at a URL, or in a file with an absolute path. `lifetime` is how long
+ * a fetched set is used, in seconds.
+ */
+export type IssuerKeyLocation =
+  { readonly url: string; readonly lifetime: number } | { readonly file: string };
 
 /** An issuer outside this server, whose signed assertions the server accepts (RFC 7521). */
 export interface TrustedIssuer {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OAuthError } from '../errors.ts';
+import type { AssertionGrant } from '../grants/assertion-grant.ts';
+import { createParameters } from '../parameters.ts';
 import {
   ANSWER,
   bodyOf,
@@ -57,5 +59,34 @@ describe('a token request', () => {
     const { ask, steps } = start({ kept: 'not spent' });
     expect(bodyOf(await ask())).toEqual(ANSWER);
     expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
+  });
+
+  describe('whose assertion identifies the client', () => {
+    const CODE = { grant_type: 'authorization_code', code: 'of the assertion' };
+    const assertionGrant: AssertionGrant = (_, form) =>
+      form.has('assertion') ? createParameters(new URLSearchParams(CODE)) : null;
+
+    // @shows AS-54.8
+    test('is answered as the request in which the client authenticates with it', async () => {
+      const { ask, steps } = start({ assertionGrant });
+      await ask({ grant_type: 'other', assertion: 'a' });
+      expect(steps).toContainEqual(['granted', 'notebook', 'of the assertion', null]);
+      steps.length = 0;
+      await ask();
+      expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
+    });
+
+    // @shows AS-54.8
+    test('is an invalid grant if it identifies none, and any other error stays', async () => {
+      const { ask, state } = start({ assertionGrant });
+      state.problem = new OAuthError('invalid_client', 'No.', 'why');
+      const expected = { code: 'invalid_grant', detail: 'why' };
+      await expect(ask({ assertion: 'a' })).rejects.toMatchObject(expected);
+      await expect(ask()).rejects.toBe(state.problem);
+      for (const other of [new OAuthError('invalid_request', 'No.'), new Error('A fault')]) {
+        state.problem = other;
+        await expect(ask({ assertion: 'a' })).rejects.toBe(other);
+      }
+    });
   });
 });

@@ -1,41 +1,45 @@
 import type { ClientAuthentication } from '../clients/authentication.ts';
 import type { LastUse } from '../clients/last-use.ts';
 import { OAuthError } from '../errors.ts';
+import { asGrant, type AssertionGrant } from '../grants/assertion-grant.ts';
 import type { TokenGrant } from '../grants/grant.ts';
 import type { GrantParts } from '../grants/parts.ts';
 import type { Grants } from '../grants/grant-types.ts';
-import { formParameters } from '../parameters.ts';
+import { formParameters, type Parameters } from '../parameters.ts';
+import type { Client } from '../store/client.ts';
 import { TOKEN_PATH } from '../paths.ts';
 import { quoted } from '../quoting.ts';
 import { jsonReply, withFields, type Reply } from '../replies/responses.ts';
+
+/** How clients identify themselves at the token endpoint. */
+interface Identifying {
+  readonly authentication: ClientAuthentication;
+  /** Null if no assertion of a grant identifies a client. */
+  readonly assertionGrant: AssertionGrant | null;
+}
 
 /** POST /oauth/token (RFC 6749 section 3.2). */
 export class TokenEndpoint {
   readonly #parts: GrantParts;
   readonly #grants: Grants;
-  readonly #authentication: ClientAuthentication;
+  readonly #identifying: Identifying;
   readonly #lastUse: LastUse;
 
-  constructor(
-    grants: Grants,
-    parts: GrantParts,
-    authentication: ClientAuthentication,
-    lastUse: LastUse,
-  ) {
+  constructor(grants: Grants, parts: GrantParts, identifying: Identifying, lastUse: LastUse) {
     this.#grants = grants;
     this.#parts = parts;
-    this.#authentication = authentication;
+    this.#identifying = identifying;
     this.#lastUse = lastUse;
   }
 
   readonly answer = async (request: Request): Promise<Reply> => {
     const { server, binding, lostAnswers } = this.#parts;
-    const form = await formParameters(request);
+    const sent = await formParameters(request);
     // Check the proof before client authentication. If the client must retry with a nonce, it sends
     // the same assertion again. An assertion works only once, so it must not be spent yet.
     const proved =
       binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
-    const client = await this.#authentication.authenticate(request, form);
+    const { client, form } = await this.#identify(request, sent);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
     // Prepare these fields now, because no step may fail after the tokens are issued.
@@ -50,6 +54,18 @@ export class TokenEndpoint {
     await server.pruning.tick();
     return response;
   };
+
+  /** Returns the client, and the form that its grant reads. */
+  async #identify(
+    request: Request,
+    sent: Parameters,
+  ): Promise<{ readonly client: Client; readonly form: Parameters }> {
+    const { authentication, assertionGrant } = this.#identifying;
+    const form = assertionGrant?.(request, sent) ?? null;
+    if (form === null)
+      return { client: await authentication.authenticate(request, sent), form: sent };
+    return { client: await asGrant(() => authentication.authenticate(request, form)), form };
+  }
 
   #grant(grantType: string): TokenGrant {
     const grant = this.#grants.get(grantType);

@@ -56,7 +56,7 @@ export function makeGrants(types: readonly GrantType[], parts: GrantParts): Gran
 }
 
 function checked(
-  { name, clients, checksClient = false }: GrantType,
+  { name, begins, clients, checksClient = false }: GrantType,
   grant: TokenGrant,
 ): TokenGrant {
   if (checksClient) return grant;
@@ -66,6 +66,8 @@ function checked(
       // The grant may require authentication now, although a public client was registered for it
       // earlier. That client still has the grant in its record.
       if (clients !== 'any' && client.public) throw notForPublicClients(name);
+      if (begins === 'organization' && client.registeredBy !== 'operator')
+        throw notRegistered(name);
       return grant.answer(client, form, proved);
     },
   };
@@ -76,6 +78,14 @@ function notForPublicClients(name: string): OAuthError {
     'unauthorized_client',
     `Public clients cannot use the grant ${name}.`,
     'a public client, which cannot prove who it is',
+  );
+}
+
+function notRegistered(name: string): OAuthError {
+  return new OAuthError(
+    'unauthorized_client',
+    `Only clients that an operator registered can use the grant ${name}.`,
+    'the client was not registered by an operator',
   );
 }
 

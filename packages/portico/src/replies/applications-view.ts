@@ -49,7 +49,10 @@ export interface ShownApplication extends ShownLook {
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed the application. */
   readonly since: ShownDate;
-  /** The issuer of the organization that gave the access. Null if the person gave it. */
+  /**
+   * The issuers of the organizations that gave the access, separated by commas. Null if only the
+   * person gave it.
+   */
   readonly givenBy: string | null;
   /** When tokens were last issued to the application. Null if none were issued. */
   readonly lastActive: ShownDate | null;

@@ -7,7 +7,8 @@ export interface GrantRules {
   readonly name: Grant;
   /**
    * How access begins with this grant. `organization` means that an organization gives access to a
-   * person's account (`GivenAccess`). Null if the grant only continues existing access.
+   * person's account (`GivenAccess`), and only to clients that an operator registered. Null if the
+   * grant only continues existing access.
    */
   readonly begins: Beginning | null;
   /**
@@ -46,7 +47,17 @@ export class GrantTypes {
    * public or unverified client.
    */
   registrable(isStranger: boolean): readonly Grant[] {
-    return this.names.filter((name) => !isStranger || !this.isConfidential(name));
+    return this.names.filter(
+      (name) => !this.isForOperators(name) && (!isStranger || !this.isConfidential(name)),
+    );
+  }
+
+  /**
+   * Whether only clients that an operator registered may have this grant: an organization gives
+   * access to them by their id, and no person is asked.
+   */
+  isForOperators(name: string): boolean {
+    return this.#rules.get(name)?.begins === 'organization';
   }
 
   /** Whether only clients that authenticate may have this right. */

@@ -18,8 +18,10 @@ import type { ShownApplication, ShownDate } from '../../replies/applications-vie
  */
 export interface AllowedApplication extends Omit<
   ShownApplication,
-  'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
+  'givenBy' | 'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
+  /** The issuers of the organizations that gave access. */
+  readonly issuers: readonly string[];
   /** When the person first allowed the application. */
   readonly since: number;
   readonly lastActive: number | null;
@@ -52,7 +54,7 @@ export function byApplication(
         logoPath,
       ),
       answersTo: listPlaces(authorization.clientRedirectUris, words),
-      givenBy: before?.givenBy ?? givenBy(family.details),
+      issuers: [...new Set([...(before?.issuers ?? []), ...issuerOf(authorization)])],
       since: before?.since ?? createdAt,
       lastActive: later(before?.lastActive ?? null, lastActive(authorization)),
       scopes: [...new Set(scopes)],
@@ -72,14 +74,14 @@ export function shownApplication(
   server: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
   words: Words,
 ): ShownApplication {
-  const { clientId, name, unverified, answersTo, site, logo, givenBy, since, lastActive } = allowed;
+  const { clientId, name, unverified, answersTo, site, logo, issuers, since, lastActive } = allowed;
   return {
     clientId,
     name,
     unverified,
     site,
     logo,
-    givenBy,
+    givenBy: issuers.length === 0 ? null : issuers.join(', '),
     since: shownDate(since, words),
     lastActive: lastActive === null ? null : shownDate(lastActive, words),
     answersTo,
@@ -87,6 +89,11 @@ export function shownApplication(
     groups: shownGroups(held, server, words),
     csrfToken,
   };
+}
+
+function issuerOf({ family }: Authorization): readonly string[] {
+  const issuer = givenBy(family.details);
+  return issuer === null ? [] : [issuer];
 }
 
 function shownDate(time: number, { locale }: Words): ShownDate {

@@ -6,6 +6,7 @@ import { VERIFIED_ALGORITHMS } from '../../keys/jws/public-keys.ts';
 
 const LONGEST_AGE = 86_400;
 const LONGEST_TOLERANCE = 300;
+const LONGEST_LIFETIME = 3600;
 const LONGEST_ISSUER = 255;
 const LONGEST_TENANT = 255;
 
@@ -50,6 +51,7 @@ const issuer = z
     {
       jwks_uri: jwksUri.optional(),
       jwks_file: jwksFile.optional(),
+      jwks_lifetime: seconds(0, LONGEST_LIFETIME).default(60),
       algorithms,
       asserts: z
         .array(z.enum(['people', 'clients'], { error: 'must be people or clients' }), {
@@ -94,6 +96,12 @@ export interface TrustedIssuerInput {
   readonly jwks_uri?: string | undefined;
   /** The absolute path of a file with its key set. A change works at once; none. */
   readonly jwks_file?: string | undefined;
+  /**
+   * How long a key set from `jwks_uri` is used, in seconds, at most an hour. With 0, Portico
+   * fetches the set again for each assertion that one of its keys signed, so that a withdrawn key
+   * is refused at once; 60.
+   */
+  readonly jwks_lifetime?: number | undefined;
   /** The algorithms that it signs with: `RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`. Needed. */
   readonly algorithms?: readonly string[] | undefined;
   /**

@@ -42,9 +42,10 @@ const keyOf = (issuer: string) => `oauth_server:trusted_issuers:${issuer}`;
 function describeIssuers(configured: Configured): readonly TrustedIssuer[] {
   return Object.entries(configured).map(([issuer, settings]) => {
     const { jwks_uri: url, jwks_file: file = '', algorithms, asserts, tenant } = settings;
+    const { jwks_lifetime: lifetime } = settings;
     return {
       issuer,
-      keys: url === undefined ? { file } : { url },
+      keys: url === undefined ? { file } : { url, lifetime },
       algorithms,
       asserts,
       tenant: tenant ?? null,

@@ -1,5 +1,7 @@
 import { pendingSteps } from '@portico/sql';
-import { defineFeature } from '../../feature.ts';
+import { defineFeature, type Contribution } from '../../feature.ts';
+import type { Server } from '../../server.ts';
+import { JWT_BEARER_GRANT, workloadGrant } from './assertion-grant.ts';
 import { workloadIdentityShape } from './config.ts';
 import { examineWorkloads } from './examination.ts';
 import { workloadTokens } from './workload-tokens.ts';
@@ -9,7 +11,7 @@ export const workloadIdentity = defineFeature({
   name: 'workload_identity',
   config: workloadIdentityShape,
   start: (server, { workload_identity: isOn = false }) => ({
-    ...(isOn ? { workloads: workloadTokens(server) } : {}),
+    ...(isOn ? authenticating(server) : {}),
     examination: ({ clients }) => ({
       part: 'workloads',
       of: 'registered clients',
@@ -21,3 +23,14 @@ export const workloadIdentity = defineFeature({
     }),
   }),
 });
+
+/** What authenticates workloads. It has no effect without an issuer that may assert clients. */
+function authenticating(server: Server): Contribution {
+  const workloads = workloadTokens(server);
+  if (workloads.length === 0) return {};
+  return {
+    workloads,
+    assertionGrant: workloadGrant(server),
+    metadataValues: { grant_types_supported: [JWT_BEARER_GRANT] },
+  };
+}

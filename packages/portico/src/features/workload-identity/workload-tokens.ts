@@ -34,6 +34,18 @@ const KINDS: readonly TokenKind[] = [
   },
 ];
 
+/**
+ * Returns the type of a token with these claims. Null if no trusted issuer of workloads is named.
+ */
+export function typeOfToken({ trustedIssuers }: Server, claims: JsonObject): string | null {
+  const kind = KINDS.find((each) => {
+    const issuer = each.issuerOf(claims);
+    if (typeof issuer !== 'string' || !each.isIssuer(issuer)) return false;
+    return trustedIssuers.trusts(issuer, 'clients');
+  });
+  return kind?.type ?? null;
+}
+
 /** Returns how clients authenticate, for each kind of token that a trusted issuer signs. */
 export function workloadTokens(server: Server): readonly ClientAssertions[] {
   const issuers = server.trustedIssuers.trustedWith('clients');

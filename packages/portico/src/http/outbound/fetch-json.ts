@@ -33,6 +33,20 @@ export function createFetchJson(options: GuardedOptions): FetchJson {
   }));
 }
 
+/**
+ * Returns a function that fetches JSON from a URL in the configuration, with the same protection.
+ * It has no limits, so the caller decides how often to fetch. `limit` is in bytes.
+ */
+export function createFetchConfigured(
+  options: GuardedOptions,
+): (url: URL, limit: number) => Promise<unknown> {
+  const requests = new GuardedRequests(options);
+  return (url, limit) =>
+    requests.send(url, { headers: { Accept: 'application/json' } }, (response) =>
+      readJson(response, limit),
+    );
+}
+
 export function createFetchImage(options: GuardedOptions): FetchImage {
   return createFetch(
     options,
