@@ -1,6 +1,6 @@
 // @engines sqlite: it writes applications, and starts some of them on SQLite
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,17 +36,14 @@ function folderWith(files: Readonly<Record<string, string | object>> = {}): stri
   return folder;
 }
 
-/** Everything in a folder, by path. */
+/** Every file in a folder by path, without what Portico itself stores. */
 function contents(folder: string): Readonly<Record<string, string>> {
-  const files = globSync('**/*', { cwd: folder, withFileTypes: true, exclude: ['node_modules/**'] })
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries
     .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
-  const hidden = ['.env', '.env.local', '.gitignore'].filter(
-    (name) => globSync(name, { cwd: folder }).length > 0,
-  );
-  return Object.fromEntries(
-    [...new Set([...files, ...hidden])].toSorted().map((file) => [file, read(folder, file)]),
-  );
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !/^(?:node_modules|storage|logs)\b/.test(file));
+  return Object.fromEntries(files.toSorted().map((file) => [file, read(folder, file)]));
 }
 
 const using = (...names: readonly string[]) =>

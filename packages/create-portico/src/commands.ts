@@ -114,7 +114,8 @@ function clientNames(plan: Plan, streams: Streams): readonly string[] {
     streams.stderr(stderr);
     throw new Failure('portico oauth:client:list failed. No client was registered.', 1);
   }
-  return (JSON.parse(stdout) as readonly { readonly name: string }[]).map(({ name }) => name);
+  const clients = JSON.parse(stdout) as readonly { readonly client_name: string }[];
+  return clients.map((each) => each.client_name);
 }
 
 function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonly string[] {
