@@ -228,6 +228,29 @@ describe('an existing application', () => {
     expect(stdout).not.toContain('SESSION_SECRET=');
   });
 
+  // Two SQLite libraries in one process do not see each other's locks.
+  test.each([
+    ['better-sqlite3', "from 'better-sqlite3'"],
+    ['@prisma/client', 'Query your users in'],
+    ['sqlite3', 'Query your users in'],
+  ])('never opens its SQLite file with a second library: %s', async (library, text) => {
+    const dependencies = using('express', library);
+    const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
+    const { code } = await create(folder, ['--yes', '--no-install', '--database=a.sqlite']);
+    expect(code).toBe(0);
+    expect(read(folder, 'portico-users.js')).toContain(text);
+    expect(read(folder, 'portico-users.js')).not.toContain('node:sqlite');
+  });
+
+  test('that has Portico already gets no second one', async () => {
+    const own = { 'package.json': { dependencies: using('express'), portico: { app: 'app.ts' } } };
+    const folder = folderWith(own);
+    const before = contents(folder);
+    const { code, stderr } = await create(folder, ['--yes']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has Portico already')]);
+    expect(contents(folder)).toEqual(before);
+  });
+
   test('is unchanged after a step that fails', async () => {
     // A file has the name of the folder for the route, which is written after three other files.
     const folder = folderWith({ ...EXPRESS, 'app/routes': '', '.env': 'A=1' });
@@ -319,6 +342,7 @@ describe('the generated files', () => {
     ['hono', ['hono', '@hono/session'], 'postgres'],
     ['koa', ['koa', 'koa-session'], 'mysql'],
     ['nest', ['@nestjs/core', 'passport'], 'sqlite'],
+    ['express', ['express', 'sqlite3'], 'sqlite'],
   ] as const;
   const DATABASES = {
     sqlite: 'app.sqlite',

@@ -52,7 +52,8 @@ export function installCommands(
   packages: readonly string[],
 ): readonly (readonly string[])[] {
   const { add, dev } = ADD[plan.packageManager];
-  const missing = (name: string) => !existsSync(path.join(plan.folder, 'node_modules', name));
+  const missing = (name: string) =>
+    !existsSync(path.join(plan.folder, 'node_modules', name.replace(/(?<=.)@.*/, '')));
   const development = plan.developmentPackages.filter(missing);
   return [
     ...([...plan.packages].some(missing) ? [[plan.packageManager, add, ...packages]] : []),

@@ -40,6 +40,8 @@ export interface Detected {
   readonly importsTs: boolean;
   readonly packageManager: PackageManager;
   readonly database: DatabaseLibrary | null;
+  /** The SQLite library of the application, if it has another than Node's. */
+  readonly otherSqlite: 'better-sqlite3' | 'another' | null;
   /** The library that keeps the session, or null if none is known. */
   readonly session: string | null;
   /** The name of the file with the environment: the one that Portico reads. */
@@ -84,6 +86,7 @@ export function detect(folder: string): Detected {
     importsTs: importsTs(folder, framework),
     packageManager: packageManagerOf(folder, manifest),
     database: DATABASE_LIBRARIES.find(has) ?? (usesNodeSqlite(folder) ? 'node:sqlite' : null),
+    otherSqlite: otherSqliteOf(has),
     session: sessions.find(has) ?? null,
     envFile,
     env: readEnv(path.join(folder, envFile)),
@@ -103,6 +106,11 @@ function readManifest(folder: string): Manifest {
     // The message below is the same for every reason.
   }
   throw new Failure(`${file} is not a JSON object. Correct it first.`);
+}
+
+function otherSqliteOf(has: (name: string) => boolean): Detected['otherSqlite'] {
+  if (has('better-sqlite3')) return 'better-sqlite3';
+  return ['@prisma/client', 'sqlite3', '@libsql/client'].some(has) ? 'another' : null;
 }
 
 function packageManagerOf(folder: string, { packageManager = '' }: Manifest): PackageManager {

@@ -68,7 +68,7 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
     },
     {
       path: `${directory}${own('portico-users')}${extension}`,
-      text: usersFile(database, answers.table),
+      text: usersFile(database, answers.table, detected),
     },
     ...(seen.session === null
       ? [{ path: `${directory}${own('portico-session')}${extension}`, text: SESSION_FILE }]
@@ -88,12 +88,14 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
     },
     manifest: { portico: { app: host } },
     packages: ['portico', ...driversOf(answers)],
-    developmentPackages:
-      detected.language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : [],
+    developmentPackages: developmentPackagesOf(seen, answers),
     edits: mount.edits,
     app: host,
     commands: [migrate, client(answers, `${SCOPES},data:read`), setup],
     next: [
+      ...(database.engine === 'sqlite' && detected.otherSqlite === 'another'
+        ? ['Write the query in the new users file with your own SQLite library.']
+        : []),
       ...(seen.session === null
         ? [
             'Write your sign-in page at /login: after it has checked the password, send the Set-Cookie header from beginSession(), and redirect to returnPath(return_to).',
@@ -219,6 +221,17 @@ const secret = (name = 'SESSION_SECRET'): readonly [string, string] => [
 
 function driversOf({ database }: Answers): readonly string[] {
   return database.engine === 'sqlite' ? [] : driversFor(database.value);
+}
+
+function developmentPackagesOf(
+  { language, major }: Detected,
+  { framework, database }: Answers,
+): readonly string[] {
+  const adapter = `@sveltejs/adapter-node${(major ?? 2) < 3 ? '@5' : ''}`;
+  return [
+    ...(language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : []),
+    ...(framework === 'sveltekit' ? [adapter] : []),
+  ];
 }
 
 function driversFor(url: string | undefined): readonly string[] {

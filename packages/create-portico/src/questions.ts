@@ -5,8 +5,11 @@ import { Failure } from './failure.ts';
 export interface Streams {
   /** The current folder, as an absolute path. */
   readonly cwd: string;
+  /** Where the answers come from, one line each. Not read with `--yes`. */
   readonly input: NodeJS.ReadableStream;
+  /** Writes questions, the plan and the output of commands. */
   readonly stdout: (text: string) => unknown;
+  /** Writes errors. */
   readonly stderr: (text: string) => unknown;
 }
 

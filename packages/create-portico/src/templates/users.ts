@@ -1,9 +1,20 @@
 // The file that reads the users table.
 import type { UsersDatabase, UsersTable } from '../answers.ts';
+import type { Detected } from '../detect.ts';
 
-/** Returns the file. What is between « and » is for TypeScript only. */
-export function usersFile({ engine }: UsersDatabase, table: UsersTable): string {
-  return `${IMPORTS[engine]}«
+type Reader = UsersDatabase['engine'] | 'better-sqlite3' | 'another';
+
+/**
+ * Returns the file. What is between « and » is for TypeScript only. Two SQLite libraries in one
+ * process do not see each other's locks, so the file uses the application's own library.
+ */
+export function usersFile(
+  { engine }: UsersDatabase,
+  table: UsersTable,
+  { otherSqlite }: Detected,
+): string {
+  const reader: Reader = engine === 'sqlite' ? (otherSqlite ?? 'sqlite') : engine;
+  return `${IMPORTS[reader]}«
 /** A person with an account. */
 export interface User {
   readonly id: string;
@@ -14,7 +25,7 @@ export interface User {
 const SELECT = ${selectFrom(engine, table)};
 
 // Reads your users table. You can replace it with the queries that your application has.
-${ENGINES[engine]}
+${READERS[reader]}
 // Databases also compare '1x' and 1 as equal, so compare the id again.
 function userOf(row«: Record<string, unknown> | undefined», id«: string»)«: User | null» {
   if (row === undefined || String(row['id']) !== id) return null;
@@ -23,7 +34,9 @@ function userOf(row«: Record<string, unknown> | undefined», id«: string»)«:
 `;
 }
 
-const IMPORTS: Readonly<Record<UsersDatabase['engine'], string>> = {
+const IMPORTS: Readonly<Record<Reader, string>> = {
+  'better-sqlite3': "import Database from 'better-sqlite3';\n",
+  another: '',
   sqlite: "import { DatabaseSync } from 'node:sqlite';\n",
   postgres: "import pg from 'pg';\n",
   mariadb: "import { createPool } from 'mysql2/promise';\n",
@@ -38,7 +51,31 @@ function selectFrom(engine: UsersDatabase['engine'], table: UsersTable): string 
   FROM ${quoted(name)} WHERE ${quoted(id)} = ${parameter}\``;
 }
 
-const ENGINES: Readonly<Record<UsersDatabase['engine'], string>> = {
+const READERS: Readonly<Record<Reader, string>> = {
+  'better-sqlite3': `export function openUsers(file«: string | undefined») {
+  let database«: Database.Database | undefined»;
+  return {
+    async byId(id«: string»)«: Promise<User | null>» {
+      if (file === undefined) throw new Error('Set USERS_DATABASE to your SQLite file.');
+      database ??= new Database(file, { readonly: true });
+      return userOf(database.prepare(SELECT).get(id)« as Record<string, unknown> | undefined», id);
+    },
+  };
+}
+`,
+  another: `export function openUsers(file«: string | undefined») {
+  // Run the query above with your own library. Do not open the file with another SQLite library in
+  // the same process: they do not see each other's locks, and writes can be lost.
+  const query = async (sql«: string», id«: string»)«: Promise<Record<string, unknown> | undefined>» => {
+    throw new Error(\`Query your users in \${file}: \${sql}, \${id}\`);
+  };
+  return {
+    async byId(id«: string»)«: Promise<User | null>» {
+      return userOf(await query(SELECT, id), id);
+    },
+  };
+}
+`,
   sqlite: `export function openUsers(file«: string | undefined») {
   let database«: DatabaseSync | undefined»;
   return {
