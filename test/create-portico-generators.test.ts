@@ -34,11 +34,11 @@ interface Generated {
   /** The generator, and its arguments. Null if the files are below. */
   readonly generator: readonly [keyof typeof VERSIONS, ...string[]] | null;
   /** Corrects what the generator wrote and does not work without Portico, either. */
-  correct?(folder: string): void;
+  readonly correct?: (folder: string) => void;
   /** What a person edits: the printed lines, and a sign-in page that asks for no password. */
-  edit(folder: string, lines: readonly string[]): void;
+  readonly edit: (folder: string, lines: readonly string[]) => void;
   readonly build: readonly string[] | null;
-  start(port: number): readonly string[];
+  readonly start: (port: number) => readonly string[];
 }
 
 const SIGNS_IN = `{

@@ -242,6 +242,13 @@ describe('an existing application', () => {
     expect(read(folder, 'portico-users.js')).not.toContain('node:sqlite');
   });
 
+  test('with types of an older Node gets those of Node 24', async () => {
+    const devDependencies = { '@types/node': '^20', typescript: '^5' };
+    const folder = folderWith({ 'package.json': { dependencies: using('next'), devDependencies } });
+    const { stdout } = await create(folder, ['--yes', '--no-install']);
+    expect(stdout).toContain('npm install --save-dev @types/node@24\n');
+  });
+
   test('that has Portico already gets no second one', async () => {
     const own = { 'package.json': { dependencies: using('express'), portico: { app: 'app.ts' } } };
     const folder = folderWith(own);

@@ -1,6 +1,6 @@
 // Installs packages, and runs the commands of Portico's console.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { PackageManager } from './detect.ts';
 import { Failure } from './failure.ts';
@@ -52,13 +52,21 @@ export function installCommands(
   packages: readonly string[],
 ): readonly (readonly string[])[] {
   const { add, dev } = ADD[plan.packageManager];
-  const missing = (name: string) =>
-    !existsSync(path.join(plan.folder, 'node_modules', name.replace(/(?<=.)@.*/, '')));
+  const missing = (wanted: string) => !isInstalled(plan.folder, wanted);
   const development = plan.developmentPackages.filter(missing);
   return [
     ...([...plan.packages].some(missing) ? [[plan.packageManager, add, ...packages]] : []),
     ...(development.length > 0 ? [[plan.packageManager, add, dev, ...development]] : []),
   ];
+}
+
+/** Whether a package is installed. `wanted` is its name, or its name with a major version. */
+function isInstalled(folder: string, wanted: string): boolean {
+  const [, name = '', major] = /^(.[^@]*)(?:@(\d+))?$/.exec(wanted) ?? [];
+  const file = path.join(folder, 'node_modules', name, 'package.json');
+  if (!existsSync(file)) return false;
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  return major === undefined || version.startsWith(`${major}.`);
 }
 
 /** Returns a command as a person types it. */

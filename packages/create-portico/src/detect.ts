@@ -40,6 +40,8 @@ export interface Detected {
   readonly importsTs: boolean;
   readonly packageManager: PackageManager;
   readonly database: DatabaseLibrary | null;
+  /** The major version of `@types/node`, or null if package.json does not name it. */
+  readonly nodeTypes: number | null;
   /** The SQLite library of the application, if it has another than Node's. */
   readonly otherSqlite: 'better-sqlite3' | 'another' | null;
   /** The library that keeps the session, or null if none is known. */
@@ -86,6 +88,7 @@ export function detect(folder: string): Detected {
     importsTs: importsTs(folder, framework),
     packageManager: packageManagerOf(folder, manifest),
     database: DATABASE_LIBRARIES.find(has) ?? (usesNodeSqlite(folder) ? 'node:sqlite' : null),
+    nodeTypes: majorOf(dependencies['@types/node']),
     otherSqlite: otherSqliteOf(has),
     session: sessions.find(has) ?? null,
     envFile,

@@ -224,11 +224,13 @@ function driversOf({ database }: Answers): readonly string[] {
 }
 
 function developmentPackagesOf(
-  { language, major }: Detected,
+  { language, major, nodeTypes }: Detected,
   { framework, database }: Answers,
 ): readonly string[] {
   const adapter = `@sveltejs/adapter-node${(major ?? 2) < 3 ? '@5' : ''}`;
   return [
+    // Earlier types do not have node:sqlite.
+    ...(language === 'typescript' && (nodeTypes ?? 0) < 24 ? ['@types/node@24'] : []),
     ...(language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : []),
     ...(framework === 'sveltekit' ? [adapter] : []),
   ];
@@ -259,7 +261,7 @@ function layoutOf(detected: Detected, { framework }: Answers) {
   return { suffix: '', extension: own, directory: inSource ? 'src/' : '', imported };
 }
 
-/** Whether the console can load the source. Node loads `.ts` as CommonJS if package.json says so. */
+/** Whether the console can load the source: not `.ts` that package.json says is CommonJS. */
 export function canLoadSource({ language, modules, manifest }: Detected): boolean {
   return language === 'javascript' || modules === 'esm' || manifest.type !== 'commonjs';
 }

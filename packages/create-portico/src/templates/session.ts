@@ -11,7 +11,7 @@ import { parseEnv } from 'node:util';
 const COOKIE = 'portico_session';
 const LIFETIME = 8 * 60 * 60; // seconds
 
-/** Returns the \`Set-Cookie\` header that signs a person in. Call it after you checked the password. */
+/** Returns the \`Set-Cookie\` header that signs a person in. Check the password first. */
 export function beginSession(userId«: string»)«: string» {
   const expires = Math.floor(Date.now() / 1000) + LIFETIME;
   const value = \`\${Buffer.from(userId).toString('base64url')}.\${expires}\`;
