@@ -142,7 +142,18 @@ const isOurs = (page: string) => !page.startsWith('docs/') || page.startsWith('d
 const SCRIPTS = (JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> })
   .scripts;
 /** npm's own commands that are not scripts. */
-const NPM = new Set(['install', 'ci', 'pkg', 'run', 'start', 'test', 'init', 'exec', 'pack']);
+const NPM = new Set([
+  'create',
+  'install',
+  'ci',
+  'pkg',
+  'run',
+  'start',
+  'test',
+  'init',
+  'exec',
+  'pack',
+]);
 
 async function problemsOfShell(block: CodeBlock): Promise<readonly string[]> {
   const { status, stderr } = spawnSync('bash', ['-n'], {

@@ -24,6 +24,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   mcp: ['@portico/sql', 'portico', 'portico/extension'],
   assistant: ['@portico/mcp', '@portico/sql', 'portico', 'portico/extension'],
   'resource-server': ['portico/extension'],
+  'create-portico': [],
 };
 
 const EXAMPLES = [

@@ -124,6 +124,7 @@ describe('a release', () => {
           'SHA512SUMS',
           ...['.cdx.json', '.provenance.json', '.tgz'].map((ending) => path.basename(file(ending))),
           ...others.map((name) => `portico-${name}-${VERSION}.tgz`),
+          `create-portico-${VERSION}.tgz`,
         ].toSorted(),
       );
     });

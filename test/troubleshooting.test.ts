@@ -10,8 +10,9 @@ const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 /** A text in double quotes, because it has an apostrophe, becomes a template. */
 const withoutDoubleQuotes = (code: string) => code.replaceAll(/"([^"\n]*'[^"\n]*)"/g, '`$1`');
 const PAGE = read('docs/troubleshooting.md');
+/** The page is about a running server, not about `create-portico`, which runs once. */
 const SOURCES = globSync('packages/*/src/**/*.ts', { cwd: ROOT })
-  .filter((file) => !file.endsWith('.test.ts'))
+  .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('packages/create-portico/'))
   .map((file) => ({ file, text: withoutDoubleQuotes(read(file)) }));
 
 function sectionOf(heading: string): string {

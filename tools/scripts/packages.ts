@@ -29,7 +29,17 @@ export interface Package {
 const TELEMETRY = 'features/telemetry/opentelemetry/index';
 
 /** The folders of the packages. A package depends only on packages before it. */
-const FOLDERS = ['sql', 'portico', 'admin', 'import', 'kit', 'mcp', 'assistant', 'resource-server'];
+const FOLDERS = [
+  'sql',
+  'portico',
+  'admin',
+  'import',
+  'kit',
+  'mcp',
+  'assistant',
+  'resource-server',
+  'create-portico',
+];
 
 export const PACKAGES: readonly Package[] = FOLDERS.map((folder) => {
   const directory = path.join(ROOT, 'packages', folder);
@@ -66,9 +76,9 @@ function nameOf(module: string): string {
 export function linkDependencies(copy: string, from: string = ROOT): void {
   const [installed, modules] = [path.join(from, 'node_modules'), path.join(copy, 'node_modules')];
   mkdirSync(path.join(modules, '@portico'), { recursive: true });
+  const own = new Set(['@portico', ...PACKAGES.map(({ name }) => name)]);
   for (const name of readdirSync(installed))
-    if (!['@portico', 'portico'].includes(name))
-      link(path.join(installed, name), path.join(modules, name));
+    if (!own.has(name)) link(path.join(installed, name), path.join(modules, name));
   for (const { folder, name } of PACKAGES)
     link(path.join(copy, 'packages', folder), path.join(modules, name));
 }

@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// This file alone must run on older Nodes, to say what is needed.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 7)) {
+  process.stderr.write(
+    `create-portico needs Node 24.7 or later; this is ${process.versions.node}.\n`,
+  );
+  process.exit(1);
+}
+
+const { createPortico } = await import('../dist/index.js');
+process.exitCode = await createPortico(process.argv.slice(2), {
+  cwd: process.cwd(),
+  input: process.stdin,
+  stdout: (text) => process.stdout.write(text),
+  stderr: (text) => process.stderr.write(text),
+});
+process.stdin.unref?.();

@@ -1,0 +1,191 @@
+// What the person decides: the options, the answers, and the defaults from what was detected.
+import { existsSync, globSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Detected } from './detect.ts';
+import { Failure } from './failure.ts';
+import { FRAMEWORKS, guideOf, GUIDE_ONLY, NEW_FRAMEWORKS, type Framework } from './frameworks.ts';
+import type { Options } from './options.ts';
+import type { Questions } from './questions.ts';
+
+/** The database with the users table. `value` is the file of SQLite, or the URL of a server. */
+export interface UsersDatabase {
+  readonly engine: 'sqlite' | 'postgres' | 'mariadb';
+  readonly value: string;
+}
+
+/** The users table, and its columns. */
+export interface UsersTable {
+  readonly name: string;
+  readonly id: string;
+  readonly email: string;
+  readonly fullName: string;
+}
+
+export interface Answers {
+  readonly framework: Framework;
+  readonly url: string;
+  readonly redirect: string;
+  readonly database: UsersDatabase;
+  readonly table: UsersTable;
+}
+
+/** Asks everything about an existing application. Throws a `Failure` if an answer is wrong. */
+export async function askAboutApplication(
+  detected: Detected,
+  options: Options,
+  questions: Questions,
+): Promise<Answers> {
+  const framework = await askForFramework(detected, options, questions);
+  const database = toDatabase(
+    await questions.ask(
+      {
+        text: 'Database with your users: a SQLite file, postgres://… or mysql://…',
+        initial: likelyDatabase(detected),
+        check: checkDatabase,
+      },
+      options.database,
+    ),
+  );
+  const column = (text: string, initial: string) => ({ text, initial, check: checkName });
+  const table = {
+    name: await questions.ask(column('Table with your users', 'users'), options['users-table']),
+    id: await questions.ask(column('Its column with the id', 'id'), options['id-column']),
+    email: await questions.ask(
+      column('Its column with the e-mail address', 'email'),
+      options['email-column'],
+    ),
+    fullName: await questions.ask(
+      column('Its column with the name', 'name'),
+      options['name-column'],
+    ),
+  };
+  examineTable(detected.folder, database, table);
+  return { framework, database, table, ...(await askForUrls(detected.env, options, questions)) };
+}
+
+async function askForFramework(
+  { framework: found }: Detected,
+  { framework: given }: Options,
+  questions: Questions,
+): Promise<Framework> {
+  const answer = await questions.ask(
+    {
+      text: `Framework: ${FRAMEWORKS.join(', ')}`,
+      initial: found,
+      check: (name) =>
+        [...FRAMEWORKS, ...GUIDE_ONLY].some((each) => each === name)
+          ? null
+          : `Unknown framework ${JSON.stringify(name)}. Use one of: ${FRAMEWORKS.join(', ')}.`,
+    },
+    given,
+  );
+  const known = FRAMEWORKS.find((name) => name === answer);
+  if (known !== undefined) return known;
+  throw new Failure(
+    `create-portico writes no files for ${answer}. Follow the guide ${guideOf(answer)}. Nothing was written.`,
+  );
+}
+
+/** Returns the framework of a new application. */
+export async function askForNewFramework({ framework }: Options, questions: Questions) {
+  const answer = await questions.ask(
+    {
+      text: `New application with: ${NEW_FRAMEWORKS.join(', ')}`,
+      initial: 'kit',
+      check: (name) =>
+        NEW_FRAMEWORKS.some((each) => each === name)
+          ? null
+          : `A new application cannot be created with ${JSON.stringify(name)}. Use one of: ${NEW_FRAMEWORKS.join(', ')}. Other frameworks have their own generator: run it first, then run this in its folder.`,
+    },
+    framework,
+  );
+  return NEW_FRAMEWORKS.find((name) => name === answer) ?? 'kit';
+}
+
+/** Returns the public URL, and the redirect URI of the first client. */
+export async function askForUrls(
+  env: Detected['env'],
+  options: Options,
+  questions: Questions,
+  port = 3000,
+): Promise<{ readonly url: string; readonly redirect: string }> {
+  const initial = env['PUBLIC_URL'] ?? `http://localhost:${env['PORT'] ?? port}`;
+  const url = await questions.ask(
+    { text: 'Public URL of your application', initial, check: checkOrigin },
+    options.url,
+  );
+  const redirect = options.redirect ?? 'http://localhost:4000/callback';
+  if (!URL.canParse(redirect)) throw new Failure(`--redirect ${redirect} is not a URL.`);
+  return { url: new URL(url).origin, redirect };
+}
+
+function checkOrigin(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.href !== `${url.origin}/`)
+    return `${JSON.stringify(text)} is not a URL such as https://app.example.com, without a path.`;
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || isLocal ? null : `${text} must begin with https.`;
+}
+
+function checkName(text: string): string | null {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text)
+    ? null
+    : `${JSON.stringify(text)} is not the name of a table or column. Use letters, digits and _.`;
+}
+
+function checkDatabase(text: string): string | null {
+  const [, scheme] = /^([a-z+]+):\/\//i.exec(text) ?? [];
+  if (scheme === undefined) return null;
+  if (!/^(?:postgres|postgresql|mysql|mariadb)$/.test(scheme))
+    return `${scheme}:// is not supported. Use a SQLite file, postgres://… or mysql://….`;
+  return URL.canParse(text) ? null : `This is not a valid ${scheme} URL.`;
+}
+
+function toDatabase(text: string): UsersDatabase {
+  if (/^postgres(?:ql)?:/.test(text)) return { engine: 'postgres', value: text };
+  if (/^(?:mysql|mariadb):/.test(text))
+    return { engine: 'mariadb', value: text.replace(/^mariadb:/, 'mysql:') };
+  return { engine: 'sqlite', value: text.replace(/^(?:sqlite|file):/, '') };
+}
+
+/** The database that the application probably uses. */
+function likelyDatabase({ folder, env, database }: Detected): string {
+  const url = env['DATABASE_URL'];
+  if (env['USERS_DATABASE'] !== undefined) return env['USERS_DATABASE'];
+  if (url !== undefined && checkDatabase(url) === null) return url;
+  if (database === 'pg') return 'postgres://localhost:5432/app';
+  if (database === 'mysql2' || database === 'mariadb') return 'mysql://localhost:3306/app';
+  const [file] = globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
+    cwd: folder,
+  });
+  return file ?? 'app.sqlite';
+}
+
+/** Throws a `Failure` if the SQLite file exists and does not contain this table. */
+function examineTable(folder: string, { engine, value }: UsersDatabase, table: UsersTable): void {
+  const file = path.resolve(folder, value);
+  if (engine !== 'sqlite' || !existsSync(file)) return;
+  const columns = columnsOf(file, table.name);
+  if (columns.length === 0)
+    throw new Failure(
+      `${value} contains no table ${table.name}. Give its name with --users-table.`,
+    );
+  const missing = [table.id, table.email, table.fullName].filter((name) => !columns.includes(name));
+  if (missing.length > 0)
+    throw new Failure(
+      `The table ${table.name} has no column ${missing.join(', ')}. It has ${columns.join(', ')}. Use --id-column, --email-column and --name-column.`,
+    );
+}
+
+function columnsOf(file: string, table: string): readonly string[] {
+  try {
+    using database = new DatabaseSync(file, { readOnly: true });
+    return database
+      .prepare('SELECT name FROM pragma_table_info(?)')
+      .all(table)
+      .map(({ name }) => String(name));
+  } catch (error) {
+    throw new Failure(`${file} is not a SQLite database: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,141 @@
+// Turns a plan into changes of files, and makes them. Never overwrites a file.
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { Failure } from './failure.ts';
+import type { Plan } from './plan.ts';
+import { textOf } from './text-of.ts';
+
+/** A change of one file. Paths are relative to the application's folder. */
+export type Change =
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly text: string;
+      readonly mode?: number;
+    }
+  | { readonly kind: 'append'; readonly path: string; readonly text: string }
+  | {
+      readonly kind: 'members';
+      readonly path: string;
+      readonly text: string;
+      readonly before: string;
+    };
+
+/** Returns the changes that are still missing. None after a second run. */
+export function changesOf(plan: Plan): readonly Change[] {
+  const files = plan.files.flatMap(({ path: file, text }): readonly Change[] => {
+    const present = textOf(path.join(plan.folder, file));
+    if (present === text) return [];
+    if (present === null) return [{ kind: 'create', path: file, text }];
+    return besides(plan.folder, file, text);
+  });
+  return [...files, ...manifestChange(plan), ...ignoreChange(plan), ...envChange(plan)];
+}
+
+/** A file that exists stays. The new text goes beside it. */
+function besides(folder: string, file: string, text: string): readonly Change[] {
+  const beside = `${file}.portico.new`;
+  const present = textOf(path.join(folder, beside));
+  if (present === text) return [];
+  if (present === null) return [{ kind: 'create', path: beside, text }];
+  throw new Failure(
+    `${beside} exists already, with another text. Remove it, and run this again. Nothing was written.`,
+  );
+}
+
+function manifestChange({ folder, manifest }: Plan): readonly Change[] {
+  const before = textOf(path.join(folder, 'package.json'));
+  if (before === null) {
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    return [{ kind: 'create', path: 'package.json', text }];
+  }
+  const value = JSON.parse(before) as Readonly<Record<string, unknown>>;
+  const missing = Object.entries(manifest).filter(([name]) => !(name in value));
+  if (missing.length === 0) return [];
+  const [, indent = '  '] = /\n([ \t]+)"/.exec(before) ?? [];
+  const text = JSON.stringify({ ...value, ...Object.fromEntries(missing) }, null, indent);
+  const end = before.endsWith('\n') ? '\n' : '';
+  return [{ kind: 'members', path: 'package.json', text: `${text}${end}`, before }];
+}
+
+function ignoreChange({ folder, ignored }: Plan): readonly Change[] {
+  const present = textOf(path.join(folder, '.gitignore'));
+  const lines = (present ?? '').split(/\r?\n/).map((line) => line.trim().replace(/^\//, ''));
+  const covers = (name: string) =>
+    lines.some((line) => line === name || line === name.replace(/\/$/, '')) ||
+    (name.startsWith('.env') && lines.some((line) => line === '.env*' || line === '.env.*'));
+  return added(
+    '.gitignore',
+    present,
+    ignored.filter((name) => !covers(name)),
+  );
+}
+
+function envChange({ folder, env: { file, values } }: Plan): readonly Change[] {
+  const present = textOf(path.join(folder, file));
+  const set = parseEnv(present ?? '');
+  const missing = values.filter(([name]) => !(name in set));
+  return added(
+    file,
+    present,
+    missing.map(([name, value]) => `${name}=${quoted(value)}`),
+  );
+}
+
+const quoted = (value: string) => (/^[\w:/.@%+=-]*$/.test(value) ? value : `'${value}'`);
+
+function added(file: string, present: string | null, lines: readonly string[]): readonly Change[] {
+  if (lines.length === 0) return [];
+  const text = `${lines.join('\n')}\n`;
+  if (present === null)
+    return [
+      { kind: 'create', path: file, text, ...(file === '.gitignore' ? {} : { mode: 0o600 }) },
+    ];
+  const separator = present === '' || present.endsWith('\n') ? '' : '\n';
+  return [{ kind: 'append', path: file, text: `${separator}${text}` }];
+}
+
+/** Makes all changes, or none: if one fails, what was there before is there again. */
+export function makeChanges(folder: string, changes: readonly Change[]): void {
+  const undo: (() => void)[] = [];
+  try {
+    for (const change of changes) makeChange(path.join(folder, change.path), change, undo);
+  } catch (error) {
+    for (const step of undo.toReversed()) step();
+    throw new Failure(`${(error as Error).message}\nNothing was changed.`, 1);
+  }
+}
+
+function makeChange(file: string, change: Change, undo: (() => void)[]): void {
+  if (change.kind === 'create') {
+    const first = mkdirSync(path.dirname(file), { recursive: true });
+    if (first !== undefined) undo.push(() => removeEmpty(path.dirname(file), first));
+    // `wx` fails if the file exists, so nothing is overwritten.
+    writeFileSync(file, change.text, { flag: 'wx', mode: change.mode ?? 0o666 });
+    undo.push(() => rmSync(file));
+  } else if (change.kind === 'append') {
+    const { size } = statSync(file);
+    undo.push(() => truncateSync(file, size));
+    appendFileSync(file, change.text);
+  } else {
+    if (readFileSync(file, 'utf8') !== change.before)
+      throw new Error(`${change.path} has changed in the meantime.`);
+    undo.push(() => writeFileSync(file, change.before));
+    writeFileSync(file, change.text);
+  }
+}
+
+/** Removes the folders that were created, from the innermost to the first one. */
+function removeEmpty(folder: string, first: string): void {
+  for (let each = folder; each.length >= first.length; each = path.dirname(each)) rmdirSync(each);
+}

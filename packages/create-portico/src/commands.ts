@@ -1,0 +1,140 @@
+// Installs packages, and runs the commands of Portico's console.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { PackageManager } from './detect.ts';
+import { Failure } from './failure.ts';
+import type { Command, Plan } from './plan.ts';
+import type { Streams } from './questions.ts';
+
+const ADD: Readonly<Record<PackageManager, { readonly add: string; readonly dev: string }>> = {
+  npm: { add: 'install', dev: '--save-dev' },
+  pnpm: { add: 'add', dev: '--save-dev' },
+  yarn: { add: 'add', dev: '--dev' },
+  bun: { add: 'add', dev: '--dev' },
+};
+
+/**
+ * Returns the packages of Portico to install: a version, or the files that `npm run pack` wrote.
+ * `given` is a version, a tarball, or the folder of the tarballs.
+ */
+export function porticoPackages(
+  packages: readonly string[],
+  given: string | undefined,
+  { cwd, version }: { readonly cwd: string; readonly version: string },
+): readonly string[] {
+  const isOurs = (name: string) => name === 'portico' || name.startsWith('@portico/');
+  const others = packages.filter((name) => !isOurs(name));
+  const ours = packages.filter(isOurs);
+  const place = path.resolve(cwd, given ?? '');
+  if (given === undefined || (/^[\w.^~-]+$/.test(given) && !existsSync(place)))
+    return [...ours.map((name) => `${name}@${given ?? version}`), ...others];
+  if (!existsSync(place)) throw new Failure(`--portico ${given}: no such file or folder.`);
+  const folder = statSync(place).isDirectory() ? place : path.dirname(place);
+  return [...['@portico/sql', ...ours].map((name) => tarballOf(name, folder)), ...others];
+}
+
+function tarballOf(name: string, folder: string): string {
+  const prefix = name.replace('@', '').replace('/', '-');
+  const file = readdirSync(folder).find((each) =>
+    new RegExp(`^${prefix}-\\d[\\w.-]*\\.tgz$`).test(each),
+  );
+  if (file === undefined)
+    throw new Failure(
+      `${folder} does not contain the file of ${name}, such as ${prefix}-0.1.0.tgz. \`npm run pack\` writes it.`,
+    );
+  return path.join(folder, file);
+}
+
+/** Returns the commands that install packages. */
+export function installCommands(
+  plan: Plan,
+  packages: readonly string[],
+): readonly (readonly string[])[] {
+  const { add, dev } = ADD[plan.packageManager];
+  const missing = (wanted: string) => !isInstalled(plan.folder, wanted);
+  const development = plan.developmentPackages.filter(missing);
+  return [
+    ...([...plan.packages].some(missing) ? [[plan.packageManager, add, ...packages]] : []),
+    ...(development.length > 0 ? [[plan.packageManager, add, dev, ...development]] : []),
+  ];
+}
+
+/** Whether a package is installed. `wanted` is its name, or its name with a major version. */
+function isInstalled(folder: string, wanted: string): boolean {
+  const [, name = '', major] = /^(.[^@]*)(?:@(\d+))?$/.exec(wanted) ?? [];
+  const file = path.join(folder, 'node_modules', name, 'package.json');
+  if (!existsSync(file)) return false;
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  return major === undefined || version.startsWith(`${major}.`);
+}
+
+/** Returns a command as a person types it. */
+export const typed = (command: readonly string[]): string =>
+  command.map((word) => (/^[\w@%+=:,./~^-]+$/.test(word) ? word : `'${word}'`)).join(' ');
+
+/** Runs a command in the application's folder. Throws a `Failure` if it fails. */
+export function run(
+  folder: string,
+  command: readonly string[],
+  streams: Streams,
+  shown: string = typed(command),
+): void {
+  const [program = '', ...args] = command;
+  streams.stdout(`\n$ ${shown}\n`);
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  streams.stdout(stdout ?? '');
+  streams.stderr(stderr ?? '');
+  if (error !== undefined || status !== 0)
+    throw new Failure(
+      `${shown} failed${error === undefined ? '' : `: ${error.message}`}. The files are written. Correct the reason, and run npm create portico again: it continues here.`,
+      1,
+    );
+}
+
+/** Runs the commands of the console. Registers the client only once. */
+export function runConsole(plan: Plan, streams: Streams): void {
+  for (const { args } of missingCommands(plan, streams))
+    run(plan.folder, consoleCommand(plan, args), streams, typedCommand(plan, args));
+}
+
+function* missingCommands(plan: Plan, streams: Streams): Generator<Command> {
+  let clients: readonly string[] | null = null;
+  for (const command of plan.commands) {
+    if (command.client === undefined) yield command;
+    else {
+      clients ??= clientNames(plan, streams);
+      if (!clients.includes(command.client)) yield command;
+    }
+  }
+}
+
+function clientNames(plan: Plan, streams: Streams): readonly string[] {
+  const [program = '', ...args] = consoleCommand(plan, ['oauth:client:list', '--json']);
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd: plan.folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) {
+    streams.stderr(stderr);
+    throw new Failure('portico oauth:client:list failed. No client was registered.', 1);
+  }
+  const clients = JSON.parse(stdout) as readonly { readonly client_name: string }[];
+  return clients.map((each) => each.client_name);
+}
+
+function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonly string[] {
+  const program = path.join(folder, 'node_modules', 'portico', 'bin', 'portico.js');
+  return [process.execPath, program, '--app', app, ...args];
+}
+
+/** Returns the commands of the console as a person types them. */
+export const consoleCommands = (plan: Plan): readonly string[] =>
+  plan.commands.map(({ args }) => typedCommand(plan, args));
+
+const typedCommand = ({ app }: Plan, args: readonly string[]) =>
+  typed(['npx', 'portico', '--app', app, ...args]);

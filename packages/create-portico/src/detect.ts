@@ -1,0 +1,173 @@
+// Reads what an application is made of. Writes nothing.
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { Failure } from './failure.ts';
+import {
+  DATABASE_LIBRARIES,
+  DEPENDENCIES,
+  SESSION_LIBRARIES,
+  type DatabaseLibrary,
+  type Framework,
+  type GuideOnly,
+} from './frameworks.ts';
+import { textOf } from './text-of.ts';
+
+/** The parts of a package.json that decide something. */
+export interface Manifest {
+  readonly name?: string;
+  readonly type?: string;
+  readonly main?: string;
+  readonly packageManager?: string;
+  readonly portico?: { readonly app?: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
+
+/** What is in the folder. */
+export interface Detected {
+  /** The absolute path of the application's folder. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly framework: Framework | GuideOnly;
+  /** The major version of the framework, or null if package.json does not show it. */
+  readonly major: number | null;
+  readonly language: 'typescript' | 'javascript';
+  readonly modules: 'esm' | 'commonjs';
+  /** Whether imports of TypeScript files may end in `.ts`. */
+  readonly importsTs: boolean;
+  readonly packageManager: PackageManager;
+  readonly database: DatabaseLibrary | null;
+  /** The major version of `@types/node`, or null if package.json does not name it. */
+  readonly nodeTypes: number | null;
+  /** The SQLite library of the application, if it has another than Node's. */
+  readonly otherSqlite: 'better-sqlite3' | 'another' | null;
+  /** The library that keeps the session, or null if none is known. */
+  readonly session: string | null;
+  /** The name of the file with the environment: the one that Portico reads. */
+  readonly envFile: '.env' | '.env.local';
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const LOCK_FILES: readonly (readonly [file: string, PackageManager])[] = [
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+];
+
+/** Whether the folder has nothing but files that a new repository has. */
+export function isEmpty(folder: string): boolean {
+  const started = new Set(['.git', '.gitignore', 'README.md', 'LICENSE']);
+  return !existsSync(folder) || readdirSync(folder).every((name) => started.has(name));
+}
+
+/** Reads the application in a folder. Throws a `Failure` if it has no readable package.json. */
+export function detect(folder: string): Detected {
+  const manifest = readManifest(folder);
+  const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
+  const has = (name: string) => name in dependencies;
+  const found = DEPENDENCIES.find(([name]) => has(name));
+  const framework = found?.[1] ?? runtimeOf(folder) ?? 'node';
+  const language = isTypeScript(folder, has) ? 'typescript' : 'javascript';
+  const envFile =
+    existsSync(path.join(folder, '.env.local')) ||
+    (framework === 'next' && !existsSync(path.join(folder, '.env')))
+      ? '.env.local'
+      : '.env';
+  const sessions = SESSION_LIBRARIES[framework as Framework] ?? [];
+  return {
+    folder,
+    manifest,
+    framework,
+    major: found === undefined ? null : majorOf(dependencies[found[0]]),
+    language,
+    modules: moduleKindOf(folder, manifest, language),
+    importsTs: importsTs(folder, framework),
+    packageManager: packageManagerOf(folder, manifest),
+    database: DATABASE_LIBRARIES.find(has) ?? (usesNodeSqlite(folder) ? 'node:sqlite' : null),
+    nodeTypes: majorOf(dependencies['@types/node']),
+    otherSqlite: otherSqliteOf(has),
+    session: sessions.find(has) ?? null,
+    envFile,
+    env: readEnv(path.join(folder, envFile)),
+  };
+}
+
+function readManifest(folder: string): Manifest {
+  const file = path.join(folder, 'package.json');
+  if (!existsSync(file))
+    throw new Failure(
+      `${folder} contains files, but no package.json. Run this in the folder of your application, or in an empty folder.`,
+    );
+  try {
+    const value = JSON.parse(readFileSync(file, 'utf8')) as unknown;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // The message below is the same for every reason.
+  }
+  throw new Failure(`${file} is not a JSON object. Correct it first.`);
+}
+
+function otherSqliteOf(has: (name: string) => boolean): Detected['otherSqlite'] {
+  if (has('better-sqlite3')) return 'better-sqlite3';
+  return ['@prisma/client', 'sqlite3', '@libsql/client'].some(has) ? 'another' : null;
+}
+
+function packageManagerOf(folder: string, { packageManager = '' }: Manifest): PackageManager {
+  const named = LOCK_FILES.find(([, name]) => packageManager.startsWith(`${name}@`));
+  const locked = LOCK_FILES.find(([file]) => existsSync(path.join(folder, file)));
+  return (named ?? locked)?.[1] ?? 'npm';
+}
+
+function runtimeOf(folder: string): GuideOnly | null {
+  if (existsSync(path.join(folder, 'deno.json')) || existsSync(path.join(folder, 'deno.jsonc')))
+    return 'deno';
+  return existsSync(path.join(folder, 'bunfig.toml')) ? 'bun' : null;
+}
+
+function isTypeScript(folder: string, has: (name: string) => boolean): boolean {
+  return existsSync(path.join(folder, 'tsconfig.json')) || has('typescript');
+}
+
+/** The text of tsconfig.json without comments, or an empty text. */
+function compilerOptions(folder: string): string {
+  const file = path.join(folder, 'tsconfig.json');
+  return existsSync(file) ? readFileSync(file, 'utf8').replaceAll(/^\s*\/\/.*$/gm, '') : '';
+}
+
+function moduleKindOf(
+  folder: string,
+  { type }: Manifest,
+  language: Detected['language'],
+): Detected['modules'] {
+  if (type === 'module') return 'esm';
+  // Bundlers and `module: esnext` write ES modules, whatever package.json says.
+  const isEsm = /"module"\s*:\s*"(?:es|preserve)/i.test(compilerOptions(folder));
+  return language === 'typescript' && isEsm ? 'esm' : 'commonjs';
+}
+
+function importsTs(folder: string, framework: string): boolean {
+  if (framework === 'sveltekit') return true; // The tsconfig.json that SvelteKit writes allows it.
+  const file = path.join(folder, 'tsconfig.json');
+  const allowed = /"(?:allowImportingTsExtensions|rewriteRelativeImportExtensions)"\s*:\s*true/;
+  return !existsSync(file) || allowed.test(compilerOptions(folder));
+}
+
+function majorOf(range: string | undefined): number | null {
+  const [, major] = /(\d+)(?:\.|$)/.exec(range ?? '') ?? [];
+  return major === undefined ? null : Number(major);
+}
+
+/** Looks for an import of node:sqlite in the files of the first two levels. */
+function usesNodeSqlite(folder: string): boolean {
+  return globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {
+    cwd: folder,
+  }).some((file) => readFileSync(path.join(folder, file), 'utf8').includes("'node:sqlite'"));
+}
+
+function readEnv(file: string): Detected['env'] {
+  return parseEnv(textOf(file) ?? '');
+}

@@ -1,0 +1,6 @@
+/** Keeps what is between « and » for TypeScript, and removes it for JavaScript. */
+export function forLanguage(text: string, language: 'typescript' | 'javascript'): string {
+  return language === 'typescript'
+    ? text.replaceAll(/[«»]/g, '')
+    : text.replaceAll(/«[^»]*»/g, '').replaceAll(/\n{3,}/g, '\n\n');
+}

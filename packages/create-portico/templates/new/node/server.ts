@@ -1,0 +1,47 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
+import { portico } from 'portico/node';
+import definition from './portico.ts';
+import { beginSession } from './sessions.ts';
+import { checkPassword, loginPage } from './users.ts';
+
+const application = await startApplication(definition);
+const mount = portico(authorizationServerOf(application));
+
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse) {
+  if (await mount.handle(incoming, outgoing)) return; // one of Portico's endpoints
+
+  const url = new URL(incoming.url ?? '/', application.publicUrl);
+  if (url.pathname === '/api/orders') {
+    await mount.withToken(incoming, outgoing, async () => {
+      token().requireScope('orders:read'); // 401 without a valid token, 403 without the scope
+      const of = token().user()?.getProfile().name ?? null;
+      outgoing
+        .setHeader('Content-Type', 'application/json')
+        .end(JSON.stringify({ orders: [], of }));
+    });
+  } else if (url.pathname === '/login' && incoming.method === 'POST') {
+    const form = new URLSearchParams(await text(incoming));
+    const back = returnPath(form.get('return_to')); // a path of this host
+    const user = checkPassword(form.get('email'), form.get('password'));
+    if (user !== undefined) beginSession(outgoing, user.id);
+    const location = user === undefined ? `/login?return_to=${encodeURIComponent(back)}` : back;
+    outgoing.writeHead(303, { Location: location }).end();
+  } else if (url.pathname === '/login') {
+    const page = loginPage(returnPath(url.searchParams.get('return_to')));
+    outgoing.setHeader('Content-Type', 'text/html; charset=utf-8').end(page);
+  } else {
+    outgoing.writeHead(404).end();
+  }
+}
+
+const listener = createServer((incoming, outgoing) => {
+  answer(incoming, outgoing).catch((error) => {
+    console.error(error);
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(500).end();
+  });
+});
+const port = Number(application.env['PORT'] ?? 3000);
+listener.listen(port, () => console.log(application.publicUrl));

@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const sessions = new Map<string, { userId?: string }>();
+
+export function sessionOf({ headers }: IncomingMessage) {
+  const [, id = ''] = /(?:^|; )sid=([^;]+)/.exec(headers.cookie ?? '') ?? [];
+  return sessions.get(id);
+}
+
+export function beginSession(outgoing: ServerResponse, userId: string) {
+  const id = randomUUID();
+  sessions.set(id, { userId });
+  outgoing.setHeader('Set-Cookie', `sid=${id}; HttpOnly; SameSite=Lax; Path=/`);
+}

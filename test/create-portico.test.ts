@@ -1,0 +1,573 @@
+// @engines sqlite: it writes applications, and starts some of them on SQLite
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { detect, type Detected } from '../packages/create-portico/src/detect.ts';
+import { FRAMEWORKS, NEW_FRAMEWORKS } from '../packages/create-portico/src/frameworks.ts';
+import { ROOT } from './support/console.ts';
+import {
+  clientIn,
+  create,
+  createUsers,
+  linesToAdd,
+  link,
+  read,
+  runCodeFlow,
+  startProgram,
+  USERS,
+  write,
+} from './support/created-application.ts';
+import { freePort } from './support/free-port.ts';
+
+let root: string;
+let count = 0;
+beforeAll(() => {
+  root = mkdtempSync(path.join(tmpdir(), 'portico-create-'));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Creates a folder with these files. */
+function folderWith(files: Readonly<Record<string, string | object>> = {}): string {
+  const folder = path.join(root, `application-${(count += 1)}`);
+  mkdirSync(folder);
+  write(folder, files);
+  return folder;
+}
+
+/** Every file in a folder by path, without what Portico itself stores. */
+function contents(folder: string): Readonly<Record<string, string>> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !/^(?:node_modules|storage|logs)\b/.test(file));
+  return Object.fromEntries(files.toSorted().map((file) => [file, read(folder, file)]));
+}
+
+const using = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, '^5.0.0']));
+const EXPRESS = {
+  'package.json': { name: 'shop', type: 'module', dependencies: using('express') },
+};
+
+describe('detection', () => {
+  test.each<[string, Record<string, string | object>, Partial<Detected>]>([
+    [
+      'Express 4 in CommonJS',
+      { 'package.json': { dependencies: { express: '^4.21.0' } } },
+      { framework: 'express', major: 4, modules: 'commonjs', language: 'javascript' },
+    ],
+    [
+      'Express 5 with passport',
+      {
+        'package.json': {
+          type: 'module',
+          dependencies: using('express', 'express-session', 'passport'),
+        },
+      },
+      { framework: 'express', major: 5, modules: 'esm', session: 'passport' },
+    ],
+    [
+      'Fastify with pnpm',
+      {
+        'package.json': { dependencies: using('fastify', '@fastify/session') },
+        'pnpm-lock.yaml': '',
+      },
+      { framework: 'fastify', packageManager: 'pnpm', session: '@fastify/session' },
+    ],
+    [
+      'Hono with Drizzle',
+      { 'package.json': { dependencies: using('hono', 'drizzle-orm', 'pg') } },
+      { framework: 'hono', database: 'drizzle-orm', session: null },
+    ],
+    [
+      'Koa with yarn',
+      { 'package.json': { dependencies: using('koa') }, 'yarn.lock': '' },
+      { framework: 'koa', packageManager: 'yarn' },
+    ],
+    [
+      'Nest before Express',
+      {
+        'package.json': { dependencies: using('express', '@nestjs/core', 'pg') },
+        'tsconfig.json': '{}',
+      },
+      { framework: 'nest', language: 'typescript', database: 'pg' },
+    ],
+    [
+      'Next, with .env.local',
+      {
+        'package.json': { dependencies: using('next', '@prisma/client') },
+        'tsconfig.json': '{ "compilerOptions": { "module": "esnext" } }',
+      },
+      {
+        framework: 'next',
+        modules: 'esm',
+        envFile: '.env.local',
+        database: '@prisma/client',
+        importsTs: false,
+      },
+    ],
+    [
+      'SvelteKit',
+      {
+        'package.json': { type: 'module', devDependencies: { '@sveltejs/kit': '^2.63.0' } },
+        'tsconfig.json': '{}',
+      },
+      { framework: 'sveltekit', major: 2, importsTs: true },
+    ],
+    [
+      'React Router',
+      {
+        'package.json': {
+          devDependencies: using('@react-router/dev'),
+          packageManager: 'bun@1.3.0',
+        },
+      },
+      { framework: 'react-router', packageManager: 'bun' },
+    ],
+    [
+      'AdonisJS',
+      { 'package.json': { dependencies: using('@adonisjs/core') } },
+      { framework: 'adonisjs' },
+    ],
+    ['Deno', { 'package.json': {}, 'deno.json': '{}' }, { framework: 'deno' }],
+    ['Bun', { 'package.json': {}, 'bunfig.toml': '' }, { framework: 'bun' }],
+    [
+      'node:http with node:sqlite',
+      {
+        'package.json': { type: 'module' },
+        'server.js': "import { DatabaseSync } from 'node:sqlite';",
+      },
+      { framework: 'node', database: 'node:sqlite', packageManager: 'npm' },
+    ],
+    [
+      'Knex with MySQL',
+      { 'package.json': { dependencies: using('knex', 'mysql2') } },
+      { database: 'knex' },
+    ],
+    [
+      'better-sqlite3',
+      { 'package.json': { dependencies: using('better-sqlite3') } },
+      { database: 'better-sqlite3' },
+    ],
+    ['MariaDB', { 'package.json': { dependencies: using('mariadb') } }, { database: 'mariadb' }],
+  ])('finds %s', (_, files, found) => {
+    expect(detect(folderWith(files))).toMatchObject(found);
+  });
+});
+
+describe('an existing application', () => {
+  test('gets new files, settings and ignored folders, and the lines to add', async () => {
+    const folder = folderWith({ ...EXPRESS, '.env': 'A=1', '.gitignore': 'node_modules\n' });
+    const { code, stdout } = await create(folder, ['--yes', '--no-install']);
+    expect(code).toBe(0);
+    expect(Object.keys(contents(folder))).toEqual([
+      '.env',
+      '.gitignore',
+      'package.json',
+      'portico-session.js',
+      'portico-users.js',
+      'portico.js',
+    ]);
+    expect(read(folder, '.env')).toMatch(
+      /^A=1\nAPP_ENV=dev\nPUBLIC_URL=http:\/\/localhost:3000\nUSERS_DATABASE=app\.sqlite\nSESSION_SECRET=[\w-]{43}\n$/,
+    );
+    expect(read(folder, '.gitignore')).toBe('node_modules\nstorage/\nlogs/\n.env\n.env.local\n');
+    expect(JSON.parse(read(folder, 'package.json'))).toEqual({
+      ...EXPRESS['package.json'],
+      portico: { app: 'portico.js' },
+    });
+    expect(linesToAdd(stdout)).toEqual([
+      [
+        "import { portico } from 'portico/express';",
+        "import { startPortico } from './portico.js';",
+        'app.use(portico(await startPortico()));',
+      ],
+    ]);
+    expect(stdout).toContain('Then open http://localhost:3000/.well-known/openid-configuration');
+  });
+
+  test('keeps every file and every setting that it has', async () => {
+    const own = {
+      'portico.js': 'mine',
+      'portico-users.js': 'mine too',
+      '.env': 'PUBLIC_URL=http://localhost:8080\nSESSION_SECRET=mine\n',
+    };
+    const folder = folderWith({ ...EXPRESS, ...own });
+    const { code, stdout } = await create(folder, ['--yes', '--no-install']);
+    expect(code).toBe(0);
+    expect(contents(folder)).toMatchObject({
+      'portico.js': 'mine',
+      'portico-users.js': 'mine too',
+    });
+    expect(read(folder, '.env')).toBe(`${own['.env']}APP_ENV=dev\nUSERS_DATABASE=app.sqlite\n`);
+    expect(read(folder, 'portico.js.portico.new')).toContain('defineApplication');
+    expect(stdout).toContain('portico-users.js.portico.new');
+  });
+
+  test.each(FRAMEWORKS)('is the same after a second run: %s', async (framework) => {
+    const folder = folderWith({ ...EXPRESS, 'portico.js': 'mine' });
+    const args = ['--yes', '--no-install', `--framework=${framework}`];
+    expect((await create(folder, args)).code).toBe(0);
+    const before = contents(folder);
+    const { code, stdout } = await create(folder, args);
+    expect([code, contents(folder)]).toEqual([0, before]);
+    expect(stdout).toContain('nothing to write');
+  });
+
+  test('is not touched by --dry-run, which shows the plan without secrets', async () => {
+    const folder = folderWith(EXPRESS);
+    const before = contents(folder);
+    const { code, stdout } = await create(folder, ['--yes', '--dry-run']);
+    expect([code, contents(folder)]).toEqual([0, before]);
+    expect(stdout).toContain('create portico.js');
+    expect(stdout).toContain('defineApplication({');
+    expect(stdout).toContain('npm install portico@');
+    expect(stdout).not.toContain('SESSION_SECRET=');
+  });
+
+  // Two SQLite libraries in one process do not see each other's locks.
+  test.each([
+    ['better-sqlite3', "from 'better-sqlite3'"],
+    ['@prisma/client', 'Query your users in'],
+    ['sqlite3', 'Query your users in'],
+  ])('never opens its SQLite file with a second library: %s', async (library, text) => {
+    const dependencies = using('express', library);
+    const folder = folderWith({ 'package.json': { type: 'module', dependencies } });
+    const { code } = await create(folder, ['--yes', '--no-install', '--database=a.sqlite']);
+    expect(code).toBe(0);
+    expect(read(folder, 'portico-users.js')).toContain(text);
+    expect(read(folder, 'portico-users.js')).not.toContain('node:sqlite');
+  });
+
+  test('with types of an older Node gets those of Node 24', async () => {
+    const devDependencies = { '@types/node': '^20', typescript: '^5' };
+    const folder = folderWith({ 'package.json': { dependencies: using('next'), devDependencies } });
+    const { stdout } = await create(folder, ['--yes', '--no-install']);
+    expect(stdout).toContain('npm install --save-dev @types/node@24\n');
+  });
+
+  test('that has Portico already gets no second one', async () => {
+    const own = { 'package.json': { dependencies: using('express'), portico: { app: 'app.ts' } } };
+    const folder = folderWith(own);
+    const before = contents(folder);
+    const { code, stderr } = await create(folder, ['--yes']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has Portico already')]);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test('is unchanged after a step that fails', async () => {
+    // A file has the name of the folder for the route, which is written after three other files.
+    const folder = folderWith({ ...EXPRESS, 'app/routes': '', '.env': 'A=1' });
+    const before = contents(folder);
+    const args = ['--yes', '--no-install', '--framework=react-router'];
+    const { code, stderr } = await create(folder, args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Nothing was changed')]);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test('is unchanged if a folder has the name of a file', async () => {
+    const folder = folderWith({ ...EXPRESS, '.env/A': '' });
+    const before = contents(folder);
+    expect(await create(folder, ['--yes'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('.env is not a file'),
+    });
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test('is described by the answers that a person types', async () => {
+    const folder = folderWith(EXPRESS);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const answers = [
+      '',
+      'data.sqlite',
+      'people; DROP',
+      'people',
+      'nr',
+      'mail',
+      'full_name',
+      'http://localhost:9000',
+    ];
+    const { code, stdout } = await create(folder, ['--no-install'], answers);
+    expect(code).toBe(0);
+    expect(stdout).toContain('"people; DROP" is not the name of a table');
+    expect(read(folder, 'portico-users.js')).toContain('FROM "people" WHERE "nr" = ?');
+    expect(read(folder, '.env')).toContain('PUBLIC_URL=http://localhost:9000\n');
+  });
+
+  test('gets nothing if the person stops in the middle', async () => {
+    const folder = folderWith(EXPRESS);
+    const before = contents(folder);
+    const { code, stderr } = await create(folder, ['--no-install'], ['', 'app.sqlite']);
+    expect([code, stderr]).toEqual([130, expect.stringContaining('Nothing was written')]);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test.each([
+    [['--framework=rails'], 'Unknown framework "rails"'],
+    [['--framework=bun'], 'docs/mounting/bun.md'],
+    [['--database=oracle://x'], 'oracle:// is not supported'],
+    [['--database=package.json'], 'is not a SQLite database'],
+    [['--database=data/users.sqlite'], 'contains no table users'],
+    [
+      ['--database=data/users.sqlite', '--users-table=people'],
+      'has no column id, email, name. It has nr, mail, full_name',
+    ],
+    [['--users-table=a"b'], 'is not the name of a table'],
+    [['--url=http://shop.example'], 'must begin with https'],
+    [['--url=https://shop.example/path'], 'without a path'],
+    [['--portico=./missing'], 'no such file or folder'],
+    [['--fast'], "Unknown option '--fast'"],
+  ])('gets nothing for wrong input: %s', async (args, message) => {
+    const folder = folderWith(EXPRESS);
+    createUsers(path.join(folder, 'data', 'users.sqlite'));
+    const before = contents(folder);
+    const { code, stderr } = await create(folder, ['--yes', '--database=new.sqlite', ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(contents(folder)).toEqual(before);
+  });
+
+  test('needs a package.json', async () => {
+    const folder = folderWith({ 'notes.txt': '' });
+    expect(await create(folder, ['--yes'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no package.json'),
+    });
+  });
+});
+
+describe('the generated files', () => {
+  /** A fixture for each framework and session library, and the database of its users. */
+  const APPLICATIONS = [
+    ...FRAMEWORKS.map((name) => [name, [], 'sqlite'] as const),
+    ['express', ['express', 'express-session'], 'postgres'],
+    ['express', ['express', 'express-session', 'passport'], 'mysql'],
+    ['fastify', ['fastify', '@fastify/session'], 'sqlite'],
+    ['hono', ['hono', '@hono/session'], 'postgres'],
+    ['koa', ['koa', 'koa-session'], 'mysql'],
+    ['nest', ['@nestjs/core', 'passport'], 'sqlite'],
+    ['express', ['express', 'sqlite3'], 'sqlite'],
+  ] as const;
+  const DATABASES = {
+    sqlite: 'app.sqlite',
+    postgres: 'postgres://localhost/app',
+    mysql: 'mysql://localhost/app',
+  };
+  const STRICT = {
+    compilerOptions: {
+      module: 'nodenext',
+      target: 'es2024',
+      lib: ['es2024', 'dom'],
+      types: ['node'],
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      noUncheckedIndexedAccess: true,
+      verbatimModuleSyntax: true,
+      erasableSyntaxOnly: true,
+      allowImportingTsExtensions: true,
+    },
+    // The types of these two are those of frameworks that this workspace does not install.
+    exclude: ['node_modules', '**/hooks.server.ts', '**/routes/portico.ts'],
+  };
+
+  /** Frameworks with a bundler, which finds files without their extension. */
+  const BUNDLED = { next: true, sveltekit: true, 'react-router': true };
+  const BUNDLED_STRICT = {
+    ...STRICT,
+    compilerOptions: {
+      ...STRICT.compilerOptions,
+      module: 'esnext',
+      moduleResolution: 'bundler',
+    },
+  };
+
+  test.each(APPLICATIONS)(
+    'compile for %s with %j and %s',
+    async (framework, dependencies, database) => {
+      const dependency =
+        { nest: '@nestjs/core', sveltekit: '@sveltejs/kit', 'react-router': '@react-router/dev' }[
+          framework as string
+        ] ?? framework;
+      const named =
+        dependencies.length === 0 ? (framework === 'node' ? [] : [dependency]) : dependencies;
+      const folder = folderWith({
+        'package.json': { type: 'module', dependencies: using(...named) },
+        'tsconfig.json': framework in BUNDLED ? BUNDLED_STRICT : STRICT,
+      });
+      link(folder);
+      expect(
+        (
+          await create(folder, [
+            '--yes',
+            '--no-install',
+            `--framework=${framework}`,
+            `--database=${DATABASES[database]}`,
+          ])
+        ).code,
+      ).toBe(0);
+      expect(compile(folder)).toBe('');
+    },
+  );
+
+  test.each(NEW_FRAMEWORKS)(
+    'of a new application with %s are those of its guide, and compile',
+    async (framework) => {
+      const folder = folderWith();
+      expect(
+        (await create(folder, ['--yes', '--no-install', `--framework=${framework}`])).code,
+      ).toBe(0);
+      const guide = readFileSync(
+        path.join(
+          ROOT,
+          framework === 'kit' ? 'docs/getting-started.md' : `docs/mounting/${framework}.md`,
+        ),
+        'utf8',
+      );
+      const files = globSync('*.ts', { cwd: folder });
+      expect(files).not.toEqual([]);
+      for (const file of files)
+        expect(guide).toContain(`\`\`\`ts\n// ${file}\n${read(folder, file)}\`\`\``);
+      write(folder, { 'tsconfig.json': STRICT });
+      link(folder);
+      expect(compile(folder)).toBe('');
+    },
+  );
+
+  function compile(folder: string): string {
+    const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    return spawnSync(process.execPath, [compiler, '-p', folder, '--checkers', '1'], {
+      encoding: 'utf8',
+    }).stdout;
+  }
+});
+
+/** A page that signs the person in without a password, as a fixture may. */
+const SERVERS = {
+  'express in ES modules': {
+    dependencies: { express: '^5.0.0' },
+    type: 'module',
+    main: 'server.ts',
+    files: { 'tsconfig.json': { compilerOptions: { allowImportingTsExtensions: true } } },
+    program: ([lines = []]: readonly (readonly string[])[]) => `
+      import express from 'express';
+      import { returnPath } from 'portico';
+      import { beginSession } from './portico-session.ts';
+      ${lines.slice(0, -1).join('\n')}
+      const app = express();
+      ${lines.at(-1)}
+      app.get('/login', (req, res) => {
+        res.setHeader('Set-Cookie', beginSession('7'));
+        res.redirect(303, returnPath(String(req.query['return_to'])));
+      });
+      app.listen(Number(process.env['PORT']));`,
+  },
+  'express in CommonJS': {
+    dependencies: { express: '^4.0.0' },
+    type: 'commonjs',
+    main: 'server.js',
+    files: {},
+    program: ([lines = []]: readonly (readonly string[])[]) => `
+      const express = require('express-4');
+      const { returnPath } = require('portico');
+      const { beginSession } = require('./portico-session.mjs');
+      const app = express();
+      ${lines.join('\n')}
+      app.get('/login', (req, res) => {
+        res.setHeader('Set-Cookie', beginSession('7'));
+        res.redirect(303, returnPath(String(req.query.return_to)));
+      });
+      app.listen(Number(process.env.PORT));`,
+  },
+  'node:http': {
+    dependencies: {},
+    type: 'module',
+    main: 'server.js',
+    files: {},
+    program: ([lines = [], handler = []]: readonly (readonly string[])[]) => `
+      import { createServer } from 'node:http';
+      import { returnPath } from 'portico';
+      import { beginSession } from './portico-session.js';
+      ${lines.join('\n')}
+      createServer(async (request, response) => {
+        ${handler.join('\n')}
+        const { searchParams } = new URL(request.url, 'http://localhost');
+        response.writeHead(303, { 'Set-Cookie': beginSession('7'), Location: returnPath(searchParams.get('return_to')) }).end();
+      }).listen(Number(process.env.PORT));`,
+  },
+};
+
+describe('a started application', () => {
+  test.each(Object.entries(SERVERS))('gives a token to the first client: %s', async (_, server) => {
+    const { dependencies, type, main, files, program } = server;
+    const folder = folderWith({ 'package.json': { name: 'shop', type, dependencies }, ...files });
+    link(folder);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const args = ['--yes', ...USERS, `--url=${url}`];
+    const made = await create(folder, args);
+    expect(made).toMatchObject({ code: 0 });
+    write(folder, { [main]: program(linesToAdd(made.stdout)) });
+
+    const before = contents(folder);
+    const again = await create(folder, args);
+    expect([again.code, contents(folder)]).toEqual([0, before]);
+    expect(again.stdout).not.toContain('client id');
+
+    const running = await startProgram(folder, [process.execPath, main], url, {
+      PORT: String(port),
+    });
+    const { tokens, claims } = await runCodeFlow(
+      url,
+      clientIn(made.stdout),
+      'openid profile email data:read',
+    );
+    expect(tokens.scope.split(' ').toSorted()).toEqual(['data:read', 'email', 'openid', 'profile']);
+    expect(claims).toMatchObject({
+      sub: expect.any(String),
+      name: 'Ada Lovelace',
+      email: 'ada@example.com',
+    });
+    await running.stop();
+  });
+
+  test.each([
+    ['express', 'orders:read'],
+    ['node', 'orders:read'],
+    ['kit', 'notes:read'],
+  ])('that is new gives a token to the first client: %s', async (framework, scope) => {
+    const port = await freePort();
+    const url = `http://localhost:${port}`;
+    const folder = folderWith();
+    const args = ['--yes', `--framework=${framework}`, `--url=${url}`];
+    expect((await create(folder, [...args, '--no-install'])).code).toBe(0);
+    link(folder);
+    const made = await create(folder, args);
+    expect(made).toMatchObject({ code: 0 });
+    const [email, password] =
+      framework === 'kit'
+        ? ['me@example.com', /password: (\S+)/.exec(made.stdout)?.[1] ?? '']
+        : ['ada@example.com', 'portico'];
+    const start =
+      framework === 'kit'
+        ? [path.join(ROOT, 'packages/portico/bin/portico.js'), 'serve']
+        : ['--env-file=.env', 'server.ts'];
+    const running = await startProgram(folder, [process.execPath, ...start], url);
+    const { tokens } = await runCodeFlow(
+      url,
+      clientIn(made.stdout),
+      `openid ${scope}`,
+      async (visitor, page) => {
+        const names = framework === 'kit' ? { identifier: email, password } : { email, password };
+        const answer = await visitor.submit(page, names);
+        return visitor.visit(answer.headers.get('location') ?? '');
+      },
+    );
+    expect(tokens.scope).toContain(scope);
+    await running.stop();
+  });
+});
