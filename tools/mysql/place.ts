@@ -1,6 +1,8 @@
 import path from 'node:path';
 
-/** Where `npm run mysql:fetch` puts MySQL. The account that runs the server must be able to read it. */
+/**
+ * Where `npm run mysql:fetch` puts MySQL. The account that runs the server must be able to read it.
+ */
 const FOLDER = path.join('/var/tmp', 'portico-mysql');
 
 /** The programs and files of MySQL. */
