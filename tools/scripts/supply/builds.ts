@@ -113,8 +113,9 @@ async function inSurroundings(
  */
 function lend(from: string, to: string, itself: ReadonlySet<string>): void {
   mkdirSync(to, { recursive: true });
+  const own = new Set(['@portico', ...PACKAGES.map(({ name }) => name)]);
   for (const entry of readdirSync(from)) {
-    if (/^\.(?:cache|vite)/.test(entry) || entry === 'portico' || entry === '@portico') continue;
+    if (/^\.(?:cache|vite)/.test(entry) || own.has(entry)) continue;
     const [source, target] = [path.join(from, entry), path.join(to, entry)];
     if (entry.startsWith('@')) lend(source, target, within(entry, itself));
     else if (itself.has(entry)) link(source, target);
