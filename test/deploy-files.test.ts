@@ -132,7 +132,7 @@ describe('the file for Docker Compose', () => {
     const conditions = Object.entries(services()).flatMap(([name, { depends_on: first = {} }]) =>
       Object.entries(first).map(([other, { condition }]) => [name, other, condition]),
     );
-    expect(conditions.toSorted()).toEqual([
+    expect(conditions.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1))).toEqual([
       ['migrate', 'database', 'service_healthy'],
       ['portico', 'setup', 'service_completed_successfully'],
       ['setup', 'migrate', 'service_completed_successfully'],

@@ -9,7 +9,7 @@ const application = await startApplication(definition);
 const server = authorizationServerOf(application);
 
 const app = express();
-const secret = process.env['SESSION_SECRET'] ?? crypto.randomUUID();
+const secret = application.env['SESSION_SECRET'] ?? crypto.randomUUID();
 app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { sameSite: 'lax' } }));
 app.use(express.urlencoded({ extended: true }));
 app.use(portico(server)); // after your session, before your own CSRF check

@@ -11,7 +11,7 @@ const application = await startApplication(definition);
 const server = authorizationServerOf(application);
 
 const fastify = createFastify();
-const secret = process.env['SESSION_SECRET'] ?? crypto.randomUUID();
+const secret = application.env['SESSION_SECRET'] ?? crypto.randomUUID();
 const secure = application.publicUrl.startsWith('https:');
 await fastify.register(cookie);
 await fastify.register(session, {

@@ -11,7 +11,7 @@ const application = await startApplication(definition);
 const server = authorizationServerOf(application);
 
 const app = new Koa();
-app.keys = [process.env['SESSION_SECRET'] ?? crypto.randomUUID()];
+app.keys = [application.env['SESSION_SECRET'] ?? crypto.randomUUID()];
 app.use(session({ sameSite: 'lax' }, app));
 app.use(bodyParser());
 app.use(portico(server)); // after your session, before your own CSRF check
