@@ -54,9 +54,9 @@ const isAlive = (pid: number) => {
 };
 
 /** Sends a request on a connection of its own. Returns the status, or the code of the error. */
-function ask(): Promise<number | string> {
+function ask(at = '/.well-known/jwks.json'): Promise<number | string> {
   return new Promise((resolve) => {
-    get(`http://127.0.0.1:${port}/.well-known/jwks.json`, { agent: new Agent() }, (response) => {
+    get(`http://127.0.0.1:${port}${at}`, { agent: new Agent() }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
       response.on('error', (error: Error & { code?: string }) => resolve(error.code ?? 'error'));
     }).on('error', (error: Error & { code?: string }) => resolve(error.code ?? 'error'));
@@ -64,12 +64,15 @@ function ask(): Promise<number | string> {
 }
 
 /** Sends requests, eight at a time, until the work is done. Returns how each of them ended. */
-async function askDuring(work: () => Promise<unknown>): Promise<ReadonlyMap<unknown, number>> {
+async function askDuring(
+  work: () => Promise<unknown>,
+  at?: string,
+): Promise<ReadonlyMap<unknown, number>> {
   const found = new Map<unknown, number>();
   const done = new AbortController();
   const asking = async () => {
     while (!done.signal.aborted) {
-      const outcome = await ask();
+      const outcome = await ask(at);
       found.set(outcome, (found.get(outcome) ?? 0) + 1);
     }
   };
@@ -122,6 +125,26 @@ describe('serve --workers', () => {
     expect(children()).toHaveLength(2);
     expect(children().filter((pid) => before.includes(pid))).toEqual([]);
     expect([...found.keys()]).toEqual([200]);
+  });
+
+  test('does not drain while it replaces workers, and stays ready', async () => {
+    await serveWith('--workers=2', '--drain=3600');
+    const found = await askDuring(async () => {
+      running.process.kill('SIGHUP');
+      await running.says('All workers were replaced.');
+    }, '/health/ready');
+    expect([...found.keys()]).toEqual([200]);
+    running.process.kill('SIGTERM');
+    await running.says('Stopping in 3600 seconds');
+  });
+
+  test('stops workers that have not started yet', async () => {
+    await serveWith('--workers=2');
+    running.process.kill('SIGHUP');
+    await vi.waitFor(() => expect(children()).toHaveLength(3), { timeout: 30_000 });
+    const workers = children();
+    expect(await running.stop('SIGTERM')).toBe(0);
+    expect(workers.filter(isAlive)).toEqual([]);
   });
 
   test('stops every process after SIGTERM', async () => {

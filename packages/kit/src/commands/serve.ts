@@ -9,7 +9,7 @@ import {
   STANDARD_OUTPUT,
 } from 'portico/extension';
 import { listen, type RunningServer } from '../http/server.ts';
-import { isWorker, stopMessage, tellListening, Workers } from './workers.ts';
+import { canHaveWorkers, isWorker, stopMessage, tellListening, Workers } from './workers.ts';
 
 /** The longest drain, in seconds. */
 const LONGEST_DRAIN = 3600;
@@ -46,6 +46,8 @@ export const addServe =
         const workers = Number(options.workers ?? 1);
         if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS)
           context.fail(`--workers must be a whole number from 1 to ${MOST_WORKERS}`);
+        if (workers > 1 && !isWorker() && !canHaveWorkers())
+          context.fail('--workers does not work below another process manager; use one of them');
         if (workers > 1 && !isWorker())
           await new Workers(context).run(workers, stoppingLine(drain));
         else await serve(plugins, context, options, drain);
@@ -82,10 +84,12 @@ async function serve(
   ];
   if (isWorker()) tellListening(lines);
   else for (const line of lines) context.note(line);
-  await stopped;
-  if (!isWorker()) context.note(stoppingLine(drain));
-  await application.events.emit(Event.STOPPING, null);
-  if (drain > 0) await setTimeout(drain * 1000);
+  // While a worker is replaced, another one answers. So the probes must not report a stop.
+  if ((await stopped) === 'stop') {
+    if (!isWorker()) context.note(stoppingLine(drain));
+    await application.events.emit(Event.STOPPING, null);
+    if (drain > 0) await setTimeout(drain * 1000);
+  }
   await server.close();
 }
 
@@ -126,14 +130,14 @@ const STOP_SIGNALS = [
  * Resolves at the first SIGINT or SIGTERM. At the second signal, the process exits at once, with
  * the exit code that a shell expects.
  */
-function stopSignal(): Promise<void> {
+function stopSignal(): Promise<'stop'> {
   return new Promise((resolve) => {
     let isStopping = false;
     for (const [signal, code] of STOP_SIGNALS) {
       process.on(signal, () => {
         if (isStopping) process.exit(code);
         isStopping = true;
-        resolve();
+        resolve('stop');
       });
     }
   });

@@ -9,12 +9,16 @@ interface Caller {
   readonly fail: (problem: string) => never;
 }
 
-/** The message from the main process that makes a worker stop after its requests. */
-const STOP = 'stop';
+/** What the main process asks of a worker: to drain and stop, or to make room for a new worker. */
+export type StopKind = 'stop' | 'replace';
+
 /** What a worker tells the main process when it listens: the lines for people. */
 interface Listening {
   readonly listening: readonly string[];
 }
+
+/** The variable that tells a process that it is a worker of `serve`. */
+const MARK = 'PORTICO_WORKER';
 
 /** The first wait before a worker is replaced, in milliseconds. It doubles up to `LONGEST_WAIT`. */
 const FIRST_WAIT = 100;
@@ -31,6 +35,8 @@ export class Workers {
   readonly #workers = new Set<Worker>();
   /** The workers that listen. The others have no requests yet. */
   readonly #listening = new WeakSet<Worker>();
+  /** The workers that another one replaces. */
+  readonly #replaced = new WeakSet<Worker>();
   #isStopping = false;
   #wait = FIRST_WAIT;
   /** Restarts run one after another. */
@@ -55,37 +61,46 @@ export class Workers {
     // Let the workers accept connections themselves. If the main process gave them out, a worker
     // that is killed would leave connections open that no process answers.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    try {
-      // Start one first, so that an error is shown once.
-      const lines = await this.#start();
-      await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
-      for (const line of lines) this.#caller.note(line);
-      this.#caller.note(`${count} workers. To replace them one after another, send SIGHUP.`);
-    } catch {
-      if (!this.#isStopping) {
-        this.#isStopping = true;
-        await this.#stopAll();
-        this.#caller.fail('A worker ended before it listened; its error is above');
-      }
-    }
+    await Promise.race([stopped, this.#startAll(count)]);
     await stopped;
+    await this.#stopAll();
+    // A restart may have started one more.
     await this.#restarting;
     await this.#stopAll();
     process.off('SIGHUP', restart);
   }
 
+  async #startAll(count: number): Promise<void> {
+    try {
+      // Start one first, so that an error is shown once.
+      const lines = await this.#start();
+      if (this.#isStopping) return;
+      await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
+      for (const line of lines) this.#caller.note(line);
+      this.#caller.note(`${count} workers. To replace them one after another, send SIGHUP.`);
+    } catch {
+      if (this.#isStopping) return;
+      this.#isStopping = true;
+      await this.#stopAll();
+      this.#caller.fail('A worker ended before it listened; its error is above');
+    }
+  }
+
   /** Starts a worker. Resolves with its lines for people when it listens. */
   #start(): Promise<readonly string[]> {
-    const worker = cluster.fork();
+    const worker = cluster.fork({ [MARK]: '1' });
     this.#workers.add(worker);
     const startedAt = Date.now();
     return new Promise((resolve, reject) => {
-      worker.on('message', ({ listening }: Listening) => {
+      worker.on('message', (message: Partial<Listening> | null) => {
+        // The application may send messages, too.
+        if (!Array.isArray(message?.listening)) return;
         this.#listening.add(worker);
-        resolve(listening);
+        resolve(message.listening);
       });
       worker.once('exit', (code, signal) => {
-        const isExpected = !this.#workers.delete(worker) || this.#isStopping;
+        this.#workers.delete(worker);
+        const isExpected = this.#isStopping || this.#replaced.has(worker);
         if (!this.#listening.has(worker))
           reject(new Error(`A worker ended with ${signal ?? code}`));
         else if (!isExpected) void this.#replaceEnded(signal ?? String(code), startedAt);
@@ -116,24 +131,29 @@ export class Workers {
     const before = Array.from(this.#workers);
     for (const worker of before) {
       if (this.#isStopping) return;
+      // One that has ended was replaced then.
+      if (!this.#workers.has(worker)) continue;
+      this.#replaced.add(worker);
       try {
         await this.#start();
       } catch {
+        if (this.#isStopping) return;
+        this.#replaced.delete(worker);
         this.#caller.note('A new worker cannot start. The others stay.');
+        if (worker.isDead()) await this.#replaceEnded('while it was replaced', Date.now());
         return;
       }
-      this.#workers.delete(worker);
-      await this.#stop(worker);
+      await this.#stop(worker, 'replace');
     }
     this.#caller.note('All workers were replaced.');
   }
 
   async #stopAll(): Promise<void> {
-    await Promise.all([...this.#workers].map((worker) => this.#stop(worker)));
+    await Promise.all(Array.from(this.#workers, (worker) => this.#stop(worker, 'stop')));
   }
 
   /** Stops a worker after its requests. Resolves when it has ended. */
-  #stop(worker: Worker): Promise<void> {
+  #stop(worker: Worker, kind: StopKind): Promise<void> {
     return new Promise((resolve) => {
       if (worker.isDead()) {
         resolve();
@@ -141,7 +161,7 @@ export class Workers {
       }
       worker.once('exit', () => resolve());
       if (!this.#listening.has(worker)) worker.process.kill('SIGKILL');
-      else if (worker.isConnected()) worker.send(STOP);
+      else if (worker.isConnected()) worker.send(kind);
     });
   }
 
@@ -176,17 +196,20 @@ export function tellListening(lines: readonly string[]): void {
  * supervisor send their signals to every process. So the first signal stops the worker too, and
  * later ones do nothing: the main process ends a worker that must not finish its requests.
  */
-export function stopMessage(): Promise<void> {
+export function stopMessage(): Promise<StopKind> {
   return new Promise((resolve) => {
     process.on('message', (message) => {
-      if (message === STOP) resolve();
+      if (message === 'stop' || message === 'replace') resolve(message);
     });
-    process.once('disconnect', resolve);
-    if (!process.connected) resolve();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
+    process.once('disconnect', () => resolve('stop'));
+    if (!process.connected) resolve('stop');
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve('stop'));
     process.on('SIGHUP', () => {});
   });
 }
 
-/** Whether this process is a worker of another one. */
-export const isWorker = (): boolean => cluster.isWorker;
+/** Whether this process is a worker of `serve`. Another program's workers are not. */
+export const isWorker = (): boolean => cluster.isWorker && process.env[MARK] === '1';
+
+/** Whether this process can start workers. A worker of another program cannot. */
+export const canHaveWorkers = (): boolean => cluster.isPrimary;

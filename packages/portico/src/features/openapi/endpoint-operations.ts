@@ -43,7 +43,6 @@ const AUTHORIZATION_PARAMETERS: readonly (readonly [name: string, schema: Schema
     ['nonce', TEXT, 'OpenID Connect Core section 3.1.2.1'],
     ['prompt', TEXT, 'OpenID Connect Core section 3.1.2.1'],
     ['resource', URL_TEXT, 'RFC 8707 section 2.1'],
-    ['request_uri', TEXT, 'RFC 9126 section 4'],
   ];
 
 const AUTHORIZATION: Operations = {
@@ -109,8 +108,6 @@ function tokenOperations(grantTypes: readonly string[]): Operations {
           refresh_token: TEXT,
           scope: TEXT,
           resource: URL_TEXT,
-          device_code: TEXT,
-          assertion: TEXT,
         },
         ['grant_type'],
       ),
