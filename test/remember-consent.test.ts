@@ -1,6 +1,13 @@
 // @engines all: the store keeps what is remembered
 import path from 'node:path';
-import { AUDIT, mergeConfig, type AuditEvent } from 'portico';
+import {
+  AUDIT,
+  configurationWith,
+  createAuthorizationServer,
+  defineFeature,
+  mergeConfig,
+  type AuditEvent,
+} from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   begin,
@@ -684,4 +691,32 @@ describe('without the switch', () => {
       await off.close();
     }
   });
+});
+
+test('without the switch, a feature of your own can answer in the person’s place', () => {
+  const own = defineFeature({
+    name: 'own',
+    start: () => ({ priorConsent: { find: async () => null } }),
+  });
+  const start = (remember: boolean) =>
+    createAuthorizationServer({
+      publicUrl: 'https://app.example',
+      config: configurationWith([]).parse({
+        name: 'App',
+        scopes: {},
+        key_path: path.join(ROOT, 'keys'),
+        remember_consent: remember,
+      }),
+      database: portal.application.database,
+      host: {
+        signedIn: async () => null,
+        loadAccount: async () => null,
+        holdsPermission: async () => false,
+        loginUrl: '/login',
+        log: { debug() {}, info() {}, warning() {}, error() {} },
+      },
+      features: [own],
+    });
+  expect(() => start(false)).not.toThrow();
+  expect(() => start(true)).toThrow('remember_consent');
 });

@@ -1,5 +1,5 @@
 import type { ConfigurationProblem, Database, Log, Migration } from '@portico/sql';
-import type { PriorConsent } from './store/prior-consent.ts';
+import type { ConsentAnswered, PriorConsent } from './store/prior-consent.ts';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { TrustedIssuer } from './assertions/trusted-issuer.ts';
 import type { RequestCheck } from './authorization/request-check.ts';
@@ -260,6 +260,8 @@ export interface Contribution {
    * feature can provide this.
    */
   readonly priorConsent?: PriorConsent;
+  /** Receives what people answer on the consent page. */
+  readonly consentAnswered?: ConsentAnswered;
   /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
   /**

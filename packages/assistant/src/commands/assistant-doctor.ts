@@ -1,5 +1,5 @@
-import type { AddCommands, Check } from 'portico';
-import { configurationChecks, failing, printReport } from 'portico/extension';
+import type { AddCommands, AuthorizationServer, Check } from 'portico';
+import { configurationChecks, failing, OAUTH_SERVER, printReport } from 'portico/extension';
 import { DIRECTORY_NAMES, type DirectoryName } from '../directories.ts';
 import { examineAssistant } from '../doctor.ts';
 
@@ -34,8 +34,13 @@ export const addAssistantDoctor: AddCommands = (program, context) => {
         readonly directory?: readonly DirectoryName[];
         readonly json?: boolean;
       }) => {
-        const examination = async () =>
-          examineAssistant(await context.application(), { serverOnly, directories });
+        const examination = async () => {
+          const application = await context.application();
+          // The console delivers no messages.
+          const server = application.services.get(OAUTH_SERVER) as AuthorizationServer | undefined;
+          await server?.outbox.stop();
+          return examineAssistant(application, { serverOnly, directories });
+        };
         const { checks } = await examination().catch((error: unknown) => {
           const problems = configurationChecks(error);
           if (problems !== null) return { checks: problems };

@@ -144,6 +144,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     scopeChoices: only(started, 'scopeChoices'),
     earlierScopes: only(started, 'earlierScopes'),
     priorConsent: only(started, 'priorConsent'),
+    consentAnswered: all(started, 'consentAnswered'),
     resource: only(started, 'resource'),
     logos: only(started, 'logos'),
     secretHasher: only(started, 'secretHasher'),

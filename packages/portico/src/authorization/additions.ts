@@ -1,6 +1,6 @@
 import type { Client } from '../store/client.ts';
 import type { Details, Family } from '../store/grant.ts';
-import type { PriorAuthorization, PriorConsent } from '../store/prior-consent.ts';
+import type { ConsentAnswered, PriorAuthorization, PriorConsent } from '../store/prior-consent.ts';
 import type { PersonReference } from '../person.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import type { ClientSource } from '../clients/client-source.ts';
@@ -62,6 +62,8 @@ export interface AuthorizationAdditions {
   readonly scopeChoices: ScopeChoices | null;
   /** Answers in people's place. Null if the consent page is always shown. */
   readonly priorConsent: PriorConsent | null;
+  /** Receive what people answer on the consent page. */
+  readonly consentAnswered: readonly ConsentAnswered[];
   /** Null if a new authorization contains only the requested scopes. */
   readonly earlierScopes: EarlierScopes | null;
   /** Binds tokens to a key. Null if tokens are not bound. */

@@ -137,8 +137,10 @@ export class ConsentAnswers {
       await this.#saved.requireClient(pending);
     }
     // Record it first: if the answer is lost, the person is asked again.
-    if (prior === null)
-      await this.#additions.priorConsent?.answered(pending, allowed?.family.scopes ?? []);
+    if (prior === null) {
+      for (const receive of this.#additions.consentAnswered)
+        await receive(pending, allowed?.family.scopes ?? []);
+    }
     const answer = { allow, at: now };
     if (!(await store.consentRequests.answerConsent(pending, allowed, answer, prior))) return null;
     const { clientId, audience } = pending;

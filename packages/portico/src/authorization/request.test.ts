@@ -91,6 +91,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     keptDetails: [],
     earlierScopes: null,
     priorConsent: null,
+    consentAnswered: [],
   });
   const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);

@@ -224,7 +224,11 @@ export class Access {
       newest ??= batch.first;
       isAnyAlive ||= batch.living > 0;
       below = batch.last;
-      if (below !== null) return { count: batch.revoked, more: true };
+      if (below !== null) {
+        // One that ends between two batches may have begun another before it ended.
+        isAnyAlive ||= goingBackTo === null;
+        return { count: batch.revoked, more: true };
+      }
       const more = isAnyAlive;
       [isAnyAlive, goingBackTo] = [false, newest];
       return { count: batch.revoked, more };

@@ -21,12 +21,16 @@ export interface AskedConsent {
 export interface PriorConsent {
   /** Returns the authorization whose consent counts. Null to ask the person. */
   find(consent: AskedConsent): Promise<PriorAuthorization | null>;
-  /**
-   * Receives what the person has answered on the page, before the answer is stored: which of the
-   * shown scopes (`request.asked.scopes`) they allow.
-   */
-  answered(request: ConsentRequest, allowed: readonly string[]): Promise<void>;
 }
+
+/**
+ * Receives what a person has answered on the consent page, before the answer is stored: which of the
+ * shown scopes (`request.asked.scopes`) they allow.
+ */
+export type ConsentAnswered = (
+  request: ConsentRequest,
+  allowed: readonly string[],
+) => Promise<void>;
 
 /** An authorization whose consent also counts for a new one. The person is not asked again. */
 export interface PriorAuthorization {

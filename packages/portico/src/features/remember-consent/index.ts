@@ -1,6 +1,6 @@
 import type { RequestCheck } from '../../authorization/request-check.ts';
 import { isSilent, refuseSilent } from '../../authorization/request-parameters.ts';
-import { defineFeature } from '../../feature.ts';
+import { defineFeature, type Contribution } from '../../feature.ts';
 import type { RevokesAlso } from '../../grants/access.ts';
 import { MARKED } from '../../further-metadata/further-metadata.ts';
 import { rememberConsentShape } from './config.ts';
@@ -39,7 +39,10 @@ export const rememberConsent = defineFeature({
     const revokesAlso: RevokesAlso = (revoked, other) =>
       consentOf(revoked) !== null && consentOf(other) !== null;
     const memory = new FirstPartyMemory(server, isOn);
-    const always = { revokesAlso, priorConsent: memory };
+    const always: Contribution = {
+      revokesAlso,
+      consentAnswered: (request, allowed) => memory.answered(request, allowed),
+    };
     if (!isOn) return always;
     const checkSilent: RequestCheck = async ({ parameters, client }) => {
       if (!isSilent(parameters)) return {};
@@ -48,6 +51,7 @@ export const rememberConsent = defineFeature({
     };
     return {
       ...always,
+      priorConsent: memory,
       keepsDetails: (allowed) => memory.mark(allowed),
       requestParameters: ['prompt', 'id_token_hint'],
       requestChecks: { prompt_none: checkSilent },
