@@ -1,9 +1,19 @@
 // @engines sqlite: it writes applications, and starts some of them on SQLite
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseEnv } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { detect, type Detected } from '../packages/create-portico/src/detect.ts';
 import { FRAMEWORKS, NEW_FRAMEWORKS } from '../packages/create-portico/src/frameworks.ts';
 import { ROOT } from './support/console.ts';
@@ -268,6 +278,85 @@ describe('an existing application', () => {
     expect(contents(folder)).toEqual(before);
   });
 
+  test('is unchanged after a file that is written only in part', () => {
+    const folder = folderWith({ 'package.json': { dependencies: using('next') } });
+    const before = readdirSync(folder);
+    const source = path.join(ROOT, 'packages/create-portico/src/index.ts');
+    const script = `import { createPortico } from ${JSON.stringify(source)};
+      const streams = { cwd: process.cwd(), input: process.stdin };
+      for (const name of ['stdout', 'stderr']) streams[name] = (text) => process[name].write(text);
+      process.exitCode = await createPortico(['--yes', '--no-install'], streams);`;
+    // The limit is one block: the system refuses the rest of the first file.
+    const { status, stderr } = spawnSync(
+      'sh',
+      [
+        '-c',
+        'ulimit -f 1; exec "$@"',
+        'sh',
+        process.execPath,
+        '--input-type=module',
+        '--eval',
+        script,
+      ],
+      { cwd: folder, encoding: 'utf8' },
+    );
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/EFBIG.*\nNothing was changed/)]);
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  test.each([
+    ['.env.*', '.env\n'],
+    ['.env*', ''],
+    ['.env\n.env.*', ''],
+    ['.env', '.env.local\n'],
+  ])('keeps its secrets out of Git: %j', async (ignored, added) => {
+    const folder = folderWith({ ...EXPRESS, '.gitignore': `storage/\nlogs/\n${ignored}\n` });
+    expect((await create(folder, ['--yes', '--no-install'])).code).toBe(0);
+    expect(read(folder, '.gitignore')).toBe(`storage/\nlogs/\n${ignored}\n${added}`);
+  });
+
+  test('keeps the settings of .env if it also has .env.local', async () => {
+    const files = {
+      'package.json': { dependencies: using('next') },
+      '.env':
+        'DATABASE_URL=postgres://db/shop\nSESSION_SECRET=mine\nPUBLIC_URL=https://shop.example\n',
+      '.env.local': 'A=1\n',
+    };
+    const folder = folderWith(files);
+    const { code, stdout } = await create(folder, ['--yes', '--no-install']);
+    expect(code).toBe(0);
+    expect(contents(folder)).toMatchObject({
+      '.env': files['.env'],
+      '.env.local': 'A=1\n',
+      'lib/portico-users.js': expect.stringContaining("from 'pg'"),
+    });
+    expect(stdout).toContain('https://shop.example/.well-known');
+    expect(stdout).toContain('copy PUBLIC_URL, DATABASE_URL, SESSION_SECRET from .env');
+  });
+
+  test('gives its settings in .env to the console if it also has .env.local', async () => {
+    const folder = folderWith({
+      'package.json': { type: 'module', dependencies: using('express') },
+      '.env': 'USERS_DATABASE=data.sqlite\nSESSION_SECRET=mine\nPUBLIC_URL=http://localhost:3000\n',
+      '.env.local': 'A=1\n',
+    });
+    link(folder);
+    createUsers(path.join(folder, 'data.sqlite'));
+    const { code, stdout } = await create(folder, ['--yes', ...USERS]);
+    expect([code, clientIn(stdout).id]).toEqual([0, expect.stringMatching(/./)]);
+    expect(read(folder, '.env.local')).toBe('A=1\nAPP_ENV=dev\n');
+  });
+
+  test.each([`pa'ss`, `pa"ss`, `pa'"ss`, 'pa ss', 'pa`ss', String.raw`pa\ns's`])(
+    'reads back its database from .env: %s',
+    async (password) => {
+      const folder = folderWith(EXPRESS);
+      const url = `mysql://u:${password}@h/db`;
+      expect((await create(folder, ['--yes', '--no-install', `--database=${url}`])).code).toBe(0);
+      expect(parseEnv(read(folder, '.env'))['DATABASE_URL']).toBe(url);
+    },
+  );
+
   test('is unchanged if a folder has the name of a file', async () => {
     const folder = folderWith({ ...EXPRESS, '.env/A': '' });
     const before = contents(folder);
@@ -320,6 +409,11 @@ describe('an existing application', () => {
     [['--url=http://shop.example'], 'must begin with https'],
     [['--url=https://shop.example/path'], 'without a path'],
     [['--portico=./missing'], 'no such file or folder'],
+    [['--database=mysql:shop'], 'not a valid mysql URL'],
+    [[`--database=mysql://u:'"\`@h/db`], 'The value of DATABASE_URL contains'],
+    [['--redirect=http://shop.example/callback'], 'must begin with https'],
+    [['--redirect=https://shop.example/callback#top'], 'without a fragment'],
+    [['--redirect=https://shop.example/callback?code=1'], 'has the parameter code'],
     [['--fast'], "Unknown option '--fast'"],
   ])('gets nothing for wrong input: %s', async (args, message) => {
     const folder = folderWith(EXPRESS);
@@ -336,6 +430,102 @@ describe('an existing application', () => {
       code: 2,
       stderr: expect.stringContaining('no package.json'),
     });
+  });
+});
+
+describe('a new application', () => {
+  test.each([
+    ['data.sqlite', 'sqlite:data.sqlite', ''],
+    ['sqlite:data.sqlite', 'sqlite:data.sqlite', ''],
+    ['postgres://localhost/app', 'postgres://localhost/app', 'pg'],
+    ['mariadb://localhost/app', 'mysql://localhost/app', 'mysql2'],
+  ])('stores its data in the database %s', async (given, url, driver) => {
+    const folder = folderWith();
+    const { code, stdout } = await create(folder, ['--yes', '--no-install', `--database=${given}`]);
+    expect(code).toBe(0);
+    expect(parseEnv(read(folder, '.env'))['DATABASE_URL']).toBe(url);
+    expect(/ (pg|mysql2)\n/.exec(stdout)?.[1] ?? '').toBe(driver);
+  });
+
+  test.each([
+    ['--database=mongodb:shop', 'mongodb:// is not supported'],
+    ['--database=sqlite:', 'needs the path of a file'],
+    ['--redirect=http://shop.example/callback', 'must begin with https'],
+  ])('gets nothing for wrong input: %s', async (option, message) => {
+    const folder = folderWith();
+    const { code, stderr } = await create(folder, ['--yes', option]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(contents(folder)).toEqual({});
+  });
+
+  test('of the kit continues after its account is created', async () => {
+    const folder = folderWith();
+    expect((await create(folder, ['--yes', '--no-install'])).code).toBe(0);
+    link(folder);
+    for (const args of [
+      ['db:migrate', 'up'],
+      ['account:create', 'me@example.com', 'My Name'],
+    ]) {
+      const program = [path.join(ROOT, 'packages/portico/bin/portico.js'), '--app', 'app.ts'];
+      expect(spawnSync(process.execPath, [...program, ...args], { cwd: folder }).status).toBe(0);
+    }
+    const { code, stdout } = await create(folder, ['--yes']);
+    expect([code, clientIn(stdout).id]).toEqual([0, expect.stringMatching(/./)]);
+    expect(stdout).toContain('me@example.com holds notes:read');
+  });
+});
+
+/** Windows starts scripts such as npm with a shell. Here, that shell is `sh`. */
+describe('on Windows', () => {
+  const platform = process.platform;
+  const pretend = (value: string) => Object.defineProperty(process, 'platform', { value });
+  afterEach(() => {
+    pretend(platform);
+    vi.unstubAllEnvs();
+  });
+  function onWindows() {
+    vi.stubEnv('comspec', '/bin/sh');
+    pretend('win32');
+  }
+
+  test('no option and no folder gets to a shell', async () => {
+    const folder = folderWith({ 'my shop/package.json': EXPRESS['package.json'] });
+    const shop = path.join(folder, 'my shop');
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(shop, 'node_modules'));
+    createUsers(path.join(shop, 'data.sqlite'));
+    onWindows();
+    const args = ['--yes', ...USERS, '--redirect=http://localhost:4000/cb?a=1&mkdir'];
+    const { code, stdout } = await create(shop, args);
+    expect([code, clientIn(stdout).id]).toEqual([0, expect.stringMatching(/./)]);
+  });
+
+  test('the package manager gets each path as one argument', async () => {
+    const folder = folderWith({
+      ...EXPRESS,
+      'my files/portico-0.1.0.tgz': '',
+      'my files/portico-sql-0.1.0.tgz': '',
+      'bin/npm': '#!/bin/sh\nprintf "<%s>" "$@"\nexit 1\n',
+    });
+    chmodSync(path.join(folder, 'bin/npm'), 0o755);
+    vi.stubEnv('PATH', `${folder}/bin:${process.env['PATH']}`);
+    onWindows();
+    const { code, stdout } = await create(folder, ['--yes', '--portico=my files']);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining(
+        `<install><${folder}/my files/portico-sql-0.1.0.tgz><${folder}/my files/portico-0.1.0.tgz>`,
+      ),
+    ]);
+  });
+
+  test.each(['a&calc', 'a%PATH%', 'a^b'])('nothing is written for packages in %s', async (name) => {
+    const files = { [`${name}/portico-0.1.0.tgz`]: '', [`${name}/portico-sql-0.1.0.tgz`]: '' };
+    const folder = folderWith({ ...EXPRESS, ...files });
+    const before = contents(folder);
+    onWindows();
+    const { code, stderr } = await create(folder, ['--yes', `--portico=${name}`]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('a meaning in the shell')]);
+    expect(contents(folder)).toEqual(before);
   });
 });
 

@@ -116,16 +116,33 @@ export async function askForUrls(
     options.url,
   );
   const redirect = options.redirect ?? 'http://localhost:4000/callback';
-  if (!URL.canParse(redirect)) throw new Failure(`--redirect ${redirect} is not a URL.`);
+  const problem = redirectProblem(redirect);
+  if (problem !== null) throw new Failure(`--redirect ${redirect} ${problem}.`);
   return { url: new URL(url).origin, redirect };
 }
+
+/** Returns why Portico's console would refuse this redirect URI of the first client, or null. */
+function redirectProblem(text: string): string | null {
+  if (!URL.canParse(text)) return 'is not a URL';
+  if (!/^https?:\/\/[!$-;=?-[\]_a-z~]+$/i.test(text))
+    return 'is not an https URL without a fragment, in ASCII';
+  const url = new URL(text);
+  if (url.protocol === 'http:' && !isLocal(url)) return 'must begin with https';
+  if (text.includes('*')) return 'contains a wildcard';
+  if (/^[^/]+\/\/[^/?]*@/.test(text)) return 'contains a user name or password';
+  const taken = ['code', 'state', 'iss', 'error', 'error_description'].find((name) =>
+    url.searchParams.has(name),
+  );
+  return taken === undefined ? null : `has the parameter ${taken}, which Portico adds`;
+}
+
+const isLocal = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 
 function checkOrigin(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.href !== `${url.origin}/`)
     return `${JSON.stringify(text)} is not a URL such as https://app.example.com, without a path.`;
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  return url.protocol === 'https:' || isLocal ? null : `${text} must begin with https.`;
+  return url.protocol === 'https:' || isLocal(url) ? null : `${text} must begin with https.`;
 }
 
 function checkName(text: string): string | null {
@@ -135,11 +152,14 @@ function checkName(text: string): string | null {
 }
 
 function checkDatabase(text: string): string | null {
-  const [, scheme] = /^([a-z+]+):\/\//i.exec(text) ?? [];
+  // One letter before a colon is a drive of Windows.
+  const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/i.exec(text) ?? [];
   if (scheme === undefined) return null;
+  if (/^(?:sqlite|file)$/.test(scheme) && !rest.startsWith('//'))
+    return rest === '' ? `${scheme}: needs the path of a file after it.` : null;
   if (!/^(?:postgres|postgresql|mysql|mariadb)$/.test(scheme))
     return `${scheme}:// is not supported. Use a SQLite file, postgres://… or mysql://….`;
-  return URL.canParse(text) ? null : `This is not a valid ${scheme} URL.`;
+  return rest.startsWith('//') && URL.canParse(text) ? null : `This is not a valid ${scheme} URL.`;
 }
 
 function toDatabase(text: string): UsersDatabase {
@@ -147,6 +167,13 @@ function toDatabase(text: string): UsersDatabase {
   if (/^(?:mysql|mariadb):/.test(text))
     return { engine: 'mariadb', value: text.replace(/^mariadb:/, 'mysql:') };
   return { engine: 'sqlite', value: text.replace(/^(?:sqlite|file):/, '') };
+}
+
+/** Returns the database of a new application. Throws a `Failure` if Portico cannot open it. */
+export function newDatabase(text: string): UsersDatabase {
+  const problem = checkDatabase(text);
+  if (problem !== null) throw new Failure(problem);
+  return toDatabase(text);
 }
 
 /** The database that the application probably uses. */

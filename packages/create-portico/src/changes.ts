@@ -1,7 +1,10 @@
 // Turns a plan into changes of files, and makes them. Never overwrites a file.
 import {
   appendFileSync,
+  closeSync,
+  existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmdirSync,
   rmSync,
@@ -11,6 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
+import { settingsOf } from './detect.ts';
 import { Failure } from './failure.ts';
 import type { Plan } from './plan.ts';
 import { textOf } from './text-of.ts';
@@ -73,7 +77,8 @@ function ignoreChange({ folder, ignored }: Plan): readonly Change[] {
   const lines = (present ?? '').split(/\r?\n/).map((line) => line.trim().replace(/^\//, ''));
   const covers = (name: string) =>
     lines.some((line) => line === name || line === name.replace(/\/$/, '')) ||
-    (name.startsWith('.env') && lines.some((line) => line === '.env*' || line === '.env.*'));
+    (name.startsWith('.env') && lines.includes('.env*')) ||
+    (name.startsWith('.env.') && lines.includes('.env.*'));
   return added(
     '.gitignore',
     present,
@@ -83,16 +88,27 @@ function ignoreChange({ folder, ignored }: Plan): readonly Change[] {
 
 function envChange({ folder, env: { file, values } }: Plan): readonly Change[] {
   const present = textOf(path.join(folder, file));
-  const set = parseEnv(present ?? '');
+  const set = settingsOf(folder);
   const missing = values.filter(([name]) => !(name in set));
   return added(
     file,
     present,
-    missing.map(([name, value]) => `${name}=${quoted(value)}`),
+    missing.map(([name, value]) => setting(name, value)),
   );
 }
 
-const quoted = (value: string) => (/^[\w:/.@%+=-]*$/.test(value) ? value : `'${value}'`);
+/** Returns a line for `.env` from which Node reads the same value. */
+function setting(name: string, value: string): string {
+  if (/^[\w:/.@%+=-]*$/.test(value)) return `${name}=${value}`;
+  const line = [`'`, '"', '`']
+    .filter((quote) => !value.includes(quote))
+    .map((quote) => `${name}=${quote}${value}${quote}`)
+    .find((each) => parseEnv(each)[name] === value);
+  if (line !== undefined) return line;
+  throw new Failure(
+    `The value of ${name} contains ', " and \`, or \\n, and a file cannot keep it. In a URL, write %27 for ', %22 for ", %60 for \`, and %5C for \\. Nothing was written.`,
+  );
+}
 
 function added(file: string, present: string | null, lines: readonly string[]): readonly Change[] {
   if (lines.length === 0) return [];
@@ -111,18 +127,34 @@ export function makeChanges(folder: string, changes: readonly Change[]): void {
   try {
     for (const change of changes) makeChange(path.join(folder, change.path), change, undo);
   } catch (error) {
-    for (const step of undo.toReversed()) step();
-    throw new Failure(`${(error as Error).message}\nNothing was changed.`, 1);
+    const left = undo.toReversed().flatMap(problemOf);
+    const state =
+      left.length === 0 ? 'Nothing was changed.' : `Undo this yourself:\n${left.join('\n')}`;
+    throw new Failure(`${(error as Error).message}\n${state}`, 1);
+  }
+}
+
+/** Undoes one step. Returns the message if that fails, so that the other steps still run. */
+function problemOf(step: () => void): readonly string[] {
+  try {
+    step();
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
   }
 }
 
 function makeChange(file: string, change: Change, undo: (() => void)[]): void {
   if (change.kind === 'create') {
-    const first = mkdirSync(path.dirname(file), { recursive: true });
-    if (first !== undefined) undo.push(() => removeEmpty(path.dirname(file), first));
+    makeFolder(path.dirname(file), undo);
     // `wx` fails if the file exists, so nothing is overwritten.
-    writeFileSync(file, change.text, { flag: 'wx', mode: change.mode ?? 0o666 });
+    const descriptor = openSync(file, 'wx', change.mode ?? 0o666);
     undo.push(() => rmSync(file));
+    try {
+      writeFileSync(descriptor, change.text);
+    } finally {
+      closeSync(descriptor);
+    }
   } else if (change.kind === 'append') {
     const { size } = statSync(file);
     undo.push(() => truncateSync(file, size));
@@ -135,7 +167,10 @@ function makeChange(file: string, change: Change, undo: (() => void)[]): void {
   }
 }
 
-/** Removes the folders that were created, from the innermost to the first one. */
-function removeEmpty(folder: string, first: string): void {
-  for (let each = folder; each.length >= first.length; each = path.dirname(each)) rmdirSync(each);
+/** Creates a folder, and the missing folders above it. */
+function makeFolder(folder: string, undo: (() => void)[]): void {
+  if (existsSync(folder)) return;
+  makeFolder(path.dirname(folder), undo);
+  mkdirSync(folder);
+  undo.push(() => rmdirSync(folder));
 }

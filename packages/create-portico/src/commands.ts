@@ -1,8 +1,8 @@
 // Installs packages, and runs the commands of Portico's console.
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { PackageManager } from './detect.ts';
+import { settingsOf, type PackageManager } from './detect.ts';
 import { Failure } from './failure.ts';
 import type { Command, Plan } from './plan.ts';
 import type { Streams } from './questions.ts';
@@ -71,21 +71,48 @@ function isInstalled(folder: string, wanted: string): boolean {
 
 /** Returns a command as a person types it. */
 export const typed = (command: readonly string[]): string =>
-  command.map((word) => (/^[\w@%+=:,./~^-]+$/.test(word) ? word : `'${word}'`)).join(' ');
+  command
+    .map((word) =>
+      /^[\w@%+=:,./~^-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`,
+    )
+    .join(' ');
+
+/** The characters that mean nothing to a shell of Windows. A space is quoted. */
+const PLAIN = /^[\p{L}\p{N}_@+=:,./\\~ -]+$/u;
+
+/**
+ * Throws a `Failure` if this platform starts the package manager with a shell, and an argument has
+ * a character with a meaning in the shell.
+ */
+export function checkForShell(command: readonly string[]): void {
+  const wrong =
+    process.platform === 'win32' ? command.find((word) => !PLAIN.test(word)) : undefined;
+  if (wrong !== undefined)
+    throw new Failure(
+      `${wrong} contains a character with a meaning in the shell. Use a path with letters, digits, spaces, - and _. Nothing was written.`,
+    );
+}
+
+/** Installs packages. On Windows, package managers are scripts, which only a shell starts. */
+export function install(folder: string, command: readonly string[], streams: Streams): void {
+  checkForShell(command);
+  const line = command.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ');
+  const isScript = process.platform === 'win32';
+  run(folder, isScript ? [line] : command, streams, { shown: typed(command), shell: isScript });
+}
 
 /** Runs a command in the application's folder. Throws a `Failure` if it fails. */
-export function run(
+function run(
   folder: string,
-  command: readonly string[],
+  [program = '', ...args]: readonly string[],
   streams: Streams,
-  shown: string = typed(command),
+  { shown, ...options }: Pick<SpawnSyncOptions, 'env' | 'shell'> & { readonly shown: string },
 ): void {
-  const [program = '', ...args] = command;
   streams.stdout(`\n$ ${shown}\n`);
   const { status, stdout, stderr, error } = spawnSync(program, args, {
+    ...options,
     cwd: folder,
     encoding: 'utf8',
-    shell: process.platform === 'win32',
   });
   streams.stdout(stdout ?? '');
   streams.stderr(stderr ?? '');
@@ -96,36 +123,50 @@ export function run(
     );
 }
 
-/** Runs the commands of the console. Registers the client only once. */
+/** Runs the commands of the console. Never registers a client or an account twice. */
 export function runConsole(plan: Plan, streams: Streams): void {
   for (const { args } of missingCommands(plan, streams))
-    run(plan.folder, consoleCommand(plan, args), streams, typedCommand(plan, args));
+    run(plan.folder, consoleCommand(plan, args), streams, {
+      shown: typedCommand(plan, args),
+      env: environmentOf(plan),
+    });
 }
 
 function* missingCommands(plan: Plan, streams: Streams): Generator<Command> {
-  let clients: readonly string[] | null = null;
+  let clients: readonly unknown[] | null = null;
   for (const command of plan.commands) {
     if (command.client === undefined) yield command;
     else {
-      clients ??= clientNames(plan, streams);
-      if (!clients.includes(command.client)) yield command;
+      clients ??= listed(plan, 'oauth:client:list', 'client_name', streams);
+      if (clients.includes(command.client)) continue;
+      const { account } = command;
+      if (
+        account === undefined ||
+        !listed(plan, 'account:list', 'email', streams).includes(account)
+      )
+        yield command;
     }
   }
 }
 
-function clientNames(plan: Plan, streams: Streams): readonly string[] {
-  const [program = '', ...args] = consoleCommand(plan, ['oauth:client:list', '--json']);
+/** Returns one property of everything that a command of the console lists. */
+function listed(plan: Plan, name: string, property: string, streams: Streams): readonly unknown[] {
+  const [program = '', ...args] = consoleCommand(plan, [name, '--json']);
   const { status, stdout, stderr } = spawnSync(program, args, {
     cwd: plan.folder,
     encoding: 'utf8',
+    env: environmentOf(plan),
   });
   if (status !== 0) {
     streams.stderr(stderr);
-    throw new Failure('portico oauth:client:list failed. No client was registered.', 1);
+    throw new Failure(`portico ${name} failed. No client was registered.`, 1);
   }
-  const clients = JSON.parse(stdout) as readonly { readonly client_name: string }[];
-  return clients.map((each) => each.client_name);
+  const all = JSON.parse(stdout) as readonly Readonly<Record<string, unknown>>[];
+  return all.map((each) => each[property]);
 }
+
+/** The environment of the console. With a file `.env.local`, Portico does not read `.env`. */
+const environmentOf = ({ folder }: Plan) => ({ ...settingsOf(folder), ...process.env });
 
 function consoleCommand({ folder, app }: Plan, args: readonly string[]): readonly string[] {
   const program = path.join(folder, 'node_modules', 'portico', 'bin', 'portico.js');

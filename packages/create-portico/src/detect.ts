@@ -48,6 +48,7 @@ export interface Detected {
   readonly session: string | null;
   /** The name of the file with the environment: the one that Portico reads. */
   readonly envFile: '.env' | '.env.local';
+  /** The settings in `.env` and `.env.local`. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -92,7 +93,7 @@ export function detect(folder: string): Detected {
     otherSqlite: otherSqliteOf(has),
     session: sessions.find(has) ?? null,
     envFile,
-    env: readEnv(path.join(folder, envFile)),
+    env: settingsOf(folder),
   };
 }
 
@@ -168,6 +169,12 @@ function usesNodeSqlite(folder: string): boolean {
   }).some((file) => readFileSync(path.join(folder, file), 'utf8').includes("'node:sqlite'"));
 }
 
-function readEnv(file: string): Detected['env'] {
+/** Returns the settings in `.env` and `.env.local`. Those in `.env.local` come first. */
+export function settingsOf(folder: string): Detected['env'] {
+  return { ...readEnv(path.join(folder, '.env')), ...readEnv(path.join(folder, '.env.local')) };
+}
+
+/** Returns the settings in one file. */
+export function readEnv(file: string): Detected['env'] {
   return parseEnv(textOf(file) ?? '');
 }

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { askAboutApplication, askForNewFramework, askForUrls } from './answers.ts';
+import { askAboutApplication, askForNewFramework, askForUrls, newDatabase } from './answers.ts';
 import { changesOf, makeChanges, type Change } from './changes.ts';
 import {
+  checkForShell,
   consoleCommands,
+  install,
   installCommands,
   porticoPackages,
-  run,
   runConsole,
   typed,
 } from './commands.ts';
@@ -65,8 +66,9 @@ async function carryOut(options: Options, streams: Streams): Promise<void> {
     if (!showing) makeChanges(folder, changes);
     streams.stdout(block(showing ? 'Commands:' : 'Run these commands:', commands));
   } else {
+    installing.forEach(checkForShell);
     makeChanges(folder, changes);
-    for (const command of installing) run(folder, command, streams);
+    for (const command of installing) install(folder, command, streams);
     runConsole(plan, streams);
   }
   streams.stdout(ending(plan));
@@ -102,7 +104,8 @@ async function decideNew(
   questions: Questions,
 ): Promise<Plan> {
   const urls = await askForUrls({}, options, questions, framework === 'kit' ? 8090 : 3000);
-  const about = { ...urls, database: options.database, packageManager: 'npm' as const };
+  const database = options.database === undefined ? undefined : newDatabase(options.database);
+  const about = { ...urls, database, packageManager: 'npm' as const };
   return planForNewApplication(folder, framework, about, templatesOf);
 }
 

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Answers } from './answers.ts';
-import type { Detected, PackageManager } from './detect.ts';
+import type { Answers, UsersDatabase } from './answers.ts';
+import { readEnv, type Detected, type PackageManager } from './detect.ts';
 import { guideOf, type NewFramework } from './frameworks.ts';
 import { forLanguage } from './language.ts';
 import { hostFile } from './templates/host.ts';
@@ -14,8 +14,10 @@ import { usersFile } from './templates/users.ts';
 /** A command of Portico's console. */
 export interface Command {
   readonly args: readonly string[];
-  /** The name of the client that it registers, if it registers one: it runs only once. */
+  /** It runs only while no client has this name. */
   readonly client?: string;
+  /** It runs only while no account has this e-mail address. */
+  readonly account?: string;
 }
 
 /** What is going to happen. */
@@ -75,17 +77,15 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
       : []),
     ...mount.files,
   ];
+  const values = [
+    ...addressSettings(answers),
+    [database.engine === 'sqlite' ? 'USERS_DATABASE' : 'DATABASE_URL', database.value],
+    ...(seen.session === null ? [secret()] : []),
+  ] as const;
   return {
     ...common(answers, detected),
     files: files.map((file) => ({ ...file, text: forLanguage(file.text, detected.language) })),
-    env: {
-      file: detected.envFile,
-      values: [
-        ...addressSettings(answers),
-        [database.engine === 'sqlite' ? 'USERS_DATABASE' : 'DATABASE_URL', database.value],
-        ...(seen.session === null ? [secret()] : []),
-      ],
-    },
+    env: { file: detected.envFile, values },
     manifest: { portico: { app: host } },
     packages: ['portico', ...driversOf(answers)],
     developmentPackages: developmentPackagesOf(seen, answers),
@@ -101,9 +101,24 @@ export function planForApplication(detected: Detected, answers: Answers): Plan {
             'Write your sign-in page at /login: after it has checked the password, send the Set-Cookie header from beginSession(), and redirect to returnPath(return_to).',
           ]
         : ['Compare signedIn and signOut in the new file with your session.']),
+      ...unreadSettings(detected, values),
       `Start your application. The guide is ${guideOf(framework)}.`,
     ],
   };
+}
+
+/** Portico's console reads only `.env.local` if that exists. Names the settings that it misses. */
+function unreadSettings(
+  { folder, envFile, env }: Detected,
+  values: readonly (readonly [string, string])[],
+): readonly string[] {
+  if (envFile === '.env') return [];
+  const local = readEnv(path.join(folder, envFile));
+  const names = values.map(([name]) => name).filter((name) => name in env && !(name in local));
+  if (names.length === 0) return [];
+  return [
+    `Before you run npx portico yourself, copy ${names.join(', ')} from .env to .env.local: with that file, it does not read .env.`,
+  ];
 }
 
 /** Returns the plan for a new application. `templates` reads the files of a framework. */
@@ -117,7 +132,7 @@ export function planForNewApplication(
   }: {
     readonly url: string;
     readonly redirect: string;
-    readonly database: string | undefined;
+    readonly database: UsersDatabase | undefined;
     readonly packageManager: PackageManager;
   },
   templates: (framework: NewFramework) => readonly WrittenFile[],
@@ -128,7 +143,7 @@ export function planForNewApplication(
   const start = isKit ? 'npx portico serve' : `node --env-file=.env server.ts`;
   const email = 'me@example.com';
   const accounts: readonly Command[] = [
-    { args: ['account:create', email, 'My Name'], client: CLIENT },
+    { args: ['account:create', email, 'My Name'], client: CLIENT, account: email },
     { args: ['account:grant', email, scope], client: CLIENT },
   ];
   return {
@@ -139,7 +154,7 @@ export function planForNewApplication(
       values: [
         ...addressSettings({ url }),
         ...(new URL(url).port === '' ? [] : [['PORT', new URL(url).port] as const]),
-        ...(about.database === undefined ? [] : [['DATABASE_URL', about.database] as const]),
+        ...databaseSetting(about.database),
         ...(isKit ? [] : [secret(framework === 'hono' ? 'AUTH_SECRET' : 'SESSION_SECRET')]),
       ],
     },
@@ -155,7 +170,7 @@ export function planForNewApplication(
       scripts: { start: isKit ? 'portico serve' : 'node --env-file=.env server.ts' },
       portico: { app },
     },
-    packages: ['portico', ...NEW_PACKAGES[framework], ...driversFor(about.database)],
+    packages: ['portico', ...NEW_PACKAGES[framework], ...driversOf(about)],
     developmentPackages: NEW_TYPES[framework] ?? [],
     edits: [],
     app,
@@ -219,8 +234,23 @@ const secret = (name = 'SESSION_SECRET'): readonly [string, string] => [
   randomBytes(32).toString('base64url'),
 ];
 
-function driversOf({ database }: Answers): readonly string[] {
-  return database.engine === 'sqlite' ? [] : driversFor(database.value);
+/** The setting for the database of a new application, in the form that Portico reads. */
+function databaseSetting(
+  database: UsersDatabase | undefined,
+): readonly (readonly [string, string])[] {
+  if (database === undefined) return [];
+  const { engine, value } = database;
+  return [['DATABASE_URL', engine === 'sqlite' ? `sqlite:${value}` : value]];
+}
+
+const DRIVERS = { sqlite: [], postgres: ['pg'], mariadb: ['mysql2'] } as const;
+
+function driversOf({
+  database,
+}: {
+  readonly database: UsersDatabase | undefined;
+}): readonly string[] {
+  return DRIVERS[database?.engine ?? 'sqlite'];
 }
 
 function developmentPackagesOf(
@@ -234,11 +264,6 @@ function developmentPackagesOf(
     ...(language === 'typescript' && database.engine === 'postgres' ? ['@types/pg'] : []),
     ...(framework === 'sveltekit' ? [adapter] : []),
   ];
-}
-
-function driversFor(url: string | undefined): readonly string[] {
-  if (url === undefined || /^(?:sqlite|file):/.test(url)) return [];
-  return url.startsWith('postgres') ? ['pg'] : ['mysql2'];
 }
 
 /** The folder of the host file, and the names of the files. */
