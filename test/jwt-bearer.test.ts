@@ -495,6 +495,11 @@ describe('a token that an organization gave', () => {
     await portal.server.access.erasePerson(grace);
     const { items } = await givenAccess().list(100);
     expect(items.filter(({ person }) => person.id === grace.id)).toEqual([]);
+    // What was ended stays ended until an operator allows it.
+    await link(portal, GRACE, 'erased');
+    expect(await errorOf(await ask({ sub: 'erased' }))).toBe('invalid_grant');
+    await givenAccess().allow({ person: grace, clientId: null });
+    await tokensOf(await ask({ sub: 'erased' }));
   });
 });
 
