@@ -83,9 +83,31 @@ function config() {
   });
 }
 
-function serverWith(more: Partial<Host>): AuthorizationServer {
+function serverWith(more: Partial<Host>, on: OpenedDatabase = database): AuthorizationServer {
   const host = { ...lenient, ...more };
-  return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database });
+  return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database: on });
+}
+
+/** The database. It does this once, after the subject of a person was read. */
+function afterSubject(act: () => Promise<unknown>): OpenedDatabase {
+  let isDone = false;
+  return {
+    ...database,
+    async execute(sql, ...rest) {
+      const result = await database.execute(sql, ...rest);
+      if (!isDone && sql.includes('FROM oauth_subjects')) {
+        isDone = true;
+        await act();
+      }
+      return result as never;
+    },
+  };
+}
+
+/** The number of rows with which this table names the person. */
+async function rowsAbout({ provider, id }: typeof ADA, table: string): Promise<number> {
+  const sql = `SELECT 1 FROM ${table} WHERE user_provider = ? AND user_id = ?`;
+  return (await database.execute(sql, [provider, id])).rows.length;
 }
 
 let assertions = 0;
@@ -166,4 +188,41 @@ test('a host is told the issuer, its tenant and the subject, and nothing else', 
   });
   expect((await present(server, SUBJECT)).status).toBe(200);
   expect(told).toEqual([{ issuer: IDP, tenant: null, subject: SUBJECT }]);
+});
+
+// @shows AS-49.6, AS-31.8
+test('a person who is erased while access is given gets no authorization', async () => {
+  const accountFor = async () => ADA;
+  const server = serverWith({ accountFor });
+  expect((await present(server, SUBJECT)).status).toBe(200);
+  const erase = () => server.access.erasePerson(ADA);
+  const refused = await present(serverWith({ accountFor }, afterSubject(erase)), SUBJECT);
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
+  for (const table of ['oauth_families', 'oauth_given_access', 'oauth_subjects'])
+    expect(await rowsAbout(ADA, table)).toBe(0);
+  expect((await present(server, SUBJECT)).status).toBe(200);
+});
+
+// @shows AS-49.6
+test.each([
+  ['of a client', () => client.id],
+  ['of all clients', () => null],
+])('access %s that was ended stays ended after the person is erased', async (_, clientOf) => {
+  const server = serverWith({ accountFor: async () => ADA });
+  const access = server.organizationAccess;
+  const clientId = clientOf();
+  const given = (await (await present(server, SUBJECT)).json()) as Tokens;
+  await access?.end(ADA, clientId);
+  await server.access.erasePerson(ADA);
+  for (const table of ['oauth_given_access', 'oauth_given_access_ended'])
+    expect(await rowsAbout(ADA, table)).toBe(0);
+  expect((await present(server, SUBJECT)).status).toBe(400);
+  await access?.allow({ person: ADA, clientId });
+  expect((await present(server, SUBJECT)).status).toBe(200);
+  expect(await statusOf(server, given.access_token)).toBe(401);
+  // What was allowed is the person's again: ending everything ends it.
+  await access?.end(ADA, null);
+  expect((await present(server, SUBJECT)).status).toBe(400);
+  await access?.allow({ person: ADA, clientId: null });
+  expect((await present(server, SUBJECT)).status).toBe(200);
 });

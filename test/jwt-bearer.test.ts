@@ -158,12 +158,24 @@ describe('an assertion of a trusted issuer', () => {
   });
 
   // @shows AS-49.1
-  test('is refused from a public client, and from one without the grant', async () => {
+  test('is refused from a client without the grant', async () => {
     const other = await registerAssistant(portal, {
       grants: ['client_credentials'],
       scopes: ['notes:read'],
     });
     expect(await errorOf(await ask({}, {}, other))).toBe('unauthorized_client');
+  });
+
+  // @shows AS-49.1
+  test('is refused from a public client, also if it was stored with the grant', async () => {
+    const client = await registerAssistant(portal);
+    await portal.application.database.execute(
+      'UPDATE oauth_clients SET is_public = 1, secret_hash = NULL WHERE client_id = ?',
+      [client.id],
+    );
+    const assertion = assertionFor(portal, client, idp.key);
+    const response = await present(portal, null, assertion, { client_id: client.id });
+    expect([response.status, await errorOf(response)]).toEqual([400, 'unauthorized_client']);
   });
 
   // @shows AS-49.1
@@ -483,6 +495,11 @@ describe('a token that an organization gave', () => {
     await portal.server.access.erasePerson(grace);
     const { items } = await givenAccess().list(100);
     expect(items.filter(({ person }) => person.id === grace.id)).toEqual([]);
+    // What was ended stays ended until an operator allows it.
+    await link(portal, GRACE, 'erased');
+    expect(await errorOf(await ask({ sub: 'erased' }))).toBe('invalid_grant');
+    await givenAccess().allow({ person: grace, clientId: null });
+    await tokensOf(await ask({ sub: 'erased' }));
   });
 });
 

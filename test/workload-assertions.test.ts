@@ -100,16 +100,45 @@ test.each([
   ['that is an ID token', () => ({ assertion: token({ nonce: 'n' }) })],
   ['of an unknown client', () => ({ assertion: token(), client_id: 'unknown' })],
   ['of a client with a secret', () => ({ assertion: token(), client_id: withSecret.id })],
+  ['of an unknown issuer', () => ({ assertion: token({ iss: 'https://x' }) })],
+  ['that is not a JWT', () => ({ assertion: 'a.b.c' })],
 ])('a token %s is an invalid grant', async (_, form) => {
   const response = await ask({ client_id: workload, ...form() });
   expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
 });
 
 // @shows AS-54.8
+test('strangers cannot find out which issuers are trusted', async () => {
+  const answerTo = async (changes: Readonly<Record<string, unknown>>) => {
+    const assertion = accountToken(portal, newKey('ES256'), changes);
+    const response = await ask({ client_id: 'x', assertion });
+    return [response.status, await response.text()];
+  };
+  const trusted = await answerTo({});
+  expect(trusted[0]).toBe(400);
+  expect(await answerTo({ iss: 'https://x' })).toEqual(trusted);
+  expect(await answerTo({ sub: SPIFFE_ID, iss: undefined })).toEqual(trusted);
+  expect(await answerTo({ sub: 'spiffe://x/y', iss: undefined })).toEqual(trusted);
+});
+
+// @shows AS-54.2, AS-54.8
+test.each([
+  ['the trust domain', TRUST_DOMAIN, () => domain, () => cluster],
+  ['the issuer that iss names', CLUSTER, () => cluster, () => domain],
+])(
+  'a SPIFFE ID with an iss that is trusted as well is accepted for the client of %s',
+  async (_, issuer, own, other) => {
+    const client_id = await registerWorkload(portal, { issuer, subject: SPIFFE_ID });
+    const answerTo = (by: Platform) =>
+      ask({ client_id, assertion: jwtSvid(portal, by.key, { iss: CLUSTER }) });
+    expect((await answerTo(own())).status).toBe(200);
+    expect(await errorOf(await answerTo(other()))).toBe('invalid_grant');
+  },
+);
+
+// @shows AS-54.8
 test.each([
   ['without a client id', () => ({ assertion: token() })],
-  ['of an unknown issuer', () => ({ client_id: workload, assertion: token({ iss: 'https://x' }) })],
-  ['that is not a JWT', () => ({ client_id: workload, assertion: 'a.b.c' })],
   ['that is missing', () => ({ client_id: workload })],
 ])('a token %s authenticates no client', async (_, form) => {
   const response = await ask(form());

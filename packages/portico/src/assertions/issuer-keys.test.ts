@@ -100,3 +100,28 @@ test('without a lifetime, keys are not taken from a fetch that began before they
   expect([await early, ...(await Promise.all(late))]).toEqual([true, false, false]);
   expect(host.asked).toHaveLength(3);
 });
+
+// @shows AS-49.7
+test('a lifetime below 15 seconds refuses no known key, and strangers cause no fetch before', async () => {
+  const host = await startDocumentHost();
+  onTestFinished(() => host.close());
+  const { jwk } = newKey('ES256');
+  let now = 0;
+  const keys = issuerKeysAt(
+    { url: host.publish('/keys', { keys: [jwk] }), lifetime: 5 },
+    { ...host.outbound, clock: () => now, allowsLoopback: true, anyPort: true },
+    readKeySet,
+  );
+  const has = (kid: unknown) => keys.haveOne((known) => known.some((key) => key.kid === kid));
+  expect(await has(jwk['kid'])).toBe(true);
+  now = 6000;
+  expect([await has('unknown'), await has('other')]).toEqual([false, false]);
+  expect(host.asked).toHaveLength(1);
+  expect(await has(jwk['kid'])).toBe(true);
+  expect(host.asked).toHaveLength(2);
+  host.publish('/keys', { keys: [] });
+  now = 12_000;
+  expect(await has(jwk['kid'])).toBe(false);
+  expect(await has(jwk['kid'])).toBe(false);
+  expect(host.asked).toHaveLength(3);
+});

@@ -130,8 +130,7 @@ class KeysAtUrl implements IssuerKeys {
     const left = this.#isPast(at, wait) ? 0 : at + wait - this.#clock();
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
-    if (this.#lifetime > 0 || wait === AFTER_FAILURE)
-      throw unavailable('they could not be fetched a moment ago', left);
+    if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
     // Only what one of its keys signed makes the server fetch, so that strangers cannot.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }

@@ -61,7 +61,7 @@ export class TokenEndpoint {
     sent: Parameters,
   ): Promise<{ readonly client: Client; readonly form: Parameters }> {
     const { authentication, assertionGrant } = this.#identifying;
-    const form = assertionGrant?.(request, sent) ?? null;
+    const form = (await assertionGrant?.(request, sent)) ?? null;
     if (form === null)
       return { client: await authentication.authenticate(request, sent), form: sent };
     return { client: await asGrant(() => authentication.authenticate(request, form)), form };

@@ -158,10 +158,10 @@ export class Access {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     // Remove the subject first. Another process may have read it already. Its request is either
     // still waiting and removed next, or it is an authorization, which is found after that.
     const subject = await store.subjects.forgetSubject(person);
+    const hadGiven = (await this.#server.givenAccess()?.forget(person)) ?? false;
     const requests = await this.#endRequests(person, true);
     const authorizations = await inBatches(async () => {
       const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);

@@ -16,7 +16,10 @@ export interface GivenAccess {
    * authorizations. Returns false and changes nothing if there is no such person.
    */
   end(person: PersonReference, clientId: string | null): Promise<boolean>;
-  /** Removes everything about this person. Returns false if there was nothing. */
+  /**
+   * Removes everything about this person; what was ended stays ended, without the person's name.
+   * Call this after the subject was removed. Returns false if there was nothing.
+   */
   forget(person: PersonReference): Promise<boolean>;
 }
 

@@ -186,6 +186,10 @@ class JwtBearerGrant implements TokenGrant {
     now: number,
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
+    const pair = { person, clientId: client.id };
+    // Erasing a person removes the subject first, and then this row. So the subject below is a new
+    // one, or the authorization does not begin.
+    await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),
       clientId: client.id,
@@ -201,7 +205,7 @@ class JwtBearerGrant implements TokenGrant {
       expiresAt: now + EXCHANGE_TIME,
       parameters: { redirectUri: '', codeChallenge: '', nonce: null },
     };
-    if (!(await this.#pairs.begin({ person, clientId: client.id }, { family, code }, now)))
+    if (!(await this.#pairs.begin(pair, { family, code }, now)))
       throw invalidGrant('the person or an operator has ended the access of this client');
     return { ...code, family, used: false };
   }

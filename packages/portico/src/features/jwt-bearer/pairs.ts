@@ -24,9 +24,17 @@ export class Pairs {
     this.#beginning = new NewAuthorizations(database, USE);
   }
 
-  /** Begins an authorization. Returns false if the access was ended. */
-  async begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
-    await this.#add(pair, { usedAt: now, allowedAt: NEVER, endedAt: null });
+  /** Adds the row that `begin` needs. Call it before you read the person's subject. */
+  async prepare(pair: Pair, now: number): Promise<void> {
+    // `begin` must really change the row, so that it conflicts on other nodes of Galera.
+    await this.#add(pair, { usedAt: now - 1, allowedAt: NEVER, endedAt: null });
+  }
+
+  /**
+   * Begins an authorization. Returns false if the access was ended, or if the person was erased
+   * after `prepare`.
+   */
+  begin(pair: Pair, begun: NewAuthorization, now: number): Promise<boolean> {
     return this.#beginning.begin([now, pairHash(pair), personHash(pair.person)], begun, now);
   }
 
@@ -72,7 +80,8 @@ export class Pairs {
   async allow(pair: Pair, now: number): Promise<boolean> {
     if (!(await this.hasEnded(pair))) return false;
     const row = { usedAt: now, allowedAt: now, endedAt: null };
-    await this.#write(pair, row, ALLOW, [now, pairHash(pair)]);
+    const { provider, id } = pair.person;
+    await this.#write(pair, row, ALLOW, [now, provider, id, pairHash(pair)]);
     return true;
   }
 
@@ -89,14 +98,15 @@ export class Pairs {
     });
   }
 
-  /** Removes what is stored about the person. Returns false if there was nothing. */
+  /**
+   * Removes what is stored about the person. Of what was ended, only the hash stays, so that it
+   * stays ended. Returns false if there was nothing.
+   */
   async removeOfPerson({ provider, id }: PersonReference): Promise<boolean> {
-    let removed = 0;
-    for (const table of ['oauth_given_access', 'oauth_given_access_ended']) {
-      const sql = `DELETE FROM ${table} WHERE user_id = ? AND user_provider = ?`;
-      removed += (await this.#database.execute(sql, [id, provider])).affected;
-    }
-    return removed > 0;
+    let changed = 0;
+    for (const sql of FORGET)
+      changed += (await this.#database.execute(sql, [id, provider])).affected;
+    return changed > 0;
   }
 
   /**
@@ -170,10 +180,21 @@ const END_AGAIN = 'UPDATE oauth_given_access_ended SET ended_at = ended_at WHERE
 
 const UNDO = 'DELETE FROM oauth_given_access_ended WHERE person_hash = ?';
 
-const ALLOW = 'UPDATE oauth_given_access SET ended_at = NULL, allowed_at = ? WHERE pair_hash = ?';
+/** Names the person again, who may have been erased since the access was ended. */
+const ALLOW = `UPDATE oauth_given_access
+  SET ended_at = NULL, allowed_at = ?, user_provider = ?, user_id = ? WHERE pair_hash = ?`;
 
 const ALLOWED_AT = `UPDATE oauth_given_access SET allowed_at = ?
   WHERE user_id = ? AND user_provider = ?`;
+
+/** What was ended stays without a name. A row with access never does: `endAll` must find it. */
+const FORGET = [
+  'DELETE FROM oauth_given_access WHERE user_id = ? AND user_provider = ? AND ended_at IS NULL',
+  `UPDATE oauth_given_access SET user_provider = '', user_id = ''
+    WHERE user_id = ? AND user_provider = ? AND ended_at IS NOT NULL`,
+  `UPDATE oauth_given_access_ended SET user_provider = '', user_id = ''
+    WHERE user_id = ? AND user_provider = ?`,
+];
 
 function pairHash({ person, clientId }: Pair): string {
   return tokenHash(JSON.stringify([person.provider, person.id, clientId]));

@@ -1,8 +1,9 @@
+import { JWT_SVID_ASSERTION } from '../../clients/reading-assertions.ts';
 import type { AssertionGrant } from '../../grants/assertion-grant.ts';
 import { JwsError, parseJws, type JsonObject } from '../../keys/jws/compact.ts';
 import { createParameters } from '../../parameters.ts';
 import type { Server } from '../../server.ts';
-import { typeOfToken } from './workload-tokens.ts';
+import { typeOfIssuer, typesOfToken } from './workload-tokens.ts';
 
 /** The `grant_type` of a request with an assertion (RFC 7523 section 2.1). */
 export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -17,14 +18,13 @@ const CREDENTIALS = ['client_secret', 'client_assertion', 'client_assertion_type
  * token as the `client_assertion`.
  */
 export function workloadGrant(server: Server): AssertionGrant {
-  return (request, form) => {
+  return async (request, form) => {
     const assertion = form.get('assertion');
+    const clientId = form.get('client_id');
     if (form.get('grant_type') !== JWT_BEARER_GRANT || assertion === undefined) return null;
-    if (!form.has('client_id') || request.headers.has('authorization')) return null;
+    if (clientId === undefined || request.headers.has('authorization')) return null;
     if (CREDENTIALS.some((name) => form.has(name))) return null;
-    const claims = claimsOf(assertion);
-    const type = claims === null ? null : typeOfToken(server, claims);
-    if (type === null) return null;
+    const type = await typeOf(server, assertion, clientId);
     const kept = [...form.values].filter(([name]) => !CHANGED.some((each) => each === name));
     return createParameters(
       new URLSearchParams([
@@ -35,6 +35,21 @@ export function workloadGrant(server: Server): AssertionGrant {
       ]),
     );
   };
+}
+
+/**
+ * Returns the type with which this client can present the assertion. If no trusted issuer is named,
+ * returns the one that only workloads have: it is refused like any other, so that strangers cannot
+ * find out which issuers are trusted.
+ */
+async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
+  const claims = claimsOf(assertion);
+  const types = claims === null ? [] : typesOfToken(server, claims);
+  const [first = JWT_SVID_ASSERTION] = types;
+  if (types.length < 2) return first;
+  const client = await server.store.clients.findClient(clientId);
+  const issuer = client?.keys?.workload?.issuer;
+  return issuer === undefined ? first : typeOfIssuer(issuer);
 }
 
 /** Returns the claims, before they are verified. Null if the text is not a JWT. */

@@ -35,15 +35,20 @@ const KINDS: readonly TokenKind[] = [
 ];
 
 /**
- * Returns the type of a token with these claims. Null if no trusted issuer of workloads is named.
+ * Returns the types that a token with these claims can have. There are two if its `iss` and the
+ * trust domain of its `sub` are both trusted, and none if neither is.
  */
-export function typeOfToken({ trustedIssuers }: Server, claims: JsonObject): string | null {
-  const kind = KINDS.find((each) => {
+export function typesOfToken({ trustedIssuers }: Server, claims: JsonObject): readonly string[] {
+  return KINDS.filter((each) => {
     const issuer = each.issuerOf(claims);
     if (typeof issuer !== 'string' || !each.isIssuer(issuer)) return false;
     return trustedIssuers.trusts(issuer, 'clients');
-  });
-  return kind?.type ?? null;
+  }).map(({ type }) => type);
+}
+
+/** Returns the type of the tokens of this issuer. */
+export function typeOfIssuer(issuer: string): string {
+  return isTrustDomain(issuer) ? JWT_SVID_ASSERTION : JWT_ASSERTION;
 }
 
 /** Returns how clients authenticate, for each kind of token that a trusted issuer signs. */
