@@ -24,8 +24,8 @@ export interface PriorConsent {
 }
 
 /**
- * Receives what a person has answered on the consent page, before the answer is stored: which of the
- * shown scopes (`request.asked.scopes`) they allow.
+ * Receives what a person has answered on the consent page, before the answer is stored: which of
+ * the shown scopes (`request.asked.scopes`) they allow.
  */
 export type ConsentAnswered = (
   request: ConsentRequest,
