@@ -84,7 +84,12 @@ describe('a test file', () => {
   test('that needs an extra has no short form', async () => {
     const source = '// @engines all, needs chromium root: it browses\n';
     expect(await read('test/new.test.ts', source)).toMatchObject([
-      { engines: ['sqlite', 'postgres', 'mariadb'], short: false, long: true, needs: ['chromium', 'root'] },
+      {
+        engines: ['sqlite', 'postgres', 'mariadb'],
+        short: false,
+        long: true,
+        needs: ['chromium', 'root'],
+      },
     ]);
   });
 });
