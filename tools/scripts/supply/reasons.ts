@@ -102,6 +102,11 @@ export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: str
     ['@cyclonedx/cyclonedx-library'],
     'the schema that the bill of materials is held against; none of its code runs',
   ],
+  [
+    ['@seriousme/openapi-schema-validator'],
+    'checks the description of the endpoints against OpenAPI 3.1',
+  ],
+  [['dclint'], 'checks the file for Docker Compose'],
   [['playwright-core', 'axe-core'], 'drives Chromium, and judges what is on the page'],
   [
     [
