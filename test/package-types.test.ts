@@ -140,6 +140,7 @@ const FRAMEWORKLESS = [
   '@portico/admin',
   '@portico/import',
   '@portico/mcp',
+  'create-portico',
   '@portico/assistant',
   '@portico/resource-server',
 ];
