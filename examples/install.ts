@@ -37,7 +37,7 @@ export async function packInto(folder: string, npm: Npm): Promise<void> {
     folder,
   ]);
   for (const file of await readdir(folder)) {
-    const name = /^(portico(?:-[a-z]+)*)-\d.*\.tgz$/.exec(file)?.[1];
+    const name = /^((?:create-)?portico(?:-[a-z]+)*)-\d.*\.tgz$/.exec(file)?.[1];
     if (name !== undefined) await rename(path.join(folder, file), path.join(folder, `${name}.tgz`));
   }
 }

@@ -1,7 +1,7 @@
 // What the person decides: the options, the answers, and the defaults from what was detected.
-import { existsSync, globSync } from 'node:fs';
+import fs, { existsSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Detected } from './detect.ts';
 import { Failure } from './failure.ts';
 import { FRAMEWORKS, guideOf, GUIDE_ONLY, NEW_FRAMEWORKS, type Framework } from './frameworks.ts';
@@ -183,7 +183,8 @@ function likelyDatabase({ folder, env, database }: Detected): string {
   if (url !== undefined && checkDatabase(url) === null) return url;
   if (database === 'pg') return 'postgres://localhost:5432/app';
   if (database === 'mysql2' || database === 'mariadb') return 'mysql://localhost:3306/app';
-  const [file] = globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
+  // An older Node has no export globSync, and would fail before the check of its version.
+  const [file] = fs.globSync(['*.{sqlite,sqlite3,db}', '{data,db,prisma}/*.{sqlite,sqlite3,db}'], {
     cwd: folder,
   });
   return file ?? 'app.sqlite';
@@ -206,13 +207,18 @@ function examineTable(folder: string, { engine, value }: UsersDatabase, table: U
 }
 
 function columnsOf(file: string, table: string): readonly string[] {
+  let database: DatabaseSync | undefined;
   try {
-    using database = new DatabaseSync(file, { readOnly: true });
+    // An import would fail on an older Node before the check of the version.
+    const sqlite = process.getBuiltinModule('node:sqlite');
+    database = new sqlite.DatabaseSync(file, { readOnly: true });
     return database
       .prepare('SELECT name FROM pragma_table_info(?)')
       .all(table)
       .map(({ name }) => String(name));
   } catch (error) {
     throw new Failure(`${file} is not a SQLite database: ${(error as Error).message}`);
+  } finally {
+    database?.close();
   }
 }

@@ -1,5 +1,5 @@
 // Reads what an application is made of. Writes nothing.
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { Failure } from './failure.ts';
@@ -164,9 +164,12 @@ function majorOf(range: string | undefined): number | null {
 
 /** Looks for an import of node:sqlite in the files of the first two levels. */
 function usesNodeSqlite(folder: string): boolean {
-  return globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {
-    cwd: folder,
-  }).some((file) => readFileSync(path.join(folder, file), 'utf8').includes("'node:sqlite'"));
+  // An older Node has no export globSync, and would fail before the check of its version.
+  return fs
+    .globSync(['*.{ts,js,mjs,cjs,mts}', '{src,lib,app}/*.{ts,js,mjs,cjs,mts}'], {
+      cwd: folder,
+    })
+    .some((file) => readFileSync(path.join(folder, file), 'utf8').includes("'node:sqlite'"));
 }
 
 /** Returns the settings in `.env` and `.env.local`. Those in `.env.local` come first. */
