@@ -13,8 +13,16 @@ import { MYSQL_FILES } from './place.ts';
 
 const run = promisify(execFile);
 
-const SOURCE =
-  'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main';
+const KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/** Returns the line for Debian's unstable release, on the mirror that this machine already uses. */
+async function source(): Promise<string> {
+  const { stdout } = await run('apt-get', ['indextargets', '--format', '$(ORIGIN) $(REPO_URI)']);
+  const mirror = /^Debian (\S+\/debian\/?)$/m.exec(stdout)?.[1];
+  if (mirror === undefined)
+    throw new Error('apt-get has no mirror of Debian; run apt-get update first');
+  return `deb [signed-by=${KEYS}] ${mirror} sid main`;
+}
 
 /** The settings with which `apt-get` uses this folder instead of the system. */
 const settings = (folder: string) => `
@@ -36,7 +44,7 @@ async function fetch(): Promise<void> {
     for (const folder of ['state/lists/partial', 'cache/archives/partial'])
       await mkdir(path.join(work, folder), { recursive: true });
     await writeFile(path.join(work, 'state', 'status'), '');
-    await writeFile(path.join(work, 'sources.list'), `${SOURCE}\n`);
+    await writeFile(path.join(work, 'sources.list'), `${await source()}\n`);
     await writeFile(path.join(work, 'apt.conf'), settings(work));
     // apt-get downloads as an unprivileged account.
     await chmod(work, 0o755);
