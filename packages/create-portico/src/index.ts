@@ -109,11 +109,13 @@ async function decideNew(
   return planForNewApplication(folder, framework, about, templatesOf);
 }
 
+/** Returns the files of a new application. Every framework but the kit has the same users. */
 function templatesOf(framework: NewFramework): readonly WrittenFile[] {
-  const folder = path.join(PACKAGE, 'templates', 'new', framework);
-  return readdirSync(folder).map((name) => ({
-    path: name,
-    text: readFileSync(path.join(folder, name), 'utf8'),
+  const folder = path.join(PACKAGE, 'templates', 'new');
+  const own = readdirSync(path.join(folder, framework)).map((name) => path.join(framework, name));
+  return [...own, ...(framework === 'kit' ? [] : ['users.ts'])].map((file) => ({
+    path: path.basename(file),
+    text: readFileSync(path.join(folder, file), 'utf8'),
   }));
 }
 
