@@ -26,6 +26,7 @@ const isServer = (name: ProjectName) => name !== 'sqlite' && name !== 'clusters'
  */
 const SLOWEST: readonly string[] = [
   'test/bare-url.test.ts',
+  'test/feature-deletion.test.ts',
   'test/soak.test.ts',
   'test/package-types.test.ts',
 ];

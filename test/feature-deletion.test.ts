@@ -1,11 +1,11 @@
 // @engines sqlite: it compiles the sources, and runs them
 import { execFile } from 'node:child_process';
 import { globSync, readdirSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { linkDependencies } from '../tools/scripts/packages.ts';
 import { ROOT } from './support/console.ts';
 import { waysOf } from './support/scale.ts';
@@ -16,10 +16,13 @@ const FOLDERS = readdirSync(path.join(ROOT, SERVER, 'features')).toSorted();
 const CODE_FLOW = path.join('test', 'support', 'code-flow.ts');
 const PROFILE_START = path.join('test', 'support', 'profile-start.ts');
 
-/** A copy of the sources. */
+/** A copy of the packages. Each test deletes one feature in it. */
 let copy: string;
+/** What each changed file of the copy contained, and where each deleted folder is kept. */
+let changed: Map<string, string>;
+let deleted: Map<string, string>;
 
-beforeEach(async () => {
+beforeAll(async () => {
   copy = await mkdtemp(path.join(tmpdir(), 'portico-features-'));
   for (const name of [
     'packages',
@@ -32,7 +35,23 @@ beforeEach(async () => {
     await cp(path.join(ROOT, name), path.join(copy, name), { recursive: true });
   linkDependencies(copy);
 });
-afterEach(() => rm(copy, { recursive: true }));
+afterAll(() => rm(copy, { recursive: true }));
+
+beforeEach(() => {
+  changed = new Map();
+  deleted = new Map();
+});
+afterEach(async () => {
+  for (const [file, content] of changed) await writeFile(file, content);
+  for (const [folder, kept] of deleted) await rename(kept, folder);
+});
+
+/** Changes a file of the copy until the test ends. */
+async function change(file: string, to: (content: string) => string): Promise<void> {
+  const content = await readFile(file, 'utf8');
+  changed.set(file, content);
+  await writeFile(file, to(content));
+}
 
 /** The list of MCP features has its own package, whose public names come from the folders, too. */
 const MCP = path.join('packages', 'mcp', 'src');
@@ -48,16 +67,16 @@ function importOf(list: string, folder: string): { readonly line: string; readon
   return { line, name };
 }
 
-/** Deletes a feature: its folder, and its place in the list. */
+/** Deletes a feature until the test ends: its folder, and its place in the list. */
 async function deleteFeature(folder: string, source = SERVER): Promise<void> {
-  const file = path.join(copy, source, 'features.ts');
-  const list = await readFile(file, 'utf8');
-  const { line, name } = importOf(list, folder);
-  await writeFile(
-    file,
-    list.replace(line, '').replace(new RegExp(String.raw`(?<![-/\w])${name}(?![-/\w]),?\s*`), ''),
-  );
-  await rm(path.join(copy, source, 'features', folder), { recursive: true });
+  await change(path.join(copy, source, 'features.ts'), (list) => {
+    const { line, name } = importOf(list, folder);
+    const place = new RegExp(String.raw`(?<![-/\w])${name}(?![-/\w]),?\s*`);
+    return list.replace(line, '').replace(place, '');
+  });
+  const [at, kept] = [path.join(copy, source, 'features', folder), path.join(copy, 'deleted')];
+  await rename(at, kept);
+  deleted.set(at, kept);
 }
 
 /** The compiler's output for the copy. */
@@ -100,10 +119,8 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))(
 describe.each(waysOf(MCP_FOLDERS))('without %s of MCP', (folder) => {
   test('all other code compiles', { timeout: 240_000 }, async () => {
     await deleteFeature(folder, MCP);
-    const file = path.join(copy, MCP, 'index.ts');
-    const index = await readFile(file, 'utf8');
     const exported = new RegExp(`^export [^;]*? from './features/${folder}/[^;]*;\n`, 'gm');
-    await writeFile(file, index.replaceAll(exported, ''));
+    await change(path.join(copy, MCP, 'index.ts'), (index) => index.replaceAll(exported, ''));
     expect(await compiled()).toBe('');
   });
 });

@@ -18,7 +18,7 @@ const COUNTS = {
    * Rounds in which two processes poll with the same device code at the same time. If a poll does
    * not claim the code, the second round finds two responses.
    */
-  deviceRounds: { short: 10, long: 1000, longest: 1000 },
+  deviceRounds: { short: 10, long: 250, longest: 1000 },
   /**
    * Rounds in which one refresh token is used five times at the same time, with a window. If a late
    * use only checks for a replay, the first round finds an authorization that has ended.
