@@ -128,11 +128,11 @@ export interface ObservedServer {
 /** Measures one server, and reports to the application's `Telemetry`. */
 export interface Measuring {
   /** Runs an endpoint's work and measures it. Returns its result, or rejects with its error. */
-  endpoint(
+  endpoint<T extends { readonly status: number }>(
     task: MeasuredEndpoint,
     request: Request,
-    work: () => Promise<Response>,
-  ): Promise<Response>;
+    work: () => Promise<T>,
+  ): Promise<T>;
   /** Runs a grant's work and measures it. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
   /** Returns a store that also measures each of its operations. */

@@ -1,26 +1,25 @@
-// Portico in an Express application. The application's own endpoint requires an access token. The
-// sign-in is that of the kit.
+// Portico in an Express application, by `portico/express`. The application's own endpoint requires
+// an access token.
 import { createServer } from 'node:http';
 import express from 'express';
-import { bearer } from 'portico/express';
-import { requestFrom, send } from 'portico/node';
-import { authorizationServerOf, token } from 'portico';
+import { token } from 'portico';
+import { bearer, portico } from 'portico/express';
 import { listenOn, runTarget } from '../target.ts';
-import { application, seed } from './portico-application.ts';
+import { mountedApplication, seedMounted } from './mounted-application.ts';
 
 await runTarget({
-  seed,
+  seed: seedMounted,
   async serve(place) {
-    const opened = await application(place);
-    const server = authorizationServerOf(opened);
+    const { server, signIn } = await mountedApplication(place);
     const app = express();
+    app.use(portico(server));
     app.get('/protected', bearer(server), (_, response) => {
       token().requireScope('notes:read');
       response.json({ user: token().user()?.reference.id ?? null });
     });
-    app.use(async (incoming, outgoing) => {
-      const asked = { incoming, outgoing, target: incoming.originalUrl, parsed: undefined };
-      await send(await opened.fetch(requestFrom(asked, server.issuer)), outgoing, false);
+    app.use('/login', (incoming, outgoing) => {
+      incoming.url = incoming.originalUrl;
+      return signIn(incoming, outgoing);
     });
     return listenOn(createServer(app), place.port);
   },

@@ -6,7 +6,7 @@ import type { RunFrom } from '../auditing/origin.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
-import { toResponse, type Reply } from '../replies/responses.ts';
+import { toResponse, withRequestIdField, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
 import type { Server } from '../server.ts';
 import type { Operations } from './operation.ts';
@@ -89,11 +89,26 @@ export class AnsweringEndpoint implements Endpoint {
     this.#readable = readableHeaders(by.binding);
   }
 
-  readonly handle = (request: Request, context?: unknown): Promise<Response> => {
+  readonly handle = (request: Request, context?: unknown): Promise<Response> =>
+    this.#run(request, context, () => this.#answer(request));
+
+  /**
+   * Answers a request with plain data. Mounts on Node's HTTP server use it, because they need no
+   * Response. Null if the host must see the Response before it is sent.
+   */
+  get reply(): ((request: Request, context: unknown) => Promise<Reply>) | null {
+    if (this.#description.forPeople === true) return null;
+    return (request, context) => this.#run(request, context, () => this.#replied(request));
+  }
+
+  #run<T extends Reply | Response>(
+    request: Request,
+    context: unknown,
+    answer: () => Promise<T>,
+  ): Promise<T> {
     const { server, runFrom } = this.#by;
     const { measuring, outbox } = server;
     outbox.start();
-    const answer = () => this.#answer(request);
     const work =
       measuring === null ? answer : () => measuring.endpoint(this.#task, request, answer);
     return runInContext(
@@ -101,15 +116,20 @@ export class AnsweringEndpoint implements Endpoint {
       getRequestId(request),
       runFrom === null ? work : () => runFrom(() => request, context, work),
     );
-  };
+  }
 
   async #answer(request: Request): Promise<Response> {
+    const reply = await this.#replied(request);
+    return this.#committed(request, toResponse(reply), getRequestId(request));
+  }
+
+  /** Returns the reply, with the request's id. Logs a refusal. */
+  async #replied(request: Request): Promise<Reply> {
     const { server, binding } = this.#by;
     const { anyOrigin = false, methods } = this.#description;
     const requestId = getRequestId(request);
-    if (anyOrigin && request.method === 'OPTIONS') {
-      return toResponse(preflight(request, methods, binding), requestId);
-    }
+    if (anyOrigin && request.method === 'OPTIONS')
+      return withRequestIdField(preflight(request, methods, binding), requestId);
     const replied = await this.#reply(request, requestId);
     const { refused: error } = replied;
     if (error !== undefined) {
@@ -121,8 +141,7 @@ export class AnsweringEndpoint implements Endpoint {
       });
       server.measuring?.refused(this.name, error);
     }
-    const headers = anyOrigin ? { ...replied.headers, ...this.#readable } : replied.headers;
-    return this.#committed(request, toResponse({ ...replied, headers }, requestId), requestId);
+    return withRequestIdField(replied, requestId, anyOrigin ? this.#readable : undefined);
   }
 
   async #reply(request: Request, requestId: string): Promise<Reply> {
@@ -147,7 +166,9 @@ export class AnsweringEndpoint implements Endpoint {
       await host.commit(request, response);
       return response;
     } catch (error) {
-      return toResponse(await this.#failure(error, request, requestId), requestId);
+      return toResponse(
+        withRequestIdField(await this.#failure(error, request, requestId), requestId),
+      );
     }
   }
 

@@ -4,9 +4,12 @@
  * application's CORS chooses the allowed origins.
  */
 export function isAdded(name: string, { headers }: Response): boolean {
-  return (
-    name === 'vary' || (name === EXPOSED_HEADERS && !headers.has('access-control-allow-origin'))
-  );
+  return isAddedTo(name, headers.has('access-control-allow-origin'));
+}
+
+/** Like `isAdded`. `allowsOrigin` is whether the response itself chooses the allowed origins. */
+export function isAddedTo(name: string, allowsOrigin: boolean): boolean {
+  return name === 'vary' || (name === EXPOSED_HEADERS && !allowsOrigin);
 }
 
 /** The header that lists the headers that pages of other origins may read (CORS). */

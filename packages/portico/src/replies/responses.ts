@@ -31,19 +31,24 @@ export interface Reply {
   readonly refused?: Error;
 }
 
-/** Turns a reply into a Response. Adds the request's id if it is known. */
-export function toResponse(
-  { status, headers, body, cookies = [] }: Reply,
-  requestId: string | null,
-): Response {
-  const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
+/** Returns the reply with the request's id, and with these further header fields. */
+export function withRequestIdField(
+  reply: Reply,
+  requestId: string,
+  fields?: Readonly<Record<string, string>>,
+): Reply {
+  return { ...reply, headers: { ...reply.headers, ...fields, [REQUEST_ID_HEADER]: requestId } };
+}
+
+/** Turns a reply into a Response. */
+export function toResponse({ status, headers, body, cookies = [] }: Reply): Response {
   // Name the buffer type, because `body` does not. TypeScript before 5.7, which some hosts use, has
   // only one kind of byte array.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
-  const response = new Response(sent, { status, headers: named });
+  const response = new Response(sent, { status, headers });
   if (typeof body === 'string') madeOfText(response, body);
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
-  return requestId === null ? response : madeWithRequestId(response);
+  return REQUEST_ID_HEADER in headers ? madeWithRequestId(response) : response;
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
@@ -128,7 +133,8 @@ export function refusalReply(error: unknown): Reply | null {
  * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge.
  */
 export function bearerErrorResponse(error: BearerError): Response {
-  return toResponse(bearerErrorReply(error), error.requestId);
+  const reply = bearerErrorReply(error);
+  return toResponse(error.requestId === null ? reply : withRequestIdField(reply, error.requestId));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { getRequestId } from '../../http/request-id.ts';
-import { jsonReply, toResponse, type Reply } from '../../replies/responses.ts';
+import { jsonReply, toResponse, withRequestIdField, type Reply } from '../../replies/responses.ts';
 import type { Health } from './health.ts';
 import type { HealthPaths } from './paths.ts';
 
@@ -44,6 +44,7 @@ function endpoint(
   operations: NonNullable<Endpoint['operations']>,
 ): readonly Endpoint[] {
   if (path === null) return [];
-  const handle = async (request: Request) => toResponse(await reply(), getRequestId(request));
+  const handle = async (request: Request) =>
+    toResponse(withRequestIdField(await reply(), getRequestId(request)));
   return [{ name, path, methods: ['GET'], operations, handle }];
 }

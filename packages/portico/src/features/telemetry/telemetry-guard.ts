@@ -50,14 +50,14 @@ export class TelemetryGuard implements Measuring {
     );
   }
 
-  async endpoint(
+  async endpoint<T extends { readonly status: number }>(
     task: MeasuredEndpoint,
     request: Request,
-    work: () => Promise<Response>,
-  ): Promise<Response> {
-    const response = await this.#run(task, request, work, ({ status }) => status);
-    this.answered(task.name, response.status);
-    return response;
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const answer = await this.#run(task, request, work, ({ status }) => status);
+    this.answered(task.name, answer.status);
+    return answer;
   }
 
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T> {

@@ -1,16 +1,22 @@
 import type { FastifyReply } from 'fastify';
-import { isAdded } from '../../http/added-headers.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import type { SentAnswer } from '../node/sent-answer.ts';
 
-/** Sends a Response as the reply of Fastify. */
-export function answer(response: Response, reply: FastifyReply): FastifyReply {
-  reply.code(response.status);
+/** Sends an answer as the reply of Fastify. */
+export function answer(
+  { status, fields, cookies, body }: SentAnswer,
+  reply: FastifyReply,
+): FastifyReply {
+  reply.code(status);
   // Remove only headers that are set. If you remove a `content-length` or `transfer-encoding` that
   // is not set, Node closes the connection.
   for (const name of OF_THE_BODY) if (reply.getHeader(name) !== undefined) reply.removeHeader(name);
-  for (const [name, value] of response.headers) {
-    const before = isAdded(name, response) ? reply.getHeader(name) : undefined;
+  for (const { name, value, isAdded } of fields) {
+    const before = isAdded ? reply.getHeader(name) : undefined;
     reply.header(name, before === undefined ? value : [before, value].flat().join(', '));
   }
-  return reply.send(response.body ?? undefined);
+  for (const cookie of cookies) reply.header('set-cookie', cookie);
+  // Fastify changes the Content-Type of text, but not that of bytes.
+  const sent = typeof body === 'string' ? Buffer.from(body) : body;
+  return reply.send(sent ?? undefined);
 }

@@ -7,13 +7,8 @@ import type {
   RouteOptions,
 } from 'fastify';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
-import {
-  answerTo,
-  headersOnly,
-  incomingOf,
-  requestFrom,
-  requestIdOfIncoming,
-} from '../node/mount.ts';
+import { answerOf, headersOnly, incomingOf } from '../node/mount.ts';
+import { answerFromResponse } from '../node/sent-answer.ts';
 import {
   BearerError,
   bearerErrorResponse,
@@ -65,11 +60,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
             target,
             parsed: request.body ?? undefined,
           };
-          const response =
-            'refuse' in endpoint
-              ? endpoint.refuse(requestIdOfIncoming(raw))
-              : await endpoint.handle(requestFrom(asked, server.origin), request);
-          return answer(answerTo(raw, response), reply);
+          return answer(await answerOf(endpoint, asked, server.origin, request), reply);
         },
       };
       try {
@@ -100,7 +91,7 @@ export function bearer(server: ProtectedRoutes) {
         const { headers, raw } = request;
         const authorization = readAuthorization({ headers, rawHeaders: raw.rawHeaders });
         const found = await server.lookUpToken(authorization, asked, request);
-        if ('failure' in found) answer(found.failure, reply);
+        if ('failure' in found) answer(answerFromResponse(found.failure), reply);
         else found.run(done);
       } catch (error) {
         if (!reply.sent) reply.send(error);
@@ -122,7 +113,7 @@ export function bearerErrors(
   // If the first bytes of a response are already sent, Fastify would append this response to them.
   // So throw, and Fastify ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
-    return answer(bearerErrorResponse(error), reply);
+    return answer(answerFromResponse(bearerErrorResponse(error)), reply);
   throw error;
 }
 

@@ -3,11 +3,10 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
-import { isAdded } from '../../http/added-headers.ts';
 import { readAuthorization } from '../../http/bearer.ts';
-import { readBodyText } from '../../http/body-text.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
-import { answerTo, headersOnly, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
+import { answerOf, answerTo, headersOnly } from '../node/mount.ts';
+import { answerFromResponse, inOnePiece, type SentAnswer } from '../node/sent-answer.ts';
 import {
   BearerError,
   bearerErrorResponse,
@@ -33,12 +32,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     const endpoint = mounted.dispatch(method, target);
     if (endpoint === null) {
       await next();
-    } else if ('refuse' in endpoint) {
-      await answer(ctx, endpoint.refuse(requestIdOfIncoming(ctx.req)));
-    } else {
-      const asked = { incoming: ctx.req, outgoing: ctx.res, target, parsed: parsedBody(ctx) };
-      await answer(ctx, await endpoint.handle(requestFrom(asked, server.origin), ctx));
+      return;
     }
+    const asked = { incoming: ctx.req, outgoing: ctx.res, target, parsed: parsedBody(ctx) };
+    await answer(ctx, await answerOf(endpoint, asked, server.origin, ctx));
   };
 }
 
@@ -54,12 +51,12 @@ export function bearer(server: ProtectedRoutes): Middleware {
       () => headersOnly(ctx.req, server.origin, ctx.originalUrl),
       ctx,
     );
-    if ('failure' in found) return answer(ctx, found.failure);
+    if ('failure' in found) return answer(ctx, failureOf(ctx, found.failure));
     try {
       await found.run(next);
     } catch (error) {
       if (!(error instanceof BearerError) || ctx.headerSent) throw error;
-      await answer(ctx, bearerErrorResponse(error));
+      await answer(ctx, failureOf(ctx, bearerErrorResponse(error)));
     }
   };
 }
@@ -73,21 +70,31 @@ function parsedBody({ request }: Context): unknown {
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Sends the response. Adds its cookies to the cookies that are already set. */
-async function answer(ctx: Context, given: Response): Promise<void> {
-  const response = answerTo(ctx.req, given);
-  const body = await readBody(response);
-  if (body instanceof Readable) forgiveLeaving(ctx);
+/** Sends the answer. Adds its cookies to the cookies that are already set. */
+async function answer(ctx: Context, given: SentAnswer): Promise<void> {
+  // Koa knows the length of a body in one piece.
+  const { status, fields, cookies, body } = await inOnePiece(given);
+  if (body instanceof ReadableStream) forgiveLeaving(ctx);
   // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
   // closes the connection after the response.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
-  ctx.body = body;
+  ctx.body = body instanceof ReadableStream ? Readable.fromWeb(body as NodeStream) : bytesOf(body);
   // Set the status and headers after the body, because Koa changes them when the body is set.
-  ctx.status = response.status;
-  for (const [name, value] of response.headers) {
-    if (name === 'set-cookie' || isAdded(name, response)) ctx.append(name, value);
+  ctx.status = status;
+  for (const { name, value, isAdded } of fields) {
+    if (isAdded) ctx.append(name, value);
     else ctx.set(name, value);
   }
+  for (const cookie of cookies) ctx.append('set-cookie', cookie);
+}
+
+/** Returns the answer for a Response, with the request's id. */
+function failureOf(ctx: Context, response: Response): SentAnswer {
+  return answerFromResponse(answerTo(ctx.req, response));
+}
+
+function bytesOf(body: string | Uint8Array | null): Buffer | null {
+  return body === null ? null : Buffer.from(body);
 }
 
 /**
@@ -101,17 +108,4 @@ function forgiveLeaving(ctx: Context): void {
       if (error?.code !== 'ERR_STREAM_PREMATURE_CLOSE') tell(error as Error);
     },
   });
-}
-
-/**
- * Returns the body in one piece, so that Koa knows its length. Only event streams remain streams.
- */
-async function readBody(response: Response): Promise<Readable | Buffer | null> {
-  const text = readBodyText(response);
-  if (text !== null) return Buffer.from(text);
-  if (response.body === null) return null;
-  const streams = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  return streams
-    ? Readable.fromWeb(response.body as unknown as NodeStream)
-    : Buffer.from(await response.arrayBuffer());
 }

@@ -21,6 +21,7 @@ import { answer } from '../fastify/answer.ts';
 import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
 import { headersOnly, send } from '../node/mount.ts';
+import { answerFromResponse } from '../node/sent-answer.ts';
 import {
   BearerError,
   bearerErrorResponse,
@@ -69,7 +70,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     // Do not send the response through Nest. Express would add an ETag, and both frameworks would
     // add a charset to text.
     if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
-    answer(response, reply as FastifyReply);
+    answer(answerFromResponse(response), reply as FastifyReply);
   }
 }
 Catch(BearerError, FailedLookUp)(PorticoFilter);

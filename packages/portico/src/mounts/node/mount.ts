@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
-import { isAdded } from '../../http/added-headers.ts';
-import { readBodyText } from '../../http/body-text.ts';
+import { AnsweringEndpoint } from '../../endpoints/endpoint.ts';
 import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
 import { readMediaType } from '../../http/media-types.ts';
 import { messages, noteRequestLine } from '../../http/request-line.ts';
@@ -10,6 +9,8 @@ import { isLiteralTarget } from '../../http/request-target.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
 import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
 import type { Dispatched } from '../fetch/dispatch.ts';
+import { incomingRequest, type SourceBody } from './incoming-request.ts';
+import { answerFromReply, answerFromResponse, inOnePiece, type SentAnswer } from './sent-answer.ts';
 
 /**
  * Returns the framework's request for a request that an endpoint or a host method receives, so that
@@ -36,28 +37,53 @@ export interface Incoming {
  * `X-Forwarded-…` headers. If the host's parser has read the body, the body is serialized again.
  * The request aborts when the caller disconnects.
  */
-export function requestFrom(
-  { incoming, outgoing, target, parsed }: Incoming,
+export function requestFrom(asked: Incoming, origin: string): Request {
+  const headers = copyHeaders(asked.incoming);
+  return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
+}
+
+/** Returns the same request as `requestFrom`, but makes it on demand. */
+function requestOnDemand(asked: Incoming, origin: string): Request {
+  const { incoming, outgoing } = asked;
+  if (mayHaveBody(incoming)) {
+    outgoing.once('close', () => {
+      if (outgoing.writableFinished) discardBody(asked);
+    });
+  }
+  const request = incomingRequest({
+    incoming,
+    headers: () => copyHeaders(incoming),
+    body: (headers) => bodyOf(asked, headers),
+    request: (headers, body) => createRequest(asked, origin, headers, body),
+  });
+  return named(request, asked);
+}
+
+function createRequest(
+  asked: Incoming,
   origin: string,
+  headers: Headers,
+  body: SourceBody,
 ): Request {
-  const method = incoming.method ?? 'GET';
-  const headers = copyHeaders(incoming);
+  const { incoming, outgoing, target } = asked;
   const left = new AbortController();
-  outgoing.once('close', () => {
-    if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
+  const closed = () => {
+    if (outgoing.writableFinished) discardBody(asked);
     else left.abort();
-  });
-  const withBody = method !== 'GET' && method !== 'HEAD';
-  const body = withBody ? createBody(incoming, headers, parsed) : null;
-  const request = new Request(`${origin}${target}`, {
-    method,
-    headers,
-    signal: left.signal,
-    ...(body === null ? {} : { body, duplex: 'half' }),
-  });
+  };
+  if (outgoing.closed) closed();
+  else outgoing.once('close', closed);
+  const init = body === null || !mayHaveBody(incoming) ? {} : bodyInit(body);
+  const { method = 'GET' } = incoming;
+  return new Request(`${origin}${target}`, { method, headers, signal: left.signal, ...init });
+}
+
+/** Links the request to Node's message. */
+function named(request: Request, { incoming, target }: Incoming): Request {
   // Remember the original target, because the URL does not contain it any more and a router may use
   // it.
-  if (!isLiteralTarget(target)) noteRequestLine(request, { method, target });
+  if (!isLiteralTarget(target))
+    noteRequestLine(request, { method: incoming.method ?? 'GET', target });
   return linked(incoming, request);
 }
 
@@ -110,11 +136,17 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   return headers;
 }
 
-function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
-  if (parsed instanceof Readable) return unread(parsed);
-  if (!incoming.readableDidRead) return unread(incoming);
-  if (parsed === undefined) return hasBody(incoming) ? taken() : null;
-  if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
+function mayHaveBody({ method }: IncomingMessage): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+function bodyOf({ incoming, parsed }: Incoming, headers: Headers): SourceBody {
+  if (!mayHaveBody(incoming)) return null;
+  if (parsed instanceof Readable) return parsed;
+  if (!incoming.readableDidRead) return incoming;
+  if (parsed === undefined)
+    return hasBody(incoming) ? new BodyTakenError('the request', "the request's body") : null;
+  if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed;
   try {
     if (readMediaType(headers.get('content-type')) !== 'application/x-www-form-urlencoded')
       return JSON.stringify(parsed);
@@ -127,20 +159,21 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
   }
 }
 
+/** Returns the part of a Request's options that sets its body. */
+function bodyInit(body: NonNullable<SourceBody>): { readonly body: BodyInit } {
+  if (typeof body === 'string' || body instanceof Uint8Array) return { body: body as BodyInit };
+  const stream = body instanceof Readable ? unread(body) : failing(body);
+  return Object.assign({ body: stream }, { duplex: 'half' });
+}
+
 /** Whether the request has a body (RFC 9112 section 6.3). */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/**
- * Returns a body for a request whose body other code has already read. Reading it fails with an
- * error that explains this.
- */
-function taken(): ReadableStream {
-  return new ReadableStream({
-    start: (controller) =>
-      controller.error(new BodyTakenError('the request', "the request's body")),
-  });
+/** Returns a body that fails with this error when it is read. */
+function failing(error: Error): ReadableStream {
+  return new ReadableStream({ start: (controller) => controller.error(error) });
 }
 
 /**
@@ -181,6 +214,10 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
  */
 const discarding = new WeakSet<Readable>();
 
+function discardBody({ incoming, parsed }: Incoming): void {
+  discard(parsed instanceof Readable ? parsed : incoming);
+}
+
 function discard(source: Readable): void {
   if (source.readableEnded || source.destroyed || discarding.has(source)) return;
   discarding.add(source);
@@ -218,34 +255,51 @@ export async function send(
   outgoing: ServerResponse,
   head: boolean,
 ): Promise<void> {
-  outgoing.statusCode = response.status;
+  sendAnswer(await inOnePiece(answerFromResponse(response)), outgoing, head);
+}
+
+function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, head: boolean): void {
+  const { status, fields, cookies, body } = answer;
+  outgoing.statusCode = status;
   // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
   // closes the connection after the response.
   for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
-  for (const [name, value] of response.headers) {
-    if (isAdded(name, response)) outgoing.appendHeader(name, value);
-    else if (name !== 'set-cookie') outgoing.setHeader(name, value);
+  for (const { name, value, isAdded } of fields) {
+    if (isAdded) outgoing.appendHeader(name, value);
+    else outgoing.setHeader(name, value);
   }
-  const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
-  const text = readBodyText(response);
-  if (text !== null && !head) {
-    outgoing.end(text);
-    return;
-  }
-  if (response.body === null || head) {
+  if (body === null || head) {
     outgoing.end();
     return;
   }
-  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    // Send the body in one piece. The framework saves its session when the response ends.
-    outgoing.end(Buffer.from(await response.arrayBuffer()));
+  // Send the body in one piece. The framework saves its session when the response ends.
+  if (!(body instanceof ReadableStream)) {
+    outgoing.end(body);
     return;
   }
-  const stream = Readable.fromWeb(response.body as unknown as NodeStream);
+  const stream = Readable.fromWeb(body as NodeStream);
   outgoing.once('close', () => stream.destroy());
   stream.on('error', () => outgoing.destroy());
   stream.pipe(outgoing);
+}
+
+/** Returns an endpoint's answer to a request. `context` is the framework's request or context. */
+export async function answerOf(
+  dispatched: NonNullable<Dispatched>,
+  asked: Incoming,
+  origin: string,
+  context: unknown,
+): Promise<SentAnswer> {
+  const { incoming } = asked;
+  if ('refuse' in dispatched) {
+    const refusal = dispatched.refuse(requestIdOfIncoming(incoming));
+    return answerFromResponse(answerTo(incoming, refusal));
+  }
+  const reply = dispatched instanceof AnsweringEndpoint ? dispatched.reply : null;
+  if (reply !== null) return answerFromReply(await reply(requestOnDemand(asked, origin), context));
+  const response = await dispatched.handle(requestFrom(asked, origin), context);
+  return answerFromResponse(answerTo(incoming, response));
 }
 
 /**
@@ -257,9 +311,6 @@ export async function answerDispatched(
   asked: Incoming,
   origin: string,
 ): Promise<void> {
-  const response =
-    'refuse' in dispatched
-      ? dispatched.refuse(requestIdOfIncoming(asked.incoming))
-      : await dispatched.handle(requestFrom(asked, origin), asked.incoming);
-  await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
+  const answer = await answerOf(dispatched, asked, origin, asked.incoming);
+  sendAnswer(await inOnePiece(answer), asked.outgoing, asked.incoming.method === 'HEAD');
 }

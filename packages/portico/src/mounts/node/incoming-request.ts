@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http';
+import { finished, Readable } from 'node:stream';
+import type { BodyTakenError } from '../../http/body.ts';
+
+/**
+ * The body of a request: text or bytes that a parser of the host has left, a stream that no code
+ * has read, or an error if the body is gone. Null if the request has no body.
+ */
+export type SourceBody = string | Uint8Array | Readable | BodyTakenError | null;
+
+/** What an `IncomingRequest` reads. Each function is called at most once. */
+export interface RequestSource {
+  readonly incoming: IncomingMessage;
+  /** Returns the header fields. */
+  readonly headers: () => Headers;
+  /** Returns the body. */
+  readonly body: (headers: Headers) => SourceBody;
+  /** Returns the same request as a real Request, with this body. */
+  readonly request: (headers: Headers, body: SourceBody) => Request;
+}
+
+/**
+ * A Request that is made on demand. Endpoints for clients read a few header fields and a short
+ * text. A real Request, with its URL, its signal and its streams, takes longer to make than most of
+ * these requests take to answer. Every other member makes the real Request, and then uses it.
+ *
+ * It is an instance of Request, but `new Request(request)` and `fetch(request)` throw an error. So
+ * pass it only to code that reads it.
+ */
+class IncomingRequest {
+  readonly #source: RequestSource;
+  #headers: Headers | null = null;
+  #real: Request | null = null;
+  /** Whether `text()` has read the body. */
+  #isRead = false;
+
+  constructor(source: RequestSource) {
+    this.#source = source;
+  }
+
+  get method(): string {
+    return this.#source.incoming.method ?? 'GET';
+  }
+
+  get headers(): Headers {
+    return (this.#headers ??= this.#source.headers());
+  }
+
+  async text(): Promise<string> {
+    if (this.#real !== null || this.#isRead) return this.real.text();
+    this.#isRead = true;
+    const body = this.#source.body(this.headers);
+    if (body instanceof Error) throw body;
+    if (body === null) return '';
+    const bytes = body instanceof Readable ? await bytesOf(body) : body;
+    return UTF8.decode(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+  }
+
+  /** The real Request. */
+  get real(): Request {
+    if (this.#real === null) {
+      const { body, request } = this.#source;
+      this.#real = request(this.headers, this.#isRead ? '' : body(this.headers));
+      // Nothing can read the body a second time.
+      if (this.#isRead) void this.#real.text();
+    }
+    return this.#real;
+  }
+}
+
+/** Writes U+FFFD in place of bytes that are not UTF-8, as `Request.text()` does. */
+const UTF8 = new TextDecoder();
+
+/** Reads the rest of a stream. Rejects if the sender closes the connection before the end. */
+function bytesOf(source: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    source.on('data', (chunk: Buffer) => chunks.push(chunk));
+    finished(source, { writable: false }, (error) => {
+      if (error === undefined || error === null) resolve(Buffer.concat(chunks));
+      else reject(error);
+    });
+  });
+}
+
+// All other members of a Request come from the real one.
+const own = Object.getOwnPropertyNames(IncomingRequest.prototype);
+for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(Request.prototype))) {
+  if (own.includes(name)) continue;
+  const read = (request: IncomingRequest): unknown => Reflect.get(request.real, name);
+  const descriptor: PropertyDescriptor & ThisType<IncomingRequest> =
+    'value' in member
+      ? {
+          value(...given: unknown[]) {
+            return Reflect.apply(read(this) as () => unknown, this.real, given);
+          },
+        }
+      : {
+          get() {
+            return read(this);
+          },
+        };
+  Object.defineProperty(IncomingRequest.prototype, name, descriptor);
+}
+Object.setPrototypeOf(IncomingRequest.prototype, Request.prototype);
+
+/** Returns a Request that is made on demand. */
+export function incomingRequest(source: RequestSource): Request {
+  return new IncomingRequest(source) as unknown as Request;
+}
