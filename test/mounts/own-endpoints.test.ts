@@ -1,0 +1,251 @@
+// @engines sqlite: it is about the requests and replies of frameworks, and asks no store
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { bodyParser } from '@koa/bodyparser';
+import express from 'express';
+import Fastify from 'fastify';
+import Koa from 'koa';
+import * as ofExpress from 'portico/express';
+import * as ofFastify from 'portico/fastify';
+import * as ofKoa from 'portico/koa';
+import * as ofNode from 'portico/node';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  defineFeature,
+  openDatabase,
+  type AuthorizationServer,
+  type OpenedDatabase,
+} from 'portico';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+const PATH = '/oauth/own';
+/** Headers of the application for another body, and one that stays. */
+const BEFORE = { 'Content-Language': 'de', ETag: '"other"', 'X-Kept': 'yes', Vary: 'Cookie' };
+
+let folder: string;
+let database: OpenedDatabase;
+/** What the endpoint does with its request. */
+let handler: (request: Request) => Promise<unknown>;
+
+/** A feature with an endpoint for clients, which answers with what the handler returns. */
+const own = defineFeature({
+  name: 'own',
+  endpoints: [{ name: 'own_endpoint', path: PATH, methods: ['GET', 'POST'] }],
+  start: () => ({
+    handlers: () => ({
+      own_endpoint: async (request) => ({
+        status: 200,
+        headers: { 'Content-Type': 'application/json', Vary: 'Accept' },
+        cookies: ['own=1', 'more=2'],
+        body: JSON.stringify(await handler(request)),
+      }),
+    }),
+  }),
+});
+
+function createServerWithFeature(): AuthorizationServer {
+  return createAuthorizationServer({
+    publicUrl: 'https://app.example',
+    config: configurationWith([own]).parse({ name: 'App', scopes: {}, key_path: folder }),
+    database,
+    features: [own],
+    host: {
+      signedIn: async () => null,
+      loadAccount: async () => null,
+      holdsPermission: async () => false,
+      browserSecret: async () => 'the secret of this one browser',
+      loginUrl: '/login',
+      log: { debug() {}, info() {}, warning() {}, error() {} },
+    },
+  });
+}
+
+const inExpress =
+  (...parsers: readonly express.RequestHandler[]) =>
+  async (server: AuthorizationServer): Promise<Server> => {
+    const app = express().use((_, res, next) => {
+      res.set(BEFORE);
+      next();
+    });
+    for (const parser of parsers) app.use(parser);
+    return app.use(ofExpress.portico(server)).listen(0, '127.0.0.1');
+  };
+
+const WAYS: readonly (readonly [
+  name: string,
+  start: (server: AuthorizationServer) => Promise<Server>,
+])[] = [
+  ['Express', inExpress()],
+  ['Express, after its parsers', inExpress(express.urlencoded(), express.json(), express.text())],
+  [
+    'Fastify',
+    async (server) => {
+      const app = Fastify();
+      app.addHook('onRequest', async (_, reply) => void reply.headers(BEFORE));
+      await app.register(ofFastify.portico(server));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      return app.server;
+    },
+  ],
+  ...[[], [bodyParser()]].map(
+    (parsers) =>
+      [
+        parsers.length === 0 ? 'Koa' : 'Koa, after its parser',
+        async (server: AuthorizationServer) => {
+          const app = new Koa().use(async (ctx, next) => {
+            ctx.set(BEFORE);
+            await next();
+          });
+          for (const parser of parsers) app.use(parser);
+          return app.use(ofKoa.portico(server)).listen(0, '127.0.0.1');
+        },
+      ] as const,
+  ),
+  [
+    'node:http',
+    async (server) => {
+      const mounted = ofNode.portico(server);
+      return createServer((incoming, outgoing) => {
+        for (const [name, value] of Object.entries(BEFORE)) outgoing.setHeader(name, value);
+        void mounted.handle(incoming, outgoing);
+      }).listen(0, '127.0.0.1');
+    },
+  ],
+];
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-own-endpoints-'));
+  database = openDatabase('sqlite:data.sqlite', { directory: folder });
+});
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
+  async function started(does: typeof handler): Promise<{ url: string; port: number }> {
+    handler = does;
+    const listening = await start(createServerWithFeature());
+    if (!listening.listening) await once(listening, 'listening');
+    onTestFinished(() => {
+      listening.closeAllConnections();
+      listening.close();
+    });
+    const { port } = listening.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}${PATH}?a=%20b`, port };
+  }
+  const sent = { method: 'POST', body: new URLSearchParams({ text: 'Grüße', more: 'a b' }) };
+
+  test('sees the method, the URL with the public origin, and the header fields', async () => {
+    const { url } = await started(async (request) => ({
+      is: request instanceof Request,
+      method: request.method,
+      url: request.url,
+      type: request.headers.get('content-type'),
+      aborted: request.signal.aborted,
+      used: request.bodyUsed,
+    }));
+    expect(await (await fetch(url, sent)).json()).toEqual({
+      is: true,
+      method: 'POST',
+      url: `https://app.example${PATH}?a=%20b`,
+      type: 'application/x-www-form-urlencoded;charset=UTF-8',
+      aborted: false,
+      used: false,
+    });
+  });
+
+  test.each<[how: string, read: (request: Request) => Promise<unknown>]>([
+    ['as text', (request) => request.text()],
+    ['as bytes', async (request) => Buffer.from(await request.arrayBuffer()).toString()],
+    ['as a stream', (request) => new Response(request.body).text()],
+    [
+      'as a form',
+      async (request) =>
+        String(new URLSearchParams([...(await request.formData())] as [string, string][])),
+    ],
+    ['from a copy', (request) => request.clone().text()],
+    [
+      'as text after its signal',
+      (request) => (request.signal.aborted ? Promise.reject(new Error('aborted')) : request.text()),
+    ],
+  ])('reads the body %s', async (_how, read) => {
+    const { url } = await started(read);
+    expect(await (await fetch(url, sent)).json()).toBe('text=Gr%C3%BC%C3%9Fe&more=a+b');
+  });
+
+  test('cannot read a body twice', async () => {
+    const { url } = await started(async (request) => {
+      const first = await request.text();
+      const again = [request.text(), request.arrayBuffer(), request.formData()];
+      const results = await Promise.allSettled(again);
+      return [first !== '', request.bodyUsed, ...results.map(({ status }) => status)];
+    });
+    expect(await (await fetch(url, sent)).json()).toEqual([
+      true,
+      true,
+      'rejected',
+      'rejected',
+      'rejected',
+    ]);
+  });
+
+  test('reads an empty text if the request has no body', async () => {
+    const { url } = await started((request) => request.text());
+    expect(await (await fetch(url)).json()).toBe('');
+  });
+
+  test('learns from the signal that the caller has disconnected', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const { port } = await started(async (request) => {
+      request.signal.addEventListener('abort', () => left.resolve());
+      arrived.resolve();
+      await left.promise;
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET ${PATH} HTTP/1.1\r\nHost: app.example\r\n\r\n`);
+    await arrived.promise;
+    socket.destroy();
+    await left.promise;
+  });
+
+  test('replaces the headers of the body of the application, and adds its own fields', async () => {
+    const { url } = await started(async () => 'read');
+    const { headers } = await fetch(url);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/json',
+      'content-length': '6',
+      'x-kept': 'yes',
+      vary: 'Cookie, Accept',
+      'x-request-id': expect.any(String) as string,
+    });
+    expect([headers.get('content-language'), headers.get('etag')]).toEqual([null, null]);
+    expect(headers.getSetCookie()).toEqual(['own=1', 'more=2']);
+  });
+
+  test('answers HEAD without a body', async () => {
+    const { url } = await started(async () => 'read');
+    const response = await fetch(url, { method: 'HEAD' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
+  test('answers on the same connection after a body that it has not read', async () => {
+    const { url } = await started(async (request) => request.method);
+    const body = 'x'.repeat(2_000_000);
+    const headers = { 'Content-Type': 'application/octet-stream' };
+    for (const method of ['POST', 'POST', 'GET']) {
+      const init = method === 'GET' ? {} : { body, headers };
+      const response = await fetch(url, { method, ...init });
+      expect([response.headers.get('connection'), await response.json()]).toEqual([
+        'keep-alive',
+        method,
+      ]);
+    }
+  });
+});
