@@ -18,7 +18,7 @@ export interface SentAnswer {
 export interface SentField {
   readonly name: string;
   readonly value: string;
-  /** Whether the value is added to the one that the application has set. Otherwise it replaces it. */
+  /** Whether the value is added to the application's value. Otherwise, it replaces that value. */
   readonly isAdded: boolean;
 }
 
