@@ -234,7 +234,7 @@ export const ATTACKS: readonly Attack[] = [
   attack(
     ['consentSession'],
     'consent',
-    'login(2, 0)',
+    LOGIN,
     'attacker-posts-the-consent-form',
     'request forgery with a form token of the attacker’s own session',
   ),
