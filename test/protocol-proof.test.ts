@@ -1,4 +1,5 @@
 // @engines sqlite, needs python: the model is searched by Maude, which `npm run proof:fetch` brings, and uses no server
+import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -96,6 +97,17 @@ describe('the list of checks', () => {
         (each) => each.properties.includes(violates) && isWithin(scenario, each.scenario),
       );
     expect(ATTACKS.filter((each) => !isProved(each))).toEqual([]);
+  });
+
+  test('names a rule for every check that other tests show', async () => {
+    const files = globSync(['test/**/*.test.ts', 'packages/*/src/**/*.test.ts'], { cwd: ROOT });
+    const shown = new Set<string>();
+    for (const file of files) {
+      const text = await readFile(path.join(ROOT, file), 'utf8');
+      for (const [, rules = ''] of text.matchAll(/@shows ([^\n*]+)/g))
+        for (const [rule] of rules.matchAll(/[A-Z]+\d*-[\d.]+[a-z]?/g)) shown.add(rule);
+    }
+    expect(Object.values(CHECKS).filter(({ rule }) => !shown.has(rule))).toEqual([]);
   });
 
   test.each(Object.entries(CHECKS))('names where %s is in the code', async (_, { file, name }) => {

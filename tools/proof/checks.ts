@@ -17,71 +17,69 @@ export type Property =
   | 'organization'
   | 'sameDevice';
 
-/** Where a check is in the code: a file, and a name that it contains. */
+/** Where a check is in the code. */
 export interface Place {
+  /** The file. */
   readonly file: string;
+  /** A name that the file contains. */
   readonly name: string;
+  /** The rule of docs/specification.md or docs/standards.md. Tests show it in the code. */
+  readonly rule: string;
 }
 
-const portico = (file: string, name: string): Place => ({
+const place = (rule: string, file: string, name: string): Place => ({
   file: `packages/portico/src/${file}`,
   name,
+  rule,
 });
-/** The client makes the check, not Portico. Portico sends what the client needs for it. */
-const response = portico('authorization/response.ts', 'responseParameters');
-const mismatch = portico('grants/authorization-code.ts', 'mismatch');
-const consentToken = portico('authorization/consent-question.ts', 'isConsentToken');
-const refresh = (name: string) => portico('grants/refresh-token.ts', name);
-const proof = (name: string) => portico('keys/jws/dpop-proof.ts', name);
-const clientAssertion = (name: string) => portico('features/private-key-jwt/assertions.ts', name);
-const issuers = (name: string) => portico('assertions/trusted-issuers.ts', name);
-const devicePage = (name: string) => portico('features/device/page.ts', name);
-const deviceGrant = (name: string) => portico('features/device/grant.ts', name);
 
-/** Every check of terms.maude, and where it is in the code. */
+/**
+ * Every check of terms.maude, and where it is in the code. The client compares `state` and `iss`:
+ * Portico sends what the client needs for it.
+ */
 export const CHECKS = {
-  pkce: portico('grants/pkce.ts', 'verifiesChallenge'),
-  pkceNeeded: portico('authorization/request-parameters.ts', 'requirePkce'),
-  s256Only: portico('authorization/request-parameters.ts', 'pkceProblem'),
-  clientState: response,
-  issuer: response,
-  exactRedirect: portico('clients/redirect-uris.ts', 'mayRedirectWith'),
-  codeUri: mismatch,
-  codeClient: mismatch,
-  clientSecret: portico('clients/authentication.ts', 'authenticate'),
-  codeOnce: portico('store/sql/codes.ts', 'spendCode'),
-  codeReplayEnds: portico('store/sql/codes.ts', 'burnCode'),
-  codeKey: mismatch,
-  consentAsked: portico('authorization/consent-question.ts', 'askConsent'),
-  consentForm: portico('authorization/saved-requests.ts', 'requireCsrfToken'),
-  consentSession: portico('form-token.ts', 'formToken'),
-  consentRequest: consentToken,
-  pushedClient: portico('features/pushed-requests/pushed.ts', 'deriveRequestId'),
-  documentId: portico('features/client-documents/document.ts', 'readDocument'),
-  rotation: portico('store/sql/refresh-tokens.ts', 'rotateRefreshToken'),
-  familyEnds: portico('store/sql/authorizations.ts', 'revokeReplayed'),
-  refreshClient: refresh('ofAnotherClient'),
-  refreshKey: refresh('#requireKey'),
-  sameResource: mismatch,
-  audience: portico('resource/bearer.ts', 'lookUp'),
-  accessKey: portico('features/dpop/resource-proofs.ts', 'OTHER_KEY'),
-  proofUrl: proof('htu'),
-  proofToken: proof('ath'),
-  proofOnce: portico('features/dpop/dpop.ts', 'claim'),
-  assertionKey: clientAssertion('haveOne'),
-  assertionAudience: clientAssertion('#requireAudience'),
-  assertionOnce: clientAssertion('singleUses.claim'),
-  jagKey: issuers('requireSignature'),
-  jagAudience: portico('assertions/checks.ts', 'requireAudience'),
-  jagClient: portico('features/jwt-bearer/grant.ts', '#granted'),
-  jagType: portico('assertions/checks.ts', 'requireHeader'),
-  jagOnce: portico('features/jwt-bearer/grant.ts', 'assertion.claim'),
-  jagSubject: portico('features/jwt-bearer/links.ts', 'linkHash'),
-  deviceAsks: devicePage('#ask'),
-  deviceForm: devicePage('requireToken'),
-  deviceClient: deviceGrant('found.clientId !== client.id'),
-  deviceOnce: deviceGrant('#codeOf'),
-  deviceGuesses: portico('features/device/guesses.ts', 'attempt'),
+  pkce: place('AS-5.2', 'grants/pkce.ts', 'verifiesChallenge'),
+  pkceNeeded: place('AS-7.2', 'authorization/request-parameters.ts', 'requirePkce'),
+  s256Only: place('AS-7.2', 'authorization/request-parameters.ts', 'pkceProblem'),
+  clientState: place('RFC9700-2.1d', 'authorization/response.ts', 'responseParameters'),
+  issuer: place('AS-7.4', 'authorization/response.ts', 'responseParameters'),
+  exactRedirect: place('AS-7.1', 'clients/redirect-uris.ts', 'mayRedirectWith'),
+  codeUri: place('AS-5.2', 'grants/authorization-code.ts', 'mismatch'),
+  codeClient: place('AS-5.2', 'grants/authorization-code.ts', 'mismatch'),
+  clientSecret: place('AS-9.1', 'clients/authentication.ts', 'authenticate'),
+  codeOnce: place('AS-5.1', 'store/sql/codes.ts', 'spendCode'),
+  codeReplayEnds: place('AS-5.16', 'store/sql/codes.ts', 'burnCode'),
+  codeKey: place('AS-24.5', 'grants/authorization-code.ts', 'mismatch'),
+  consentAsked: place('AS-8.1', 'authorization/consent-question.ts', 'askConsent'),
+  consentForm: place('AS-8.3', 'authorization/saved-requests.ts', 'requireCsrfToken'),
+  consentSession: place('AS-8.3', 'form-token.ts', 'formToken'),
+  consentRequest: place('AS-8.3', 'authorization/consent-question.ts', 'isConsentToken'),
+  pushedClient: place('AS-25.6', 'features/pushed-requests/pushed.ts', 'deriveRequestId'),
+  documentId: place('AS-21.3', 'features/client-documents/document.ts', 'readDocument'),
+  rotation: place('AS-5.4', 'store/sql/refresh-tokens.ts', 'rotateRefreshToken'),
+  familyEnds: place('AS-5.5', 'store/sql/authorizations.ts', 'revokeReplayed'),
+  refreshClient: place('RFC9700-4.14.2a', 'grants/refresh-token.ts', 'ofAnotherClient'),
+  refreshKey: place('AS-24.4', 'grants/refresh-token.ts', '#requireKey'),
+  sameResource: place('AS-9.5', 'grants/authorization-code.ts', 'mismatch'),
+  audience: place('AS-15.8', 'resource/bearer.ts', 'lookUp'),
+  accessKey: place('AS-24.8', 'features/dpop/resource-proofs.ts', 'OTHER_KEY'),
+  proofUrl: place('AS-24.3', 'keys/jws/dpop-proof.ts', 'htu'),
+  proofToken: place('AS-12.12', 'keys/jws/dpop-proof.ts', 'ath'),
+  proofOnce: place('AS-24.3', 'features/dpop/dpop.ts', 'claim'),
+  assertionKey: place('AS-23.2', 'features/private-key-jwt/assertions.ts', 'haveOne'),
+  assertionAudience: place('AS-23.3', 'features/private-key-jwt/assertions.ts', '#requireAudience'),
+  assertionOnce: place('AS-23.4', 'features/private-key-jwt/assertions.ts', 'singleUses.claim'),
+  jagKey: place('AS-49.2', 'assertions/trusted-issuers.ts', 'requireSignature'),
+  jagAudience: place('AS-49.2', 'assertions/checks.ts', 'requireAudience'),
+  jagClient: place('AS-49.2', 'features/jwt-bearer/grant.ts', '#granted'),
+  jagType: place('AS-49.2', 'assertions/checks.ts', 'requireHeader'),
+  jagOnce: place('AS-49.2', 'features/jwt-bearer/grant.ts', 'assertion.claim'),
+  jagSubject: place('AS-49.4', 'features/jwt-bearer/links.ts', 'linkHash'),
+  deviceAsks: place('AS-48.5', 'features/device/page.ts', '#ask'),
+  deviceForm: place('AS-48.5', 'features/device/page.ts', 'requireToken'),
+  deviceClient: place('AS-48.4', 'features/device/grant.ts', 'found.clientId !== client.id'),
+  deviceOnce: place('AS-48.4', 'features/device/grant.ts', '#codeOf'),
+  deviceGuesses: place('AS-48.3', 'features/device/guesses.ts', 'attempt'),
 } as const satisfies Readonly<Record<string, Place>>;
 
 export type Check = keyof typeof CHECKS;

