@@ -23,8 +23,8 @@ export interface SentField {
 }
 
 /**
- * Returns a reply as Node's servers send it. Throws an error, as `new Response()` does, if the reply
- * is not valid.
+ * Returns a reply as Node's servers send it. If the reply is not valid, throws an error, as
+ * `new Response()` does.
  */
 export function answerFromReply(reply: Reply): SentAnswer {
   const { status, headers, body, cookies = [] } = reply;
