@@ -19,9 +19,11 @@ import {
   defineFeature,
   openDatabase,
   type AuthorizationServer,
+  type Endpoint,
   type OpenedDatabase,
 } from 'portico';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createGunzip, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 const PATH = '/oauth/own';
 /** Headers of the application for another body, and one that stays. */
@@ -31,6 +33,8 @@ let folder: string;
 let database: OpenedDatabase;
 /** What the endpoint does with its request. */
 let handler: (request: Request) => Promise<unknown>;
+/** The header fields of its reply. */
+let fields: Readonly<Record<string, string>>;
 
 /** A feature with an endpoint for clients, which answers with what the handler returns. */
 const own = defineFeature({
@@ -40,7 +44,7 @@ const own = defineFeature({
     handlers: () => ({
       own_endpoint: async (request) => ({
         status: 200,
-        headers: { 'Content-Type': 'application/json', Vary: 'Accept' },
+        headers: fields,
         cookies: ['own=1', 'more=2'],
         body: JSON.stringify(await handler(request)),
       }),
@@ -118,6 +122,9 @@ const WAYS: readonly (readonly [
   ],
 ];
 
+beforeEach(() => {
+  fields = { 'Content-Type': 'application/json', Vary: 'Accept' };
+});
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-own-endpoints-'));
   database = openDatabase('sqlite:data.sqlite', { directory: folder });
@@ -128,9 +135,12 @@ afterAll(async () => {
 });
 
 describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
-  async function started(does: typeof handler): Promise<{ url: string; port: number }> {
+  async function started(
+    does: typeof handler,
+    server = createServerWithFeature(),
+  ): Promise<{ url: string; port: number }> {
     handler = does;
-    const listening = await start(createServerWithFeature());
+    const listening = await start(server);
     if (!listening.listening) await once(listening, 'listening');
     onTestFinished(() => {
       listening.closeAllConnections();
@@ -247,5 +257,91 @@ describe.each(WAYS)('an endpoint of your own feature in %s', (_, start) => {
         method,
       ]);
     }
+  });
+
+  test('sends header fields as a Response does: joined, trimmed, and with a type for text', async () => {
+    fields = { 'X-Own': ' a ', 'x-own': 'b', 'Set-Cookie': 'third=3' };
+    const { url } = await started(async () => 'read');
+    const { headers } = await fetch(url);
+    expect([headers.get('x-own'), headers.get('content-type')]).toEqual([
+      'a, b',
+      'text/plain;charset=UTF-8',
+    ]);
+    expect(headers.getSetCookie()).toEqual(['third=3', 'own=1', 'more=2']);
+  });
+
+  test.each([
+    ['wrapped', (endpoint: Endpoint, handle: Endpoint['handle']) => ({ ...endpoint, handle })],
+    [
+      'inherited',
+      (endpoint: Endpoint, handle: Endpoint['handle']) =>
+        Object.create(endpoint, { handle: { value: handle } }) as Endpoint,
+    ],
+  ])('is never called around a function that you have %s around it', async (_how, wrap) => {
+    const server = createServerWithFeature();
+    const limited = async () => new Response('later', { status: 429 });
+    const endpoints = server.endpoints.map((endpoint) => wrap(endpoint, limited));
+    const { url } = await started(async () => 'read', { ...server, endpoints });
+    expect((await fetch(url)).status).toBe(429);
+  });
+
+  test('closes the connection of a sender whose unread body does not end', async () => {
+    const { port } = await started(async () => 'not read');
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.resume();
+    socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: app.example\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    const chunk = Buffer.concat([
+      Buffer.from('100000\r\n'),
+      Buffer.alloc(0x10_00_00),
+      Buffer.from('\r\n'),
+    ]);
+    const closed = new Promise((resolve) => socket.once('close', () => resolve('closed')));
+    let sent = 0;
+    const send = (): void => {
+      if (socket.destroyed || sent === 100) return;
+      sent += 1;
+      socket.write(chunk, send);
+    };
+    send();
+    expect(await closed).toBe('closed');
+    expect(sent).toBeLessThan(100);
+  });
+});
+
+describe('a body that Fastify decompresses before an endpoint', () => {
+  async function post(body: Uint8Array<ArrayBuffer>, type: string): Promise<readonly unknown[]> {
+    const app = Fastify();
+    app.addHook('preParsing', (_request, _reply, payload, done) =>
+      done(null, payload.pipe(createGunzip())),
+    );
+    await app.register(ofFastify.portico(createServerWithFeature()));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    onTestFinished(() => app.close());
+    const { port } = app.server.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
+      method: 'POST',
+      headers: { 'Content-Type': type, 'Content-Encoding': 'gzip' },
+      body,
+    });
+    const { error } = (await response.json()) as { readonly error: string };
+    return [response.status, error];
+  }
+  const FORM = 'application/x-www-form-urlencoded';
+
+  test.each([FORM, 'application/json'])('is 400 if it is not compressed (%s)', async (type) => {
+    expect(await post(Buffer.from('notgzip'), type)).toEqual([400, 'invalid_request']);
+  });
+
+  test('is read', async () => {
+    expect(await post(gzipSync('grant_type=unknown'), FORM)).toEqual([401, 'invalid_client']);
+  });
+
+  test('is 413 if it becomes too large', async () => {
+    const body = gzipSync(`a=${'b'.repeat(1_000_000)}`);
+    expect(body.length).toBeLessThan(2000);
+    expect(await post(body, FORM)).toEqual([413, 'invalid_request']);
   });
 });

@@ -3,6 +3,7 @@ import type { BindingOffer } from '../http/challenges.ts';
 import { prefersPage } from '../http/accept.ts';
 import { runInContext } from '../http/context.ts';
 import type { RunFrom } from '../auditing/origin.ts';
+import { Note } from '../http/note.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
@@ -62,6 +63,21 @@ export interface Answering {
   readonly runFrom: RunFrom | null;
 }
 
+/** Answers a request with plain data. */
+type Replying = (request: Request, context: unknown) => Promise<Reply>;
+
+/** By `handle`, so that a function that replaces or wraps `handle` is never skipped. */
+const replies = new Note<Replying>('reply');
+
+/**
+ * Returns a function that answers like the endpoint, but with plain data. Mounts on Node's HTTP
+ * server use it, because they need no Response. Null for an endpoint for people, because the host
+ * must see its Response, and for an endpoint of another kind.
+ */
+export function replyingOf({ handle }: Endpoint): Replying | null {
+  return replies.of(handle) ?? null;
+}
+
 /** Answers requests for one path, with its handler's reply or with an error reply. */
 export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
@@ -87,19 +103,14 @@ export class AnsweringEndpoint implements Endpoint {
     this.#by = by;
     this.#task = { kind: 'endpoint', name, route: path };
     this.#readable = readableHeaders(by.binding);
+    if (description.forPeople !== true)
+      replies.set(this.handle, (request, context) =>
+        this.#run(request, context, () => this.#replied(request)),
+      );
   }
 
   readonly handle = (request: Request, context?: unknown): Promise<Response> =>
     this.#run(request, context, () => this.#answer(request));
-
-  /**
-   * Answers a request with plain data. Mounts on Node's HTTP server use it, because they need no
-   * Response. Null if the host must see the Response before it is sent.
-   */
-  get reply(): ((request: Request, context: unknown) => Promise<Reply>) | null {
-    if (this.#description.forPeople === true) return null;
-    return (request, context) => this.#run(request, context, () => this.#replied(request));
-  }
 
   #run<T extends Reply | Response>(
     request: Request,

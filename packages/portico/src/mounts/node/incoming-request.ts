@@ -75,7 +75,10 @@ const UTF8 = new TextDecoder();
 function bytesOf(source: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    source.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const encoding = source.readableEncoding ?? 'utf8';
+    source.on('data', (chunk: Buffer | string) =>
+      chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk),
+    );
     finished(source, { writable: false }, (error) => {
       if (error === undefined || error === null) resolve(Buffer.concat(chunks));
       else reject(error);

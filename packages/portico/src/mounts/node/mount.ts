@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
-import { AnsweringEndpoint } from '../../endpoints/endpoint.ts';
+import { replyingOf } from '../../endpoints/endpoint.ts';
 import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
 import { readMediaType } from '../../http/media-types.ts';
 import { messages, noteRequestLine } from '../../http/request-line.ts';
@@ -38,21 +38,25 @@ export interface Incoming {
  * The request aborts when the caller disconnects.
  */
 export function requestFrom(asked: Incoming, origin: string): Request {
-  const headers = copyHeaders(asked.incoming);
+  const headers = headersOf(asked);
   return named(createRequest(asked, origin, headers, bodyOf(asked, headers)), asked);
 }
 
 /** Returns the same request as `requestFrom`, but makes it on demand. */
 function requestOnDemand(asked: Incoming, origin: string): Request {
-  const { incoming, outgoing } = asked;
+  const { incoming, outgoing, parsed } = asked;
   if (mayHaveBody(incoming)) {
     outgoing.once('close', () => {
       if (outgoing.writableFinished) discardBody(asked);
     });
+    // Begin to read, so that Node leaves the rest of the body to `discardBody`, which has a limit.
+    if (!incoming.readableDidRead) incoming.read(0);
+    // A stream that fails before the endpoint reads it must not end the process.
+    if (parsed instanceof Readable) parsed.on('error', () => {});
   }
   const request = incomingRequest({
     incoming,
-    headers: () => copyHeaders(incoming),
+    headers: () => headersOf(asked),
     body: (headers) => bodyOf(asked, headers),
     request: (headers, body) => createRequest(asked, origin, headers, body),
   });
@@ -76,6 +80,14 @@ function createRequest(
   const init = body === null || !mayHaveBody(incoming) ? {} : bodyInit(body);
   const { method = 'GET' } = incoming;
   return new Request(`${origin}${target}`, { method, headers, signal: left.signal, ...init });
+}
+
+function headersOf({ incoming, parsed }: Incoming): Headers {
+  const headers = copyHeaders(incoming);
+  // The declared length is not the length of a stream that the application made from the body, for
+  // example by decompressing it.
+  if (parsed instanceof Readable && parsed !== incoming) headers.delete('content-length');
+  return headers;
 }
 
 /** Links the request to Node's message. */
@@ -255,11 +267,15 @@ export async function send(
   outgoing: ServerResponse,
   head: boolean,
 ): Promise<void> {
-  sendAnswer(await inOnePiece(answerFromResponse(response)), outgoing, head);
+  await sendAnswer(answerFromResponse(response), outgoing, head);
 }
 
-function sendAnswer(answer: SentAnswer, outgoing: ServerResponse, head: boolean): void {
-  const { status, fields, cookies, body } = answer;
+async function sendAnswer(
+  answer: SentAnswer,
+  outgoing: ServerResponse,
+  head: boolean,
+): Promise<void> {
+  const { status, fields, cookies, body } = head ? answer : await inOnePiece(answer);
   outgoing.statusCode = status;
   // Remove only headers that are set. If you remove a Transfer-Encoding that is not set, Node
   // closes the connection after the response.
@@ -296,7 +312,7 @@ export async function answerOf(
     const refusal = dispatched.refuse(requestIdOfIncoming(incoming));
     return answerFromResponse(answerTo(incoming, refusal));
   }
-  const reply = dispatched instanceof AnsweringEndpoint ? dispatched.reply : null;
+  const reply = replyingOf(dispatched);
   if (reply !== null) return answerFromReply(await reply(requestOnDemand(asked, origin), context));
   const response = await dispatched.handle(requestFrom(asked, origin), context);
   return answerFromResponse(answerTo(incoming, response));
@@ -312,5 +328,5 @@ export async function answerDispatched(
   origin: string,
 ): Promise<void> {
   const answer = await answerOf(dispatched, asked, origin, asked.incoming);
-  sendAnswer(await inOnePiece(answer), asked.outgoing, asked.incoming.method === 'HEAD');
+  await sendAnswer(answer, asked.outgoing, asked.incoming.method === 'HEAD');
 }

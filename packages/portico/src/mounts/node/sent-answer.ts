@@ -1,6 +1,6 @@
 import { isAddedTo } from '../../http/added-headers.ts';
 import { readBodyText } from '../../http/body-text.ts';
-import type { Reply } from '../../replies/responses.ts';
+import { toResponse, type Reply } from '../../replies/responses.ts';
 
 /** An answer as Node's servers send it. */
 export interface SentAnswer {
@@ -22,12 +22,37 @@ export interface SentField {
   readonly isAdded: boolean;
 }
 
-/** Returns a reply as Node's servers send it. */
-export function answerFromReply({ status, headers, body, cookies = [] }: Reply): SentAnswer {
-  const values = new Map<string, string>();
-  for (const [name, value] of Object.entries(headers)) values.set(name.toLowerCase(), value);
-  return { status, fields: fieldsOf([...values].toSorted(byName)), cookies, body };
+/**
+ * Returns a reply as Node's servers send it. If the reply is not valid, throws an error, as
+ * `new Response()` does.
+ */
+export function answerFromReply(reply: Reply): SentAnswer {
+  const { status, headers, body, cookies = [] } = reply;
+  const fields = Object.entries(headers).map(([name, value]): Field => [name.toLowerCase(), value]);
+  fields.sort(byName);
+  return isPlain(reply, fields)
+    ? { status, fields: fieldsOf(fields), cookies, body }
+    : answerFromResponse(toResponse(reply));
 }
+
+/** Whether a Response of this reply has these header fields, sorted, and this body. */
+function isPlain({ status, body }: Reply, fields: readonly Field[]): boolean {
+  if (!Number.isInteger(status) || status < 200 || status > 599) return false;
+  if (body !== null && (status === 204 || status === 205 || status === 304)) return false;
+  let hasType = typeof body !== 'string';
+  let before = '';
+  for (const [name, value] of fields) {
+    if (name === before || name === 'set-cookie' || !NAME.test(name) || !VALUE.test(value))
+      return false;
+    if (name === 'content-type') hasType = true;
+    before = name;
+  }
+  return hasType;
+}
+
+const NAME = /^[\w-]+$/;
+/** Matches a value of printable ASCII characters that a Response does not trim. */
+const VALUE = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 
 /** Returns a Response as Node's servers send it. */
 export function answerFromResponse(response: Response): SentAnswer {
