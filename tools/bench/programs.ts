@@ -1,7 +1,7 @@
-// npm run --prefix tools/bench programs [-- zitadel-oidc bare-go spring]
+// node tools/bench/programs.ts [zitadel-oidc] [bare-go] [spring]
 //
-// Builds the targets that are not written in JavaScript. They are optional: nothing else needs Go or
-// Java. `zitadel-oidc` and `bare-go` need Go 1.26 and a C compiler (for SQLite), `spring` needs
+// Builds the targets that are not written in JavaScript. They are optional: nothing else needs Go
+// or Java. `zitadel-oidc` and `bare-go` need Go 1.26 and a C compiler (for SQLite). `spring` needs
 // Maven and a JDK of version 21 or newer in JAVA_HOME or in the path.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -37,8 +37,8 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   spring: {
     command: [
       javaTool('java'),
-      // The serial collector has the highest throughput on one core. The heap does not grow while it
-      // is measured. Threads of the compiler stay, so that their processor time is counted.
+      // The serial collector has the highest throughput on one core. The heap does not grow while
+      // it is measured. Threads of the compiler stay, so that their processor time is counted.
       '-XX:+UseSerialGC',
       '-Xms512m',
       '-Xmx512m',
@@ -56,9 +56,7 @@ export function programOf(name: string): Program | null {
   if (program === undefined) return null;
   const file = program.command.at(-1) ?? '';
   if (!existsSync(file))
-    throw new Error(
-      `${name} is not built. Run \`npm run --prefix tools/bench programs -- ${name}\`.`,
-    );
+    throw new Error(`${name} is not built. Run \`node tools/bench/programs.ts ${name}\`.`);
   return program;
 }
 

@@ -59,7 +59,7 @@ const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].
   names.find((name) => name.startsWith(start)),
 );
 
-/** The targets that are compiled programs. A run with one of them has goals of its own. */
+/** The targets that are compiled programs. A run with one of them has more goals. */
 const COMPILED = ['zitadel-oidc', 'spring', 'bare-go'];
 
 const contenders: Contender[] = [];
