@@ -33,6 +33,11 @@ final class Authorizations extends JdbcOAuth2AuthorizationService {
 	}
 
 	@Override
+	public OAuth2Authorization findById(String id) {
+		return this.sameConnection.execute(status -> super.findById(id));
+	}
+
+	@Override
 	public OAuth2Authorization findByToken(String token, OAuth2TokenType type) {
 		RequestAttributes request = RequestContextHolder.getRequestAttributes();
 		if (request == null || !OAuth2TokenType.ACCESS_TOKEN.equals(type)) {
