@@ -51,16 +51,16 @@ interface Contender {
  */
 const SERVED = 'portico-serve';
 
+/** The targets that are compiled programs. A run with one of them has more goals. */
+const COMPILED = ['zitadel-oidc', 'spring', 'bare-go'];
+
 /**
  * The three targets that are compared: Portico, oidc-provider and the bare limit. They may run in
  * any framework.
  */
 const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
-  names.find((name) => name.startsWith(start)),
+  names.find((name) => name.startsWith(start) && !COMPILED.includes(name)),
 );
-
-/** The targets that are compiled programs. A run with one of them has more goals. */
-const COMPILED = ['zitadel-oidc', 'spring', 'bare-go'];
 
 const contenders: Contender[] = [];
 try {
