@@ -5,8 +5,6 @@ import org.springframework.security.oauth2.server.authorization.JdbcOAuth2Author
 import org.springframework.security.oauth2.server.authorization.OAuth2Authorization;
 import org.springframework.security.oauth2.server.authorization.OAuth2TokenType;
 import org.springframework.security.oauth2.server.authorization.client.RegisteredClientRepository;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
@@ -21,11 +19,9 @@ final class Authorizations extends JdbcOAuth2AuthorizationService {
 
 	private final TransactionTemplate sameConnection;
 
-	Authorizations(JdbcOperations jdbc, RegisteredClientRepository clients, PlatformTransactionManager transactions) {
+	Authorizations(JdbcOperations jdbc, RegisteredClientRepository clients, TransactionTemplate sameConnection) {
 		super(jdbc, clients);
-		// This begins no transaction, so it sends no statement.
-		this.sameConnection = new TransactionTemplate(transactions);
-		this.sameConnection.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
+		this.sameConnection = sameConnection;
 	}
 
 	private OAuth2Authorization read(String token, OAuth2TokenType type) {

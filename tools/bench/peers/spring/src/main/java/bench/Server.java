@@ -27,6 +27,7 @@ import org.springframework.security.oauth2.core.OAuth2AuthenticatedPrincipal;
 import org.springframework.security.oauth2.core.oidc.OidcUserInfo;
 import org.springframework.security.oauth2.server.authorization.JdbcOAuth2AuthorizationConsentService;
 import org.springframework.security.oauth2.server.authorization.OAuth2Authorization;
+import org.springframework.security.oauth2.server.authorization.OAuth2AuthorizationConsent;
 import org.springframework.security.oauth2.server.authorization.OAuth2AuthorizationConsentService;
 import org.springframework.security.oauth2.server.authorization.OAuth2AuthorizationService;
 import org.springframework.security.oauth2.server.authorization.OAuth2TokenType;
@@ -42,6 +43,8 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.LoginUrlAuthenticationEntryPoint;
 import org.springframework.security.web.servlet.util.matcher.PathPatternRequestMatcher;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -132,13 +135,29 @@ public class Server {
 
 	@Bean
 	OAuth2AuthorizationService authorizations(JdbcTemplate jdbc, RegisteredClientRepository clients,
-			PlatformTransactionManager transactions) {
-		return new Authorizations(jdbc, clients, transactions);
+			TransactionTemplate sameConnection) {
+		return new Authorizations(jdbc, clients, sameConnection);
 	}
 
 	@Bean
-	OAuth2AuthorizationConsentService consents(JdbcTemplate jdbc, RegisteredClientRepository clients) {
-		return new JdbcOAuth2AuthorizationConsentService(jdbc, clients);
+	OAuth2AuthorizationConsentService consents(JdbcTemplate jdbc, RegisteredClientRepository clients,
+			TransactionTemplate sameConnection) {
+		return new JdbcOAuth2AuthorizationConsentService(jdbc, clients) {
+
+			@Override
+			public OAuth2AuthorizationConsent findById(String client, String person) {
+				return sameConnection.execute(status -> super.findById(client, person));
+			}
+
+		};
+	}
+
+	/** Binds a connection to the thread. It begins no transaction, so it sends no statement. */
+	@Bean
+	TransactionTemplate sameConnection(PlatformTransactionManager transactions) {
+		TransactionTemplate template = new TransactionTemplate(transactions);
+		template.setPropagationBehavior(TransactionDefinition.PROPAGATION_SUPPORTS);
+		return template;
 	}
 
 	@Bean
