@@ -86,12 +86,13 @@ function filledForm(
   const fields = new URLSearchParams();
   for (const [tag] of content.matchAll(/<(?:input|button)\b[^>]*>/gi)) {
     const name = attribute(tag, 'name');
-    if (name === null) continue;
+    if (name === null || /\bdisabled\b/i.test(tag)) continue;
     const type = attribute(tag, 'type');
     const value = attribute(tag, 'value') ?? '';
     if (/^<button/i.test(tag)) {
       if (value === decision) fields.set(name, value);
     } else if (type === 'password') fields.set(name, password);
+    else if (type === 'checkbox') fields.append(name, value);
     else if (type === 'email' || name === 'email') fields.set(name, PERSON.email);
     else fields.set(name, value);
   }

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { createDatabase } from './database.ts';
 import { Connection } from './connection.ts';
 import { Bench, type RunningTarget } from './server.ts';
+import { warmUp } from './warm.ts';
 import { WORKS } from './works.ts';
 
 const [asked = '', ...named] = process.argv.slice(2);
@@ -39,6 +40,7 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
   try {
     for (const bench of benches.filter(({ seeded }) => work.applies(seeded))) {
       const running = await bench.start();
+      await warmUp(bench);
       const steps: (() => Promise<unknown>)[] = [];
       for (let index = 0; index < connections; index += 1)
         steps.push(await work.prepare(bench.seeded, await Connection.open(bench.port)));

@@ -92,3 +92,151 @@ export function atMost(
 export function cellsOf(verdict: Verdict | null): readonly [target: string, reached: string] {
   return verdict === null ? ['-', '-'] : [verdict.target, verdict.reached ? 'yes' : '**no**'];
 }
+
+/** The figures of one run that the goals against compiled servers need. */
+export interface Run {
+  readonly engine: 'SQLite' | 'PostgreSQL';
+  /** The works at each number of connections. The last one has the most connections. */
+  readonly tables: readonly {
+    readonly connections: number;
+    readonly lines: ReadonlyMap<
+      string,
+      { readonly by: ReadonlyMap<string, Measured>; readonly signatures: number | null }
+    >;
+  }[];
+  /** The peak memory in MiB, and the time from the start to the first response in ms, by target. */
+  readonly memory: ReadonlyMap<string, number>;
+  readonly starts: ReadonlyMap<string, number>;
+}
+
+/** A goal that does not belong to one column of the tables, and what was measured for it. */
+export interface Compared {
+  readonly name: string;
+  readonly goal: string;
+  readonly measured: string;
+  readonly reached: boolean;
+}
+
+const COMPARED_WORKS = [
+  'client-credentials token',
+  'introspection',
+  'refresh, no ID token',
+  'refresh with ID token, RS256',
+  'UserInfo',
+] as const;
+
+/** How many times the rate of a target Portico must reach, in which works. */
+const RATES: readonly {
+  readonly target: string;
+  readonly least: number;
+  readonly works: readonly string[];
+  readonly engines: readonly Run['engine'][];
+}[] = [
+  {
+    target: 'zitadel-oidc',
+    least: 1,
+    works: COMPARED_WORKS,
+    engines: ['SQLite', 'PostgreSQL'],
+  },
+  { target: 'spring', least: 2, works: COMPARED_WORKS, engines: ['PostgreSQL'] },
+  {
+    target: 'oidc-provider',
+    least: 3,
+    works: ['introspection', 'UserInfo'],
+    engines: ['SQLite', 'PostgreSQL'],
+  },
+  {
+    target: 'bare',
+    least: 0.8,
+    works: ['protected endpoint'],
+    engines: ['SQLite', 'PostgreSQL'],
+  },
+];
+
+/** The targets whose 99th percentile Portico must not exceed. */
+const PEERS = ['zitadel-oidc', 'spring'] as const;
+const SIGNED = { work: 'refresh with ID token, RS256', least: 0.9 };
+const START = 60;
+
+/** Returns the goals against compiled servers, as far as their targets were measured. */
+export function comparedWith(run: Run): readonly Compared[] {
+  return [
+    ...run.tables.flatMap((table) => ratesIn(run, table)),
+    ...percentilesIn(run),
+    ...footprintOf(run),
+  ];
+}
+
+function ratesIn(
+  { engine }: Run,
+  { connections, lines }: Run['tables'][number],
+): readonly Compared[] {
+  const named = (work: string) => `${work}, ${connections} connections`;
+  const compared = RATES.filter(({ engines }) => engines.includes(engine)).flatMap(
+    ({ target, least, works }) =>
+      works.flatMap((work) => {
+        const by = lines.get(work)?.by;
+        const [ours, other] = [by?.get('portico')?.perSecond, by?.get(target)?.perSecond];
+        if (ours === undefined || other === undefined) return [];
+        const [goal, measured] = [`${times(least)} ${target}`, ours / other];
+        const reached = measured >= least;
+        return [{ name: named(work), goal, measured: times(measured), reached }];
+      }),
+  );
+  const { by, signatures = null } = lines.get(SIGNED.work) ?? {};
+  const ours = by?.get('portico')?.perSecond;
+  if (ours === undefined || signatures === null) return compared;
+  const share = ours / signatures;
+  return [
+    ...compared,
+    {
+      name: named(SIGNED.work),
+      goal: `${percent(SIGNED.least)} of ${figure(signatures)} signatures`,
+      measured: percent(share),
+      reached: share >= SIGNED.least,
+    },
+  ];
+}
+
+function percentilesIn({ tables }: Run): readonly Compared[] {
+  const { connections, lines } = tables.at(-1) ?? { connections: 0, lines: new Map() };
+  return COMPARED_WORKS.flatMap((work) =>
+    PEERS.flatMap((target) => {
+      const by = lines.get(work)?.by as ReadonlyMap<string, Measured> | undefined;
+      const [ours, other] = [by?.get('portico')?.p99, by?.get(target)?.p99];
+      if (ours === undefined || other === undefined) return [];
+      return [
+        {
+          name: `${work}, 99th percentile, ${connections} connections`,
+          goal: `at most that of ${target}: ${other.toFixed(1)} ms`,
+          measured: `${ours.toFixed(1)} ms`,
+          reached: ours <= other,
+        },
+      ];
+    }),
+  );
+}
+
+function footprintOf({ memory, starts }: Run): readonly Compared[] {
+  const [ours, peer, start] = [
+    memory.get('portico-serve'),
+    memory.get('oidc-provider'),
+    starts.get('portico'),
+  ];
+  const compared: Compared[] = [];
+  if (ours !== undefined && peer !== undefined)
+    compared.push({
+      name: 'peak memory of portico-serve',
+      goal: `half of oidc-provider's ${peer.toFixed(0)} MiB`,
+      measured: `${ours.toFixed(0)} MiB`,
+      reached: ours <= peer / 2,
+    });
+  if (start !== undefined)
+    compared.push({
+      name: 'start of portico to its first response',
+      goal: `${START} ms`,
+      measured: `${start.toFixed(0)} ms`,
+      reached: start <= START,
+    });
+  return compared;
+}

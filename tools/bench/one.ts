@@ -4,6 +4,7 @@
 // PROFILE=<folder> sets the folder for a profile of its processor time.
 import { measure } from './measure.ts';
 import { Bench } from './server.ts';
+import { warmUp } from './warm.ts';
 import { WORKS } from './works.ts';
 
 const [name = 'portico', only = '', connections = '10', seconds = '3'] = process.argv.slice(2);
@@ -14,6 +15,7 @@ const running = await bench.start({
 });
 try {
   process.stdout.write(`started in ${running.startedIn.toFixed(0)} ms\n`);
+  await warmUp(bench);
   for (const work of WORKS) {
     if (!work.name.includes(only) || !work.applies(bench.seeded)) continue;
     const { perSecond, p50, p99, slowest } = await measure(

@@ -6,12 +6,13 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDatabase } from './database.ts';
-import { atMost, cellsOf, GOALS, type Verdict } from './goals.ts';
+import { atMost, cellsOf, comparedWith, GOALS, type Run, type Verdict } from './goals.ts';
 import { measure, type Measured } from './measure.ts';
 import { store, type Figures } from './plots.ts';
 import { figure, median, print, printRows, ratioOf, shareOf } from './print.ts';
 import { Bench, CAN_PIN, type RunningTarget } from './server.ts';
 import { signaturesPerSecond } from './signatures.ts';
+import { warmUp } from './warm.ts';
 import { WORKS, type Work } from './works.ts';
 
 const { values: options } = parseArgs({
@@ -50,12 +51,15 @@ interface Contender {
  */
 const SERVED = 'portico-serve';
 
+/** The targets that are compiled programs. A run with one of them has more goals. */
+const COMPILED = ['zitadel-oidc', 'spring', 'bare-go'];
+
 /**
  * The three targets that are compared: Portico, oidc-provider and the bare limit. They may run in
  * any framework.
  */
 const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
-  names.find((name) => name.startsWith(start)),
+  names.find((name) => name.startsWith(start) && !COMPILED.includes(name)),
 );
 
 const contenders: Contender[] = [];
@@ -80,6 +84,7 @@ try {
       start: median(starts.get(bench.name) ?? []),
     });
   }
+  if (!options.quick) for (const { bench } of contenders) await warmUp(bench);
   await printTables();
 } finally {
   for (const { bench, running } of contenders) {
@@ -177,6 +182,17 @@ async function printTables(): Promise<void> {
   );
   const reached = verdicts.filter((verdict) => verdict.reached).length;
   print(`\nTargets reached: ${reached} of ${verdicts.length}.`);
+  const tables = [
+    { connections: FEW, lines: few },
+    { connections: MANY, lines: many },
+  ];
+  if (names.some((name) => COMPILED.includes(name)))
+    printCompared({
+      engine: postgres === undefined ? 'SQLite' : 'PostgreSQL',
+      tables,
+      memory,
+      starts,
+    });
   if (isWhole) {
     const figures = {
       how,
@@ -187,6 +203,22 @@ async function printTables(): Promise<void> {
     const name = postgres === undefined ? 'sqlite' : 'postgres';
     store(name, { ...figures, start: rounded(starts), memory: rounded(memory) });
   }
+}
+
+function printCompared(run: Run): void {
+  const compared = comparedWith(run);
+  print('\nGoals against compiled servers:\n');
+  printRows(
+    ['what', 'goal', 'measured', 'reached'],
+    compared.map(({ name, goal, measured, reached }) => [
+      name,
+      goal,
+      measured,
+      reached ? 'yes' : '**no**',
+    ]),
+  );
+  const reached = compared.filter((each) => each.reached).length;
+  print(`\nTargets reached against compiled servers: ${reached} of ${compared.length}.`);
 }
 
 function rounded(values: ReadonlyMap<string, number>): Readonly<Record<string, number>> {

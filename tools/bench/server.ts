@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Connection } from './connection.ts';
 import { dropDatabase } from './database.ts';
+import { programOf } from './programs.ts';
 import type { Seeded } from './target.ts';
 
 /** A target with its own folder and port. It is seeded once. */
@@ -23,7 +24,8 @@ export class Bench {
     this.directory = directory;
     this.port = port;
     this.#database = database;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [fileOf(name), 'seed'], {
+    const [seeder = '', ...args] = commandOf(programOf(name)?.seededBy ?? name);
+    const { status, stdout, stderr } = spawnSync(seeder, [...args, 'seed'], {
       env: this.#environment(port),
       encoding: 'utf8',
     });
@@ -64,9 +66,10 @@ export class Bench {
     } = {},
   ): Promise<RunningTarget> {
     const { port = this.port, pinned = true, nodeOptions = [] } = options;
-    const file = fileOf(this.name);
-    const serve = this.name === 'portico-serve' ? consoleOf(file, port) : [file, 'serve'];
-    const command = [process.execPath, ...nodeOptions, ...serve];
+    const command =
+      this.name === 'portico-serve'
+        ? [process.execPath, ...nodeOptions, ...consoleOf(fileOf(this.name), port)]
+        : [...commandOf(this.name, nodeOptions), 'serve'];
     const cores = ['taskset', '-c', pinned ? '0' : '0,1'];
     const [program = '', ...args] = CAN_PIN ? [...cores, ...command] : command;
     const began = performance.now();
@@ -159,6 +162,11 @@ function fileOf(name: string): string {
   const file = `${name}${path.extname(import.meta.filename)}`;
   const places = ['targets', 'peers'].map((folder) => path.join(import.meta.dirname, folder, file));
   return places.find((place) => existsSync(place)) ?? file;
+}
+
+/** Returns the command of a target, without `seed` or `serve`. */
+function commandOf(name: string, nodeOptions: readonly string[] = []): readonly string[] {
+  return programOf(name)?.command ?? [process.execPath, ...nodeOptions, fileOf(name)];
 }
 
 function consoleOf(application: string, port: number): readonly string[] {
