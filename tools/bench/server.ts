@@ -61,12 +61,16 @@ export class Bench {
       readonly port?: number;
       readonly pinned?: boolean;
       readonly nodeOptions?: readonly string[];
+      /** A program that runs the process, such as a profiler, with its arguments. */
+      readonly below?: readonly string[];
+      /** The number of workers of `portico serve`. Other targets have none. */
+      readonly workers?: number;
     } = {},
   ): Promise<RunningTarget> {
-    const { port = this.port, pinned = true, nodeOptions = [] } = options;
+    const { port = this.port, pinned = true, nodeOptions = [], below = [], workers = 1 } = options;
     const file = fileOf(this.name);
-    const serve = this.name === 'portico-serve' ? consoleOf(file, port) : [file, 'serve'];
-    const command = [process.execPath, ...nodeOptions, ...serve];
+    const serve = this.name === 'portico-serve' ? consoleOf(file, port, workers) : [file, 'serve'];
+    const command = [...below, process.execPath, ...nodeOptions, ...serve];
     const cores = ['taskset', '-c', pinned ? '0' : '0,1'];
     const [program = '', ...args] = CAN_PIN ? [...cores, ...command] : command;
     const began = performance.now();
@@ -161,10 +165,11 @@ function fileOf(name: string): string {
   return places.find((place) => existsSync(place)) ?? file;
 }
 
-function consoleOf(application: string, port: number): readonly string[] {
+function consoleOf(application: string, port: number, workers: number): readonly string[] {
   const manifest = fileURLToPath(import.meta.resolve('portico/package.json'));
   const program = path.join(path.dirname(manifest), 'bin', 'portico.js');
-  return [program, '--app', application, 'serve', `--port=${port}`, '--hostname=127.0.0.1'];
+  const at = [`--port=${port}`, '--hostname=127.0.0.1', `--workers=${workers}`];
+  return [program, '--app', application, 'serve', ...at];
 }
 
 export async function freePort(): Promise<number> {
