@@ -59,13 +59,17 @@ function commitOf(name: string): string {
   }
 }
 
+function isDear(cost: Cost | undefined): boolean {
+  return (cost?.ratio ?? 0) > 1 + ALLOWED;
+}
+
 async function compare(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'portico-cost-'));
   try {
     const before = buildAt(base, folder);
     process.env['NODE_COMPILE_CACHE'] = path.join(folder, 'compiled');
     const works = await costs(before, folder);
-    const dear = Object.entries(works).filter(([, { ratio }]) => ratio > 1 + ALLOWED);
+    const dear = Object.entries(works).filter(([, cost]) => isDear(cost));
     printRows(
       ['work', `instructions at ${base}`, 'now', 'now against it'],
       Object.entries(works).map(([work, cost]) => [
@@ -123,14 +127,24 @@ function buildAt(commit: string, folder: string): string {
 async function costs(before: string, folder: string): Promise<Readonly<Record<string, Cost>>> {
   const both = await Promise.all([Counted.start(before, folder), Counted.start(ROOT, folder)]);
   try {
-    const [old, now] = await Promise.all(both.map((each) => each.costs(MEASURED)));
-    return Object.fromEntries(
-      MEASURED.map((work) => {
-        const cost = { base: old?.get(work) ?? Number.NaN, commit: now?.get(work) ?? Number.NaN };
-        return [work, { ...cost, ratio: cost.commit / cost.base }];
-      }),
-    );
+    const first = await turn(both, MEASURED);
+    const dear = Object.keys(first).filter((work) => isDear(first[work]));
+    // Count these works again before the step fails, because a timer may have run beside them.
+    return dear.length === 0 ? first : { ...first, ...(await turn(both, dear)) };
   } finally {
     for (const each of both) await each.stop();
   }
+}
+
+async function turn(
+  both: readonly Counted[],
+  names: readonly string[],
+): Promise<Readonly<Record<string, Cost>>> {
+  const [old, now] = await Promise.all(both.map((each) => each.costs(names)));
+  return Object.fromEntries(
+    names.map((work) => {
+      const cost = { base: old?.get(work) ?? Number.NaN, commit: now?.get(work) ?? Number.NaN };
+      return [work, { ...cost, ratio: Number((cost.commit / cost.base).toFixed(4)) }];
+    }),
+  );
 }

@@ -20,10 +20,10 @@ export interface Recorded {
 }
 
 export interface Cost {
-  /** The processor time of a request in microseconds, at the base and at the commit. */
+  /** The instructions of a request in user mode, at the base and at the commit. */
   readonly base: number;
   readonly commit: number;
-  /** What the commit costs against the base. It is not the quotient of the two medians. */
+  /** What the commit costs against the base. */
   readonly ratio: number;
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from './connection.ts';
+import { median } from './print.ts';
 import { Bench, type RunningTarget } from './server.ts';
 import { WORKS, type Work } from './works.ts';
 
@@ -67,18 +68,17 @@ export class Counted {
     return costs;
   }
 
-  /** Returns the cost in the cheapest block. Other blocks also contain what timers do. */
+  /** Returns the median of the blocks. The first block is not counted. */
   async #cost(step: () => Promise<unknown>, requests: number): Promise<number> {
-    let least = Number.POSITIVE_INFINITY;
+    const each: number[] = [];
     let before = 0;
     for (let block = 0; block <= BLOCKS; block += 1) {
       for (let request = 0; request < requests; request += 1) await step();
       const now = await this.#instructions();
-      if (block > 0) least = Math.min(least, (now - before) / requests);
-      if (process.env['SHOW']) console.error(requests, Math.round((now - before) / requests));
+      if (block > 0) each.push((now - before) / requests);
       before = now;
     }
-    return Math.round(least);
+    return Math.round(median(each));
   }
 
   /** Returns the number of instructions so far, in all threads. */
