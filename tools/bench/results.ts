@@ -56,9 +56,9 @@ const startLoad = loadavg()[0] ?? 0;
  * Stores the tables that this process printed, with what else is known of them, such as the
  * figures of a run.
  */
-export function storeResult<T extends { how: string; versions?: string }>(
+export function storeResult(
   name: string,
-  more: T,
+  more: Pick<Result, 'how'> & Partial<Omit<Run, 'tables' | 'targets'>>,
 ): void {
   const result: Result = {
     ...circumstances(),

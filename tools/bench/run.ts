@@ -9,7 +9,7 @@ import { createDatabase } from './database.ts';
 import { atMost, cellsOf, GOALS, type Verdict } from './goals.ts';
 import { measure, type Measured } from './measure.ts';
 import { figure, median, print, printRows, ratioOf, shareOf } from './print.ts';
-import { storeResult, type FiguresByWork, type Result, type Run } from './results.ts';
+import { storeResult, type FiguresByWork } from './results.ts';
 import { Bench, CAN_PIN, type RunningTarget } from './server.ts';
 import { signaturesPerSecond } from './signatures.ts';
 import { WORKS, type Work } from './works.ts';
@@ -185,18 +185,15 @@ async function printTables(): Promise<void> {
   const reached = verdicts.filter((verdict) => verdict.reached).length;
   print(`\nTargets reached: ${reached} of ${verdicts.length}.`);
   if (isWhole) {
-    storeResult<Omit<Run, keyof Result> & Pick<Result, 'how' | 'versions'>>(
-      postgres === undefined ? 'sqlite' : 'postgres',
-      {
-        how,
-        versions: versionsOf(names),
-        servers: names,
-        perSecond: valuesOf(few, ({ perSecond }) => Math.round(perSecond)),
-        p99: valuesOf(many, ({ p99 }) => Number(p99.toFixed(1))),
-        start: rounded(starts),
-        memory: rounded(memory),
-      },
-    );
+    storeResult(postgres === undefined ? 'sqlite' : 'postgres', {
+      how,
+      versions: versionsOf(names),
+      servers: names,
+      perSecond: valuesOf(few, ({ perSecond }) => Math.round(perSecond)),
+      p99: valuesOf(many, ({ p99 }) => Number(p99.toFixed(1))),
+      start: rounded(starts),
+      memory: rounded(memory),
+    });
   }
 }
 
