@@ -175,7 +175,7 @@ async function printUpkeep(): Promise<void> {
   printRows([`${figure(largest.size)} authorizations`, 'seconds'], rows);
 }
 
-/** The server removes expired rows while it issues tokens. It must not remove fewer than it adds. */
+/** The server removes expired rows while it issues tokens. It must remove at least as many. */
 async function printPruning({ bench }: Grown): Promise<void> {
   const work = WORKS.find(({ name }) => name === 'client-credentials token');
   if (work === undefined) throw new Error('There is no such work');
