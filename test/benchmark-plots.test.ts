@@ -1,49 +1,21 @@
 // @engines sqlite: it reads the figures that a run of the benchmarks stored
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { drawBars, RESULTS, shown, storedPictures, type Figures } from '../tools/bench/plots.ts';
+import { drawBars, storedPictures } from '../tools/bench/plots.ts';
 import { ROOT } from './support/console.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('tools/bench/RESULTS.md');
-const STORED = globSync('*.json', { cwd: RESULTS }).toSorted();
 
 describe('the charts of the benchmarks', () => {
-  test('are drawn from the stored figures', () => {
-    const stale = [...storedPictures()].filter(
-      ([file, picture]) => readFileSync(file, 'utf8') !== picture,
-    );
-    expect(stale.map(([file]) => `${path.basename(file)}: node tools/bench/plots.ts`)).toEqual([]);
-    expect(storedPictures().size).toBe(6);
-  });
-
   test('are all shown in tools/bench/RESULTS.md', () => {
     const shownThere = [...PAGE.matchAll(/!\[[^\]]+\]\(results\/([\w-]+\.svg)\)/g)].map(
       ([, name = '']) => name,
     );
     const drawn = [...storedPictures().keys()].map((file) => path.basename(file));
     expect(shownThere.toSorted()).toEqual(drawn.toSorted());
-  });
-
-  test.each(STORED)('show figures from the tables: %s', (file) => {
-    const figures = JSON.parse(readFileSync(path.join(RESULTS, file), 'utf8')) as Figures;
-    const [first = '', second = ''] = PAGE.split('\n## PostgreSQL\n');
-    const lines = (file.startsWith('postgres') ? second : first).split('\n');
-    const cells = (byWork: Figures['p99'], text: (value: number) => string) =>
-      Object.entries(byWork).flatMap(([work, by]) =>
-        Object.values(by).map((value) => ({ work, cell: text(value) })),
-      );
-    const values = [
-      ...cells(figures.perSecond, shown),
-      ...cells(figures.p99, (value) => value.toFixed(1)),
-    ];
-    const missing = values.filter(
-      ({ work, cell }) =>
-        !lines.some((line) => line.startsWith(`| ${work} `) && line.includes(` ${cell} `)),
-    );
-    expect(missing).toEqual([]);
-    expect(values.length).toBeGreaterThan(50);
+    expect(drawn.length).toBe(6);
   });
 });
 

@@ -1,18 +1,26 @@
-// node bench/dist/cost.js <work> [target ...]
+// node bench/dist/cost.js <work> [target ...] [--store name]
 //
 // Prints the processor time that the server needs for one request, in microseconds. Other programs
 // on the machine disturb this figure less than other figures. The targets take turns. For a target
 // of another checkout, give its file without the extension:
 // `/elsewhere/bench/dist/targets/portico`. CONNECTIONS, ROUNDS and REQUESTS set the amount of work.
-// DATABASE_URL is the database.
+// DATABASE_URL is the database. `--store` keeps the figures as
+// `results/<name>.json`.
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { createDatabase } from './database.ts';
 import { Connection } from './connection.ts';
+import { printRows } from './print.ts';
+import { storeResult } from './results.ts';
 import { Bench, type RunningTarget } from './server.ts';
 import { warmUp } from './warm.ts';
 import { WORKS } from './works.ts';
 
-const [asked = '', ...named] = process.argv.slice(2);
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { store: { type: 'string' } },
+});
+const [asked = '', ...named] = positionals;
 const names = named.length > 0 ? named : ['portico', 'oidc-provider', 'bare'];
 const many = (name: string, standard: number) => Number(process.env[name] ?? standard);
 const [connections, rounds, requests] = [
@@ -32,8 +40,16 @@ const benches: Bench[] = [];
 const server = process.env['DATABASE_URL'];
 for (const name of names)
   benches.push(await Bench.seed(name, server === undefined ? null : await createDatabase(server)));
+const table: string[][] = [];
 for (const work of WORKS.filter(({ name }) => name.includes(asked))) await compare(work);
 for (const bench of benches) await bench.remove();
+printRows(['work', 'target', 'lowest', 'lower quarter', 'median', 'median to the first'], table, {
+  caption: 'Microseconds of the processor for a request:',
+});
+if (options.store !== undefined)
+  storeResult(options.store, {
+    how: `${server === undefined ? 'SQLite' : 'PostgreSQL'}, ${connections} connections, ${rounds} turns of ${requests} requests.`,
+  });
 
 async function compare(work: (typeof WORKS)[number]): Promise<void> {
   const turns: Turn[] = [];
@@ -61,10 +77,8 @@ async function compare(work: (typeof WORKS)[number]): Promise<void> {
   const [first] = turns;
   for (const { name, figures } of turns) {
     const ratio = first === undefined ? 0 : at(figures, 0.5) / at(first.figures, 0.5);
-    const cells = [0, 0.25, 0.5].map((share) => at(figures, share).toFixed(1).padStart(7));
-    print(
-      `${work.name.padEnd(28)} ${labelOf(name).padEnd(16)} ${cells.join(' ')}   ${ratio.toFixed(3)}`,
-    );
+    const cells = [0, 0.25, 0.5].map((share) => at(figures, share).toFixed(1));
+    table.push([work.name, labelOf(name), ...cells, `${ratio.toFixed(3)} ×`]);
   }
 }
 
@@ -95,8 +109,4 @@ function at(figures: readonly number[], share: number): number {
 
 function labelOf(name: string): string {
   return path.isAbsolute(name) ? path.basename(name.replace(/\/bench\/dist\/.*$/, '')) : name;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -7,6 +7,7 @@ import type { Connection, Sent } from './connection.ts';
 import { createDatabase } from './database.ts';
 import { measure, type Measured, type Prepare } from './measure.ts';
 import { figure, median, print, printRows } from './print.ts';
+import { storeResult } from './results.ts';
 import { Bench } from './server.ts';
 import type { Seeded } from './target.ts';
 import { authorize, form, OTHER_WORKS, tokensIn, unexpected, WORKS } from './works.ts';
@@ -85,10 +86,9 @@ try {
       runs.set(name, [...(runs.get(name) ?? []), measured]);
     }
   }
-  const store = postgres === undefined ? 'SQLite with synchronous=FULL' : 'PostgreSQL';
-  print(
-    `Medians of ${rounds} interleaved runs of ${seconds} s, ${CONNECTIONS} connections, ${store}.\n`,
-  );
+  const store = postgres === undefined ? 'SQLite, synchronous=FULL' : 'PostgreSQL';
+  const how = `${store}; medians of ${rounds} interleaved runs of ${seconds} s, ${CONNECTIONS} connections.`;
+  print(`${how}\n`);
   printRows(
     ['', "microseconds of the server's processor", 'requests a second'],
     ROWS.map(({ name }) => {
@@ -101,6 +101,8 @@ try {
       ];
     }),
   );
+  if (process.argv.length === 2)
+    storeResult(postgres === undefined ? 'doors-sqlite' : 'doors-postgres', { how });
 } finally {
   for (const { bench, running } of targets.values()) {
     await running.stop();

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { Connection } from './connection.ts';
 import { createDatabase } from './database.ts';
 import { figure, print, printRows } from './print.ts';
+import { storeResult } from './results.ts';
 import { Bench } from './server.ts';
 import { WORKS } from './works.ts';
 
@@ -44,6 +45,10 @@ try {
   print(
     `\nTarget: as many, but for living access tokens. Reached: ${grew.length === 0 ? 'yes' : '**no**'}.`,
   );
+  if (process.argv.length === 2)
+    storeResult(postgres === undefined ? 'family-sqlite' : 'family-postgres', {
+      how: `${postgres === undefined ? 'SQLite' : 'PostgreSQL'}.`,
+    });
 } finally {
   await running.stop();
   await bench.remove();

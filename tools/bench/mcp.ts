@@ -11,6 +11,7 @@ import type { Sent } from './connection.ts';
 import { cellsOf, type Verdict } from './goals.ts';
 import { measure, type Measured, type Prepare } from './measure.ts';
 import { figure, median, print, printRows, times } from './print.ts';
+import { storeResult } from './results.ts';
 import { Bench, CAN_PIN, freePort } from './server.ts';
 import { WORKS } from './works.ts';
 
@@ -114,9 +115,8 @@ function printTables(runs: ReadonlyMap<string, readonly Measured[]>): void {
   const against = (other: Contender, connections: number) =>
     of(portico, connections, 'perSecond') / of(other, connections, 'perSecond');
 
-  print(
-    `Medians of ${rounds} interleaved runs of ${seconds} s, 50 tools, SQLite with synchronous=FULL.\n`,
-  );
+  const how = `SQLite, synchronous=FULL; medians of ${rounds} interleaved runs of ${seconds} s, 50 tools.`;
+  print(`${how}\n`);
   printRows(
     [
       '',
@@ -152,4 +152,5 @@ function printTables(runs: ReadonlyMap<string, readonly Measured[]>): void {
     [`tools/call, Portico, ${MANY} connections`, 'measured', 'target', 'reached'],
     verdicts.map(([row, measured, verdict]) => [row, measured, ...cellsOf(verdict)]),
   );
+  if (process.argv.length === 2) storeResult('mcp', { how });
 }

@@ -1,26 +1,14 @@
 // Draws the figures of a run as bars (SVG). There is a picture for each table of RESULTS.md that is
-// easier to read as a picture. `npm run bench` stores its figures in results/ and draws them. `node
-// tools/bench/plots.ts` draws the stored figures.
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// easier to read as a picture. `npm run figures` draws the stored figures.
 import path from 'node:path';
-
-/** The figures of a run of `run.ts`. A figure that was not measured is missing. */
-export interface Figures {
-  /** The store, how many times it was measured, and for how long. */
-  readonly how: string;
-  /** The targets, in the order of the tables. */
-  readonly targets: readonly string[];
-  /** Requests per second with few connections, by work and target. */
-  readonly perSecond: FiguresByWork;
-  /** The 99th percentile with many connections, in milliseconds, by work and target. */
-  readonly p99: FiguresByWork;
-  /** The time from the start of the process to its first response, in milliseconds, by target. */
-  readonly start: Readonly<Record<string, number>>;
-  /** The most memory in the run, in MiB, by target. */
-  readonly memory: Readonly<Record<string, number>>;
-}
-
-type FiguresByWork = Readonly<Record<string, Readonly<Record<string, number>>>>;
+import {
+  circumstancesOf,
+  isRun,
+  RESULTS,
+  storedResults,
+  type FiguresByWork,
+  type Run,
+} from './results.ts';
 
 /** A group of bars. Each group has its own scale: its longest bar has the full width. */
 export interface BarGroup {
@@ -38,40 +26,41 @@ export interface BarChart {
 }
 
 /** Returns the pictures of a run, by the last part of their file names. */
-export function chartsOf(figures: Figures): Readonly<Record<string, BarChart>> {
+export function chartsOf(figures: Run): Readonly<Record<string, BarChart>> {
   const groups = (byWork: FiguresByWork) =>
     Object.entries(byWork).map(([title, values]) => ({
       title,
-      bars: barsOf(figures.targets, values),
+      bars: barsOf(figures.servers, values),
     }));
   const scale = 'Each group has a scale of its own.';
+  const how = `${figures.how} ${circumstancesOf(figures)}`.replaceAll('`', '');
   return {
     rate: {
       title: 'Requests a second, 10 connections',
-      description: `Longer is better. ${scale} ${figures.how}`,
+      description: `Longer is better. ${scale} ${how}`,
       unit: '',
       groups: groups(figures.perSecond),
     },
     p99: {
       title: '99th percentile, 50 connections',
-      description: `Milliseconds; shorter is better. ${scale} ${figures.how}`,
+      description: `Milliseconds; shorter is better. ${scale} ${how}`,
       unit: ' ms',
       groups: groups(figures.p99),
     },
     process: {
       title: 'Start and memory',
-      description: `Shorter is better. ${scale} ${figures.how}`,
+      description: `Shorter is better. ${scale} ${how}`,
       unit: '',
       groups: [
-        { title: 'start to first answer, ms', bars: barsOf(figures.targets, figures.start) },
-        { title: 'peak memory, MiB', bars: barsOf(figures.targets, figures.memory) },
+        { title: 'start to first answer, ms', bars: barsOf(figures.servers, figures.start) },
+        { title: 'peak memory, MiB', bars: barsOf(figures.servers, figures.memory) },
       ],
     },
   };
 }
 
-const barsOf = (targets: readonly string[], values: Readonly<Record<string, number>>) =>
-  targets.flatMap((label) => {
+const barsOf = (servers: readonly string[], values: Readonly<Record<string, number>>) =>
+  servers.flatMap((label) => {
     const value = values[label];
     return value === undefined ? [] : [{ label, value }];
   });
@@ -162,39 +151,13 @@ const escaped = (text: string) =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 
-/**
- * The folder for figures and pictures. It is next to the sources, even if this code runs from
- * `dist`.
- */
-export const RESULTS = path.join(
-  import.meta.dirname,
-  ...(path.basename(import.meta.dirname) === 'dist' ? ['..'] : []),
-  'results',
-);
-
 /** Returns the pictures of the stored figures, by the paths of their files. */
 export function storedPictures(): ReadonlyMap<string, string> {
   const pictures = new Map<string, string>();
-  for (const file of globSync('*.json', { cwd: RESULTS }).toSorted()) {
-    const figures = JSON.parse(readFileSync(path.join(RESULTS, file), 'utf8')) as Figures;
-    for (const [name, chart] of Object.entries(chartsOf(figures)))
-      pictures.set(
-        path.join(RESULTS, `${path.basename(file, '.json')}-${name}.svg`),
-        drawBars(chart),
-      );
+  for (const [name, result] of storedResults()) {
+    if (!isRun(result)) continue;
+    for (const [part, chart] of Object.entries(chartsOf(result)))
+      pictures.set(path.join(RESULTS, `${name}-${part}.svg`), drawBars(chart));
   }
   return pictures;
 }
-
-/** Stores the figures of a run and draws them. */
-export function store(name: string, figures: Figures): void {
-  mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(path.join(RESULTS, `${name}.json`), `${JSON.stringify(figures, null, 2)}\n`);
-  draw();
-}
-
-function draw(): void {
-  for (const [file, picture] of storedPictures()) writeFileSync(file, picture);
-}
-
-if (import.meta.main) draw();

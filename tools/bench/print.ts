@@ -1,17 +1,38 @@
+/** A table in Markdown, as a program printed it. */
+export interface Table {
+  readonly caption: string;
+  /** The last part of the name of the chart that shows the same figures. */
+  readonly chart?: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The tables that this process printed, in their order. `storeResult` stores them. */
+export const PRINTED: Table[] = [];
+
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Prints a table in Markdown. */
-export function printRows(head: readonly string[], rows: readonly (readonly string[])[]): void {
+/** Prints a table in Markdown, under its caption. */
+export function printRows(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  about: Pick<Table, 'caption' | 'chart'> = { caption: '' },
+): void {
+  const table = { ...about, head, rows };
+  if (about.caption !== '') print(`${about.caption}\n`);
+  print(markdownOf(table));
+  PRINTED.push(table);
+}
+
+export function markdownOf({ head, rows }: Table): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  print(
-    [
-      line(head),
-      line(head.map((_, index) => (index === 0 ? '---' : '--:'))),
-      ...rows.map(line),
-    ].join('\n'),
-  );
+  return [
+    line(head),
+    line(head.map((_, index) => (index === 0 ? '---' : '--:'))),
+    ...rows.map(line),
+  ].join('\n');
 }
 
 export function figure(value: number | undefined): string {

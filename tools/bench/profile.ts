@@ -4,6 +4,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { measure } from './measure.ts';
+import { printRows } from './print.ts';
+import { storeResult } from './results.ts';
 import { Bench } from './server.ts';
 import { WORKS } from './works.ts';
 
@@ -39,8 +41,7 @@ const CATEGORIES = [
 type Category = (typeof CATEGORIES)[number];
 
 const name = process.argv[2] ?? 'portico';
-print(`| work | ${CATEGORIES.join(' | ')} |`);
-print(`| --- | ${CATEGORIES.map(() => '--:').join(' | ')} |`);
+const rows: string[][] = [];
 const bench = await Bench.seed(name);
 for (const work of WORKS) {
   if (!work.applies(bench.seeded)) continue;
@@ -56,9 +57,14 @@ for (const work of WORKS) {
   const shares = sharesOf(JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as Profile);
   rmSync(folder, { recursive: true });
   const cells = CATEGORIES.map((category) => `${((shares.get(category) ?? 0) * 100).toFixed(0)} %`);
-  print(`| ${work.name} | ${cells.join(' | ')} |`);
+  rows.push([work.name, ...cells]);
 }
 await bench.remove();
+printRows(['work', ...CATEGORIES], rows);
+if (process.argv.length === 2)
+  storeResult('profile', {
+    how: `SQLite, 10 connections, ${SECONDS} s after a warm-up of ${WARM_UP} s, with Node's profiler.`,
+  });
 
 /** Returns the shares of the time in which the processor was not idle. */
 function sharesOf({ nodes, samples, timeDeltas }: Profile): ReadonlyMap<Category, number> {
@@ -104,8 +110,4 @@ function categoryOf({ functionName, url }: Frame, caller: Frame | undefined): Ca
   if (/task_queues|timers|async_|promises/.test(url) || functionName === 'runMicrotasks')
     return 'promises and timers';
   return 'the rest';
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

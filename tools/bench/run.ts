@@ -1,6 +1,6 @@
 // `npm run bench` runs every work on every target and prints the tables of RESULTS.md. The targets
 // take turns in one run. It uses SQLite, or the PostgreSQL server in DATABASE_URL. A complete run
-// stores its figures in results/ and draws them. With --quick, everything runs only once and for a
+// stores its figures in results/. With --quick, everything runs only once and for a
 // short time, to see whether it still works.
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util';
 import { createDatabase } from './database.ts';
 import { atMost, cellsOf, comparedWith, GOALS, type Run, type Verdict } from './goals.ts';
 import { measure, type Measured } from './measure.ts';
-import { store, type Figures } from './plots.ts';
 import { figure, median, print, printRows, ratioOf, shareOf } from './print.ts';
+import { storeResult, type FiguresByWork } from './results.ts';
 import { Bench, CAN_PIN, type RunningTarget } from './server.ts';
 import { signaturesPerSecond } from './signatures.ts';
 import { warmUp } from './warm.ts';
@@ -109,7 +109,6 @@ async function printTables(): Promise<void> {
     if (verdict !== null) verdicts.push(verdict);
     return cellsOf(verdict);
   };
-  print(`Requests a second, ${FEW} connections:\n`);
   printRows(
     ['work', ...names, 'against oidc-provider', 'target', 'reached', 'of the bare limit'],
     works.map(({ name }) => {
@@ -126,18 +125,21 @@ async function printTables(): Promise<void> {
         shareOf(row.ours?.perSecond, row.limit?.perSecond),
       ];
     }),
+    { caption: `Requests a second, ${FEW} connections:`, chart: 'rate' },
   );
-  print(
-    '\nShare of its core that each server was busy with that; what is missing, it waited for its disk or its database:\n',
-  );
+  print('');
   printRows(
     ['work', ...names],
     works.map(({ name }) => [
       name,
       ...names.map((target) => shareOf(few.get(name)?.by.get(target)?.busy ?? undefined, 1)),
     ]),
+    {
+      caption:
+        'Share of its core that each server was busy with that; what is missing, it waited for its disk or its database:',
+    },
   );
-  print(`\n99th percentile in milliseconds, ${MANY} connections, and requests a second there:\n`);
+  print('');
   printRows(
     ['work', ...names, 'against oidc-provider', 'target', 'reached'],
     works.map(({ name }) => {
@@ -155,6 +157,10 @@ async function printTables(): Promise<void> {
         ...held(name === 'protected endpoint' ? null : atMost(0.5, own, peers)),
       ];
     }),
+    {
+      caption: `99th percentile in milliseconds, ${MANY} connections, and requests a second there:`,
+      chart: 'p99',
+    },
   );
   print('');
   const starts = new Map(contenders.map(({ bench, start }) => [bench.name, start]));
@@ -179,6 +185,7 @@ async function printTables(): Promise<void> {
         ...held(peak),
       ],
     ],
+    { caption: 'Start and memory:', chart: 'process' },
   );
   const reached = verdicts.filter((verdict) => verdict.reached).length;
   print(`\nTargets reached: ${reached} of ${verdicts.length}.`);
@@ -194,14 +201,15 @@ async function printTables(): Promise<void> {
       starts,
     });
   if (isWhole) {
-    const figures = {
+    storeResult(postgres === undefined ? 'sqlite' : 'postgres', {
       how,
-      targets: names,
+      versions: versionsOf(names),
+      servers: names,
       perSecond: valuesOf(few, ({ perSecond }) => Math.round(perSecond)),
       p99: valuesOf(many, ({ p99 }) => Number(p99.toFixed(1))),
-    };
-    const name = postgres === undefined ? 'sqlite' : 'postgres';
-    store(name, { ...figures, start: rounded(starts), memory: rounded(memory) });
+      start: rounded(starts),
+      memory: rounded(memory),
+    });
   }
 }
 
@@ -229,7 +237,7 @@ function rounded(values: ReadonlyMap<string, number>): Readonly<Record<string, n
 function valuesOf(
   lines: ReadonlyMap<string, Line>,
   value: (measured: Measured) => number,
-): Figures['p99'] {
+): FiguresByWork {
   const entries = [...lines].map(
     ([work, { by }]) =>
       [work, Object.fromEntries([...by].map(([name, each]) => [name, value(each)]))] as const,

@@ -63,13 +63,18 @@ export class Bench {
       readonly port?: number;
       readonly pinned?: boolean;
       readonly nodeOptions?: readonly string[];
+      /** A program that runs the process, such as a profiler, with its arguments. */
+      readonly below?: readonly string[];
+      /** The number of workers of `portico serve`. Other targets have none. */
+      readonly workers?: number;
     } = {},
   ): Promise<RunningTarget> {
-    const { port = this.port, pinned = true, nodeOptions = [] } = options;
-    const command =
+    const { port = this.port, pinned = true, nodeOptions = [], below = [], workers = 1 } = options;
+    const served =
       this.name === 'portico-serve'
-        ? [process.execPath, ...nodeOptions, ...consoleOf(fileOf(this.name), port)]
+        ? [process.execPath, ...nodeOptions, ...consoleOf(fileOf(this.name), port, workers)]
         : [...commandOf(this.name, nodeOptions), 'serve'];
+    const command = [...below, ...served];
     const cores = ['taskset', '-c', pinned ? '0' : '0,1'];
     const [program = '', ...args] = CAN_PIN ? [...cores, ...command] : command;
     const began = performance.now();
@@ -169,10 +174,11 @@ function commandOf(name: string, nodeOptions: readonly string[] = []): readonly 
   return programOf(name)?.command ?? [process.execPath, ...nodeOptions, fileOf(name)];
 }
 
-function consoleOf(application: string, port: number): readonly string[] {
+function consoleOf(application: string, port: number, workers: number): readonly string[] {
   const manifest = fileURLToPath(import.meta.resolve('portico/package.json'));
   const program = path.join(path.dirname(manifest), 'bin', 'portico.js');
-  return [program, '--app', application, 'serve', `--port=${port}`, '--hostname=127.0.0.1'];
+  const at = [`--port=${port}`, '--hostname=127.0.0.1', `--workers=${workers}`];
+  return [program, '--app', application, 'serve', ...at];
 }
 
 export async function freePort(): Promise<number> {

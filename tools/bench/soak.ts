@@ -12,7 +12,8 @@ import { setTimeout } from 'node:timers/promises';
 import { SOAKED } from '../../test/support/soak/soak.ts';
 import { Connection } from './connection.ts';
 import { measure } from './measure.ts';
-import { print } from './print.ts';
+import { figure, print, printRows } from './print.ts';
+import { storeResult } from './results.ts';
 import type { Listening } from './soaked.ts';
 import type { Seeded } from './target.ts';
 import { OTHER_WORKS, WORKS } from './works.ts';
@@ -43,7 +44,26 @@ const SHARES: Readonly<Record<string, number>> = {
   'page of applications': 1,
 };
 
+/** A line for each mount, with its memory and open files in the second minute and in the last. */
+const summary: string[][] = [];
 for (const mount of mounts) await soakMount(mount);
+printRows(
+  [
+    'mount',
+    'rounds',
+    'errors',
+    'MiB in minute 2',
+    'open files',
+    `MiB in minute ${minutes}`,
+    'open files',
+    'left in the heap, bytes a request',
+  ],
+  summary,
+);
+if (mounts.length === SOAKED.length)
+  storeResult('soak', {
+    how: `Each mount in a heap of 64 MiB, for ${minutes} minutes, at ${rate ?? 'half of its full'} rounds a second.`,
+  });
 
 async function soakMount(mount: string): Promise<void> {
   const child = fork(path.join(import.meta.dirname, 'soaked.ts'), [mount], {
@@ -66,13 +86,20 @@ async function soakMount(mount: string): Promise<void> {
       idle.push(await round(connection));
     }
     const before = await heapUsed(child);
-    const rounds = await soak(idle, perSecond, child);
+    const { rounds, lines } = await soak(idle, perSecond, child);
     const grown = (await heapUsed(child)) - before;
     for (const connection of connections) connection.close();
     const requests = rounds * requestsOf(seeded);
     print(
       `\nLeft in the heap: ${(grown / 1024).toFixed(0)} KiB, ${(grown / requests).toFixed(1)} bytes a request.`,
     );
+    const [first, last] = [lines[1] ?? lines[0], lines.at(-1)];
+    const errors = last?.errors ?? 0;
+    const memory = [first, last].flatMap((each) => [
+      each?.resident ?? '-',
+      `${each?.files ?? '-'}`,
+    ]);
+    summary.push([mount, figure(rounds), `${errors}`, ...memory, (grown / requests).toFixed(1)]);
   } finally {
     if (child.connected) child.disconnect();
     await exited;
@@ -84,16 +111,24 @@ async function halfOfFull(port: number, round: Parameters<typeof measure>[1]): P
   return (await measure(port, round, load)).perSecond / 2;
 }
 
+/** The errors so far, the resident memory in MiB and the number of open files. */
+interface Minute {
+  readonly errors: number;
+  readonly resident: string;
+  readonly files: number;
+}
+
 /**
  * Starts rounds at an even pace, even if the previous round has not ended. Returns the number of
- * rounds.
+ * rounds, and a line for each minute.
  */
 async function soak(
   idle: (() => Promise<unknown>)[],
   perSecond: number,
   { pid = 0 }: ChildProcess,
-): Promise<number> {
+): Promise<{ readonly rounds: number; readonly lines: readonly Minute[] }> {
   const began = performance.now();
+  const lines: Minute[] = [];
   let [started, errors] = [0, 0];
   let latencies: number[] = [];
   const rounds = idle.length;
@@ -120,13 +155,15 @@ async function soak(
     }
     const p99 =
       latencies.toSorted((one, other) => one - other)[Math.floor(latencies.length * 0.99)] ?? 0;
+    const line = { errors, resident: resident(pid), files: readdirSync(`/proc/${pid}/fd`).length };
+    lines.push(line);
     print(
-      `| ${minute} | ${latencies.length} | ${errors} | ${p99.toFixed(0)} | ${resident(pid)} | ${readdirSync(`/proc/${pid}/fd`).length} |`,
+      `| ${minute} | ${latencies.length} | ${errors} | ${p99.toFixed(0)} | ${line.resident} | ${line.files} |`,
     );
     latencies = [];
   }
   while (idle.length < rounds) await setTimeout(1);
-  return started;
+  return { rounds: started, lines };
 }
 
 /** Does one round: each work as often as `SHARES` says, one after the other. */

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Connection } from './connection.ts';
+import { median } from './print.ts';
+import { Bench, type RunningTarget } from './server.ts';
+import { WORKS, type Work } from './works.ts';
+
+/**
+ * Options that make V8 run the same instructions each time: no compiler that decides by time, no
+ * threads beside it, no random seeds. Young objects have little space, so that each block of
+ * requests pays for the garbage that it makes.
+ */
+const STEADY = [
+  '--no-opt',
+  '--no-maglev',
+  '--single-threaded',
+  '--hash-seed=1',
+  '--random-seed=1',
+  '--max-semi-space-size=1',
+];
+/** The requests of one block, after as many that are not counted. */
+const REQUESTS = 60;
+/** A whole authorization is several requests, so a block has fewer. */
+const LONG = 'whole authorization';
+const AUTHORIZATIONS = 12;
+const BLOCKS = 3;
+
+/** A server of a checkout whose instructions are counted. */
+export class Counted {
+  readonly #bench: Bench;
+  readonly #running: RunningTarget;
+
+  private constructor(bench: Bench, running: RunningTarget) {
+    this.#bench = bench;
+    this.#running = running;
+  }
+
+  /** Starts the server of this checkout. It writes its temporary files into the folder. */
+  static async start(checkout: string, folder: string): Promise<Counted> {
+    const bench = await Bench.seed(path.join(checkout, 'tools', 'bench', 'targets', 'portico'));
+    const options = { pinned: false, nodeOptions: STEADY };
+    // The first start fills Node's compile cache, so that the next one is short.
+    const first = await bench.start(options);
+    await first.stop();
+    const counter = [
+      'valgrind',
+      '--quiet',
+      '--tool=callgrind',
+      '--instr-atstart=no',
+      '--smc-check=all-non-file',
+      `--callgrind-out-file=${path.join(folder, 'callgrind.%p')}`,
+    ];
+    return new Counted(bench, await bench.start({ ...options, below: counter }));
+  }
+
+  /** Returns the instructions of a request for each work. */
+  async costs(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const works = WORKS.filter(({ name }) => names.includes(name));
+    const steps = new Map<Work, () => Promise<unknown>>();
+    const connection = await Connection.open(this.#bench.port);
+    for (const work of works) steps.set(work, await work.prepare(this.#bench.seeded, connection));
+    await this.#control('-i', 'on');
+    const costs = new Map<string, number>();
+    for (const [{ name }, step] of steps)
+      costs.set(name, await this.#cost(step, name === LONG ? AUTHORIZATIONS : REQUESTS));
+    connection.close();
+    return costs;
+  }
+
+  /** Returns the median of the blocks. The first block is not counted. */
+  async #cost(step: () => Promise<unknown>, requests: number): Promise<number> {
+    const each: number[] = [];
+    let before = 0;
+    for (let block = 0; block <= BLOCKS; block += 1) {
+      for (let request = 0; request < requests; request += 1) await step();
+      const now = await this.#instructions();
+      if (block > 0) each.push((now - before) / requests);
+      before = now;
+    }
+    return Math.round(median(each));
+  }
+
+  /** Returns the number of instructions so far, in all threads. */
+  async #instructions(): Promise<number> {
+    const stdout = await this.#control('-e');
+    const threads = [...stdout.matchAll(/^ +Th ?\d+ +([\d,]+)/gm)];
+    if (threads.length === 0) throw new Error(`No instructions were counted: ${stdout}`);
+    return threads.reduce((sum, [, count = '']) => sum + Number(count.replaceAll(',', '')), 0);
+  }
+
+  async #control(...command: readonly string[]): Promise<string> {
+    const args = [...command, String(this.#running.pid)];
+    return (await promisify(execFile)('callgrind_control', args)).stdout;
+  }
+
+  async stop(): Promise<void> {
+    await this.#running.stop();
+    await this.#bench.remove();
+  }
+}
