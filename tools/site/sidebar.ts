@@ -161,6 +161,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/your-part-in-security.md',
       'docs/threat-model.md',
       'docs/assurance.md',
+      'docs/audit-guide.md',
       'docs/verifying-a-release.md',
       'docs/generated/dependencies.md',
       'SECURITY.md',
