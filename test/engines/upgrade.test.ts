@@ -109,7 +109,7 @@ beforeAll(async () => {
   rowsBefore = await readTables(database);
 });
 afterAll(async () => {
-  await Promise.all([old, current].map((each) => each.process?.stop()));
+  for (const each of [old, current]) await each.process?.stop();
   await proxy.close();
   await database.close();
   await created.drop();
@@ -344,7 +344,7 @@ describe('while both versions serve', () => {
       const code = await newCode(session);
       const uses = [old, current, old, current].map((at) => exchangeCode(at, client, code));
       const statuses = (await Promise.all(uses)).map(({ status }) => status);
-      expect(statuses.toSorted()).toEqual([200, 400, 400, 400]);
+      expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 400, 400, 400]);
     }
   });
 
@@ -433,10 +433,10 @@ describe('a step is found that loses', () => {
   ])('%s', async (lost, statements, found) => {
     const step: Migration = {
       name: `test_0001_loses_${lost.replace(' ', '_')}`,
-      async up({ change, execute }) {
+      async up(schema) {
         for (const statement of statements) {
           const sql = statement.replace('{client}', client.id).replace('{service}', service.id);
-          await (/^(?:ALTER|DROP)/.test(sql) ? change(sql) : execute(sql));
+          await (/^(?:ALTER|DROP)/.test(sql) ? schema.change(sql) : schema.execute(sql));
         }
       },
     };

@@ -184,7 +184,13 @@ export const TOPICS: readonly Topic[] = [
   },
   {
     title: 'The project',
-    pages: ['ARCHITECTURE.md', 'decisions/index.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+    pages: [
+      'docs/policy.md',
+      'ARCHITECTURE.md',
+      'decisions/index.md',
+      'CONTRIBUTING.md',
+      'CHANGELOG.md',
+    ],
   },
 ];
 
