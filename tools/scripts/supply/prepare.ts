@@ -1,4 +1,4 @@
-// Writes what a release changes in the repository: the version, the changelog, the list of releases.
+// Writes what a release changes: the version, the changelog, the list of releases.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PACKAGES } from '../packages.ts';
