@@ -3,6 +3,12 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anchorsOf, linksOf, pagesOf, problemOf } from '../tools/scripts/markdown.ts';
+import {
+  findInvented,
+  findInventedAddresses,
+  readRepository,
+  repositoryPart,
+} from '../tools/scripts/repository.ts';
 import { ROOT } from './support/console.ts';
 
 const PAGES = pagesOf(ROOT);
@@ -82,5 +88,49 @@ describe('every page that the code mentions', () => {
     });
     expect(wrong).toEqual([]);
     expect(named.length).toBeGreaterThan(10);
+  });
+});
+
+describe('the address of the repository', () => {
+  const OURS = 'https://git.example/us/portico';
+
+  test('is in package.json alone: no page, package or workflow has another one', () => {
+    expect(findInventedAddresses()).toEqual([]);
+  });
+
+  test('is copied to each package, and left out if there is none', () => {
+    expect(repositoryPart('sql', null)).toEqual({});
+    expect(repositoryPart('sql', OURS)).toEqual({
+      repository: { type: 'git', url: `git+${OURS}.git`, directory: 'packages/sql' },
+    });
+    const { repository } = JSON.parse(read('packages/sql/package.json')) as {
+      repository?: object;
+    };
+    expect(repository).toEqual(repositoryPart('sql', readRepository()).repository);
+  });
+
+  test.each([
+    'https://github.com/portico/portico',
+    'https://github.com/someone/portico/blob/main/README.md',
+    'https://git.example/others/thing/security/advisories/new',
+    'https://git.example/us/portico-too/issues/new',
+    'https://www.npmjs.com/package/@portico/kit',
+    'https://portico.github.io/docs',
+  ])('an invented one is found: %s', (url) => {
+    const sources = [
+      { file: 'docs/keys.md', text: `[x](${url})` },
+      { file: 'packages/sql/package.json', text: JSON.stringify({ homepage: url }) },
+      { file: '.github/workflows/ci.yml', text: `- run: git clone ${url}` },
+    ];
+    for (const source of sources)
+      for (const address of [null, OURS])
+        expect(findInvented(source, address)).toEqual([
+          `${source.file}: ${url} is not below the repository of package.json`,
+        ]);
+  });
+
+  test('pages below it are accepted', () => {
+    const text = `[x](${OURS}/security/advisories/new) [y](${OURS})`;
+    expect(findInvented({ file: 'SECURITY.md', text }, OURS)).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../tools/scripts/supply/statements.ts';
 import { differences } from '../tools/scripts/supply/tarball.ts';
@@ -95,18 +96,42 @@ describe('a release', () => {
   describe('a valid release', () => {
     let output: string;
     let made: Awaited<ReturnType<typeof release>>;
+    let prepared: Awaited<ReturnType<typeof release>>;
     const file = (ending: string) => path.join(output, `portico-${VERSION}${ending}`);
     const read = (ending: string) =>
       JSON.parse(readFileSync(file(ending), 'utf8')) as Record<string, unknown>;
 
     beforeAll(async () => {
-      edit('CHANGELOG.md', (text) =>
-        text.replace('## [Unreleased]', `$&\n\n## [${VERSION}]\n\n- All of it.`),
-      );
+      prepared = await release('--prepare', VERSION);
       commit('Release it');
-      git('tag', `v${VERSION}`);
       output = path.join(folder, 'release');
-      made = await release('--dry-run', '--output', output);
+      made = await release('--tag', '--output', output);
+    });
+
+    test('has a section of the changelog, a tag, and an entry in the list of releases', () => {
+      expect(prepared).toEqual({ code: 0, said: '' });
+      expect(readFileSync(path.join(clone, 'CHANGELOG.md'), 'utf8')).toMatch(
+        new RegExp(
+          String.raw`^## \[Unreleased\]\n\n## \[${VERSION}\] - \d{4}-\d\d-\d\d\n\n### Added$`,
+          'm',
+        ),
+      );
+      const head = git('rev-parse', 'HEAD');
+      expect(git('rev-parse', `v${VERSION}`)).toBe(head);
+      const list = readFileSync(path.join(clone, 'tools', 'release', 'releases.json'), 'utf8');
+      expect(JSON.parse(list)).toContainEqual({
+        version: VERSION,
+        commit: head,
+        date: git('log', '-1', '--format=%cs'),
+      });
+      expect(made.said).toContain('commit tools/release/releases.json');
+    });
+
+    test('cannot be tagged twice', async () => {
+      commit('Record it');
+      const { code, said } = await release('--tag');
+      expect(code).toBe(1);
+      expect(said).toContain(`The tag v${VERSION} already exists`);
     });
 
     // @shows HOST-5.4
@@ -154,7 +179,7 @@ describe('a release', () => {
           buildDefinition: {
             externalParameters: { tag: `v${VERSION}` },
             resolvedDependencies: [
-              { digest: { gitCommit: git('rev-parse', 'HEAD') } },
+              { digest: { gitCommit: git('rev-parse', `v${VERSION}`) } },
               { uri: 'package-lock.json' },
             ],
           },
@@ -181,23 +206,30 @@ describe('a release', () => {
       }
       expect(said[0]).toContain(`portico-${VERSION}.tgz: OK`);
       expect(said[1]).toBe(
-        `${digestOf('sha512', readFileSync(file('.tgz')))}\n${git('rev-parse', 'HEAD')}\n`,
+        `${digestOf('sha512', readFileSync(file('.tgz')))}\n${git('rev-parse', `v${VERSION}`)}\n`,
       );
       expect(said[2]).toContain('package/dist/index.js');
       expect(said[2]).toContain('pkg:npm/eta@');
       expect(said[3]).toBe('the same bytes\n');
     });
 
-    test('fails them if one byte of a file differs', () => {
+    test('is found out if one byte of a package differs', async () => {
       const tarball = readFileSync(file('.tgz'));
       expect(differences(tarball, tarball)).toEqual([]);
-      writeFileSync(
-        path.join(output, 'SHA256SUMS'),
-        `${'0'.repeat(64)}  ${path.basename(file('.tgz'))}\n`,
-      );
+      const content = gunzipSync(tarball);
+      const at = content.indexOf('invalid_grant');
+      content[at] = 'I'.charCodeAt(0);
+      writeFileSync(file('.tgz'), gzipSync(content));
       expect(() =>
         execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: output, stdio: 'pipe' }),
       ).toThrow('Command failed');
+      const again = path.join(output, 'again', path.basename(file('.tgz')));
+      const compare = ['source/tools/scripts/compare-packages.ts', file('.tgz'), again];
+      const compared = run(process.execPath, compare, { cwd: output });
+      await expect(compared).rejects.toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/package\/dist\/\S+ has another content/) as string,
+      });
     });
   });
 

@@ -34,9 +34,13 @@ import { CHEAP, hashingWith, withHasher } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { createVisitor, locationOf, type Visitor } from './visitor.ts';
 
-/** The running example portal, with its own storage and port. */
-export interface RunningPortal {
+/** A portal that answers at a URL. It can run in another process. */
+export interface ReachablePortal {
   readonly url: string;
+}
+
+/** The running example portal, with its own storage and port. */
+export interface RunningPortal extends ReachablePortal {
   readonly application: Application;
   readonly server: AuthorizationServer;
   readonly definition: ApplicationDefinition;
@@ -256,7 +260,7 @@ export function codeRequest(
  * parameter.
  */
 export function authorizationUrl(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   client: TestClient,
   changes: Readonly<Record<string, string | undefined>> = {},
 ): string {
@@ -279,7 +283,7 @@ export function authorizationUrl(
 
 /** Gets a new authorization code for this person. */
 export async function obtainCode(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   client: TestClient,
   visitor: Visitor,
   changes: Readonly<Record<string, string | undefined>> = {},
@@ -303,7 +307,7 @@ export interface Tokens {
 }
 
 export function requestToken(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   client: TestClient | null,
   form: Readonly<Record<string, string>>,
 ): Promise<Response> {
@@ -321,7 +325,7 @@ export function requestToken(
 }
 
 export function exchangeCode(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   client: TestClient,
   code: string,
   changes: Readonly<Record<string, string>> = {},
@@ -336,7 +340,7 @@ export function exchangeCode(
 }
 
 export function refresh(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   client: TestClient,
   refreshToken: string,
   changes: Readonly<Record<string, string>> = {},
@@ -363,7 +367,7 @@ export async function obtainTokens(
 
 /** Calls the portal's API with a bearer token. */
 export function callApi(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   path: string,
   accessToken: string,
   init: RequestInit = {},

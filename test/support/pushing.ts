@@ -1,4 +1,9 @@
-import { authorizationUrl, type RunningPortal, type TestClient } from './portal.ts';
+import {
+  authorizationUrl,
+  type ReachablePortal,
+  type RunningPortal,
+  type TestClient,
+} from './portal.ts';
 
 /** Changes to a request that a client pushes (RFC 9126). */
 
@@ -9,7 +14,7 @@ type Changes = Readonly<Record<string, string | undefined>>;
  * with HTTP Basic.
  */
 export function push(
-  portal: RunningPortal,
+  portal: ReachablePortal,
   client: TestClient,
   changes: Changes = {},
 ): Promise<Response> {

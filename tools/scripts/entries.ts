@@ -1,8 +1,10 @@
-// Creates the parts of each package.json that describe the entries of the package. There are three
-// such parts. The build writes them, so for a new entry you only need a new folder.
+// Creates the parts of each package.json that describe the entries of the package. The build
+// writes them, so for a new entry you only need a new folder. It also copies the root's
+// `repository`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Entry, Package } from './packages.ts';
+import { readRepository, repositoryPart } from './repository.ts';
 
 /**
  * `require` leads to a stub that requires the module itself, because Node and the types of CommonJS
@@ -31,7 +33,7 @@ export function manifestParts(entries: readonly Entry[]) {
 }
 
 /** Updates package.json. Does not write the file if nothing changed. */
-export function writeManifest({ directory, entries }: Package): void {
+export function writeManifest({ directory, entries, folder }: Package): void {
   const file = path.join(directory, 'package.json');
   const before = readFileSync(file, 'utf8');
   const {
@@ -39,11 +41,19 @@ export function writeManifest({ directory, entries }: Package): void {
     types: __,
     exports: ___,
     typesVersions: ____,
+    repository: _____,
     ...others
   } = JSON.parse(before) as Record<string, unknown>;
   const at = Object.keys(others).indexOf('files') + 1;
   const members = Object.entries(others);
-  members.splice(at, 0, ...Object.entries(manifestParts(entries)));
+  members.splice(
+    at,
+    0,
+    ...Object.entries({
+      ...repositoryPart(folder, readRepository()),
+      ...manifestParts(entries),
+    }),
+  );
   const text = `${JSON.stringify(Object.fromEntries(members), null, 2)}\n`;
   if (text !== before) writeFileSync(file, text);
 }

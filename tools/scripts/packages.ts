@@ -1,5 +1,5 @@
 // The packages of the workspace and their entries. The build and the checks read them here.
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
@@ -83,6 +83,11 @@ export function linkDependencies(copy: string, from: string = ROOT): void {
     link(path.join(copy, 'packages', folder), path.join(modules, name));
 }
 
+/** Creates a link. It may exist already: another process may link the same copy. */
 function link(target: string, at: string): void {
-  if (!existsSync(at)) symlinkSync(target, at);
+  try {
+    symlinkSync(target, at);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }

@@ -10,6 +10,10 @@
  *
  * With `--dry-run`, it stops before the last step and needs no network: it builds with the packages
  * that are installed here.
+ *
+ * With `--tag`, it does the same for a commit without a tag, and then tags the commit and records
+ * it in tools/release/releases.json. `--prepare <version>` writes the version and the section of
+ * the changelog before that.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +21,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { pack, type Surroundings, type Tarballs } from './supply/builds.ts';
+import { prepareRelease, recordRelease } from './supply/prepare.ts';
 import { git, problemsOf, problemsOfPublishing } from './supply/checks.ts';
 import { readManifest } from './supply/lock.ts';
 import { sbomOf } from './supply/sbom.ts';
@@ -25,21 +30,31 @@ import { differences } from './supply/tarball.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const { values } = parseArgs({
-  options: { 'dry-run': { type: 'boolean', default: false }, output: { type: 'string' } },
+  options: {
+    'dry-run': { type: 'boolean', default: false },
+    tag: { type: 'boolean', default: false },
+    prepare: { type: 'string' },
+    output: { type: 'string' },
+  },
 });
-const isDryRun = values['dry-run'];
+const isTagging = values.tag;
+const isDryRun = values['dry-run'] || isTagging;
 const output = path.resolve(values.output ?? path.join(root, '.build', 'release'));
 const { name, version, repository } = readManifest(root);
 
-const problems = [
-  ...problemsOf(root),
+const problems = () => [
+  ...problemsOf(root, isTagging),
   ...(isDryRun ? [] : problemsOfPublishing(root, process.env)),
 ];
-if (problems.length > 0) fail(problems);
-else await release();
+if (values.prepare === undefined) await release(problems());
+else prepareRelease(root, values.prepare, new Date());
 
-async function release(): Promise<void> {
-  say(`${name} ${version}: the tree is clean, tagged and in the changelog`);
+async function release(found: readonly string[]): Promise<void> {
+  if (found.length > 0) {
+    fail(found);
+    return;
+  }
+  say(`${name} ${version}: the tree is clean${isTagging ? '' : ', tagged'} and in the changelog`);
   const aside = mkdtempSync(path.join(tmpdir(), 'portico-release-'));
   try {
     await buildTwice(aside);
@@ -75,6 +90,7 @@ async function buildTwice(aside: string): Promise<void> {
   }
   say('built twice, with the same bytes');
   write(tarballs, path.join(here.folder, 'portico'), commit);
+  if (isTagging) tag(commit);
   if (isDryRun) say('a dry run: nothing is published');
   else for (const file of tarballs.keys()) publish(file);
 }
@@ -104,6 +120,12 @@ function write(tarballs: Tarballs, clone: string, commit: string): void {
   writeFileSync(path.join(output, 'SHA256SUMS'), sums('sha256', files));
   writeFileSync(path.join(output, 'SHA512SUMS'), sums('sha512', files));
   say(`${[...files.keys(), 'SHA256SUMS', 'SHA512SUMS'].join(', ')} in ${output}`);
+}
+
+function tag(commit: string): void {
+  git(root, 'tag', `v${version}`, commit);
+  recordRelease(root, { version, commit, date: git(root, 'log', '-1', '--format=%cs') });
+  say(`tagged v${version}; commit tools/release/releases.json, and push the tag to publish`);
 }
 
 function publish(file: string): void {

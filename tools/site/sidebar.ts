@@ -161,6 +161,7 @@ export const TOPICS: readonly Topic[] = [
       'docs/your-part-in-security.md',
       'docs/threat-model.md',
       'docs/assurance.md',
+      'docs/audit-guide.md',
       'docs/verifying-a-release.md',
       'docs/generated/dependencies.md',
       'SECURITY.md',
@@ -183,7 +184,13 @@ export const TOPICS: readonly Topic[] = [
   },
   {
     title: 'The project',
-    pages: ['ARCHITECTURE.md', 'decisions/index.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+    pages: [
+      'docs/policy.md',
+      'ARCHITECTURE.md',
+      'decisions/index.md',
+      'CONTRIBUTING.md',
+      'CHANGELOG.md',
+    ],
   },
 ];
 

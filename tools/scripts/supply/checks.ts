@@ -8,17 +8,19 @@ import { readManifest, runtimeTree, type Installed } from './lock.ts';
 export const git = (root: string, ...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** Returns all reasons why this commit must not be released. */
-export function problemsOf(root: string): readonly string[] {
+/**
+ * Returns all reasons why this commit must not be released. With `isTagging`, the tag must not
+ * exist yet; otherwise it must point at this commit.
+ */
+export function problemsOf(root: string, isTagging = false): readonly string[] {
   const { version } = readManifest(root);
   const changed = git(root, 'status', '--porcelain');
-  const tags = git(root, 'tag', '--points-at', 'HEAD').split('\n');
   const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
     version: string;
   };
   return [
     ...(changed === '' ? [] : [`The tree is not clean:\n${changed}`]),
-    ...(tags.includes(`v${version}`) ? [] : [`The tag v${version} does not point at this commit`]),
+    ...problemsOfTag(root, `v${version}`, isTagging),
     ...(changesOf(root, version) === '' ? [`CHANGELOG.md says nothing under ## [${version}]`] : []),
     ...(lock.version === version ? [] : [`package-lock.json is of ${lock.version}: npm install`]),
     ...PACKAGES.filter(({ directory }) => versionOf(directory) !== version).map(
@@ -26,6 +28,13 @@ export function problemsOf(root: string): readonly string[] {
     ),
     ...installScripts(runtimeTree(root)).map((each) => `${each} has an install script`),
   ];
+}
+
+function problemsOfTag(root: string, tag: string, isTagging: boolean): readonly string[] {
+  const isThere = git(root, 'tag', '--list', tag) !== '';
+  if (isTagging) return isThere ? [`The tag ${tag} already exists`] : [];
+  const tags = git(root, 'tag', '--points-at', 'HEAD').split('\n');
+  return tags.includes(tag) ? [] : [`The tag ${tag} does not point at this commit`];
 }
 
 function versionOf(directory: string): string {

@@ -1,0 +1,331 @@
+/** A decision that lets something through or refuses it, and the code that makes it. */
+export interface Decision {
+  /** The question that the code answers. */
+  readonly question: string;
+  /**
+   * Where it is answered: `<file>#<symbol>`, with the file below `packages/`. A symbol is a name at
+   * the top of the file, or `Class.method`.
+   */
+  readonly at: readonly string[];
+}
+
+/** The decisions about one subject, in the order in which a request meets them. */
+export interface Subject {
+  readonly title: string;
+  readonly decisions: readonly Decision[];
+}
+
+const decision = (question: string, ...at: readonly string[]): Decision => ({ question, at });
+
+/** Every decision that an auditor should read. `npm run audit:guide` finds their lines. */
+export const SUBJECTS: readonly Subject[] = [
+  {
+    title: 'Authorization request and consent',
+    decisions: [
+      decision(
+        'Which client asks, and may the answer go to this address?',
+        'portico/src/authorization/request.ts#RequestChecks.#judge',
+        'portico/src/clients/redirect-uris.ts#redirectWith',
+      ),
+      decision(
+        'May this address be registered?',
+        'portico/src/clients/redirect-uris.ts#redirectUriProblem',
+      ),
+      decision(
+        'Every other check of the request, in order',
+        'portico/src/authorization/checks.ts#CHECKS',
+      ),
+      decision(
+        'Is there a PKCE challenge with S256?',
+        'portico/src/authorization/request-parameters.ts#requirePkce',
+      ),
+      decision(
+        'Which scopes may this person give this client?',
+        'portico/src/authorization/grantable-scopes.ts#GrantableScopes.#held',
+        'portico/src/tokens/scopes.ts#requireScopes',
+      ),
+      decision(
+        'Is the request that waits for sign-in from this browser?',
+        'portico/src/authorization/waiting-requests.ts#WaitingRequests.find',
+        'portico/src/authorization/cookie-keys.ts#CookieSealer.open',
+      ),
+      decision(
+        'Does this consent request belong to this person and browser?',
+        'portico/src/authorization/saved-requests.ts#SavedRequests.#matchesBrowser',
+        'portico/src/authorization/saved-requests.ts#SavedRequests.requireOwn',
+      ),
+      decision(
+        'Is the consent form ours, for this request?',
+        'portico/src/authorization/consent-question.ts#isConsentToken',
+        'portico/src/authorization/saved-requests.ts#SavedRequests.requireCsrfToken',
+      ),
+      decision(
+        'What does the answer grant? It is accepted once',
+        'portico/src/authorization/consent-answers.ts#ConsentAnswers.#answerFirst',
+        'portico/src/store/sql/consent-requests.ts#ConsentRequestRecords.answerConsent',
+        'portico/src/authorization/scope-choices.ts#chosenScopes',
+      ),
+      decision(
+        'May consent be skipped? (switch)',
+        'portico/src/features/remember-consent/memory.ts#FirstPartyMemory.find',
+      ),
+      decision(
+        'Is a pushed request the one of this client? (switch)',
+        'portico/src/features/pushed-requests/pushed.ts#PushedRequests.idOf',
+        'portico/src/features/pushed-requests/demanded.ts#refuseUnpushed',
+      ),
+      decision(
+        'Must the person authenticate again? (switch)',
+        'portico/src/features/reauthentication/reauthentication.ts#Reauthentication.next',
+        'portico/src/features/reauthentication/reauthentication.ts#Reauthentication.#isFresh',
+      ),
+    ],
+  },
+  {
+    title: 'Client authentication and registration',
+    decisions: [
+      decision(
+        'Who is the client?',
+        'portico/src/clients/authentication.ts#ClientAuthentication.authenticate',
+        'portico/src/clients/credentials.ts#readCredentials',
+      ),
+      decision('Is the secret right?', 'portico/src/clients/secrets.ts#ClientSecrets.verify'),
+      decision(
+        'Is the assertion signed by this client, fresh, and unused?',
+        'portico/src/clients/authentication.ts#ClientProofs.assertion',
+        'portico/src/features/private-key-jwt/assertions.ts#Verifier.verify',
+        'portico/src/store/sql/single-uses.ts#SingleUseRecords.claimSingleUse',
+      ),
+      decision(
+        'Is a JWS signed with this key? Which algorithms count?',
+        'portico/src/keys/jws/public-keys.ts#isSignedBy',
+        'portico/src/keys/jws/public-keys.ts#getAlgorithm',
+      ),
+      decision(
+        'May the client use this grant?',
+        'portico/src/grants/grant.ts#requireGrant',
+        'portico/src/clients/registered-grants.ts#checkGrants',
+      ),
+      decision(
+        'Is a client document valid, and may its URL be fetched? (switch)',
+        'portico/src/features/client-documents/document.ts#readDocument',
+        'portico/src/features/client-documents/client-urls.ts#urlRefusal',
+        'portico/src/http/outbound/guarded-request.ts#GuardedRequests.#checkedAddresses',
+        'portico/src/http/outbound/addresses.ts#isPublicAddress',
+      ),
+      decision(
+        'May a client register or change itself? (switch)',
+        'portico/src/features/registration/registrations.ts#Registrations.register',
+        'portico/src/features/registration/registrations.ts#Registrations.find',
+        'portico/src/features/registration/replaced-metadata.ts#requireSamePlaces',
+      ),
+      decision(
+        'Are guesses slowed down?',
+        'portico/src/http/failed-attempts.ts#FailedAttempts',
+        'kit/src/accounts/sign-in.ts#guardSignIn',
+      ),
+    ],
+  },
+  {
+    title: 'Token endpoint',
+    decisions: [
+      decision(
+        'Does the code belong to this client, address, verifier and key?',
+        'portico/src/grants/authorization-code.ts#AuthorizationCodeGrant.answer',
+        'portico/src/grants/code-exchange.ts#CodeExchange.exchange',
+        'portico/src/grants/pkce.ts#verifiesChallenge',
+      ),
+      decision(
+        'Does the refresh token belong to this client and key, and is it current?',
+        'portico/src/grants/refresh-token.ts#RefreshTokenGrant.answer',
+        'portico/src/grants/refresh-token.ts#RefreshTokenGrant.#requireKey',
+      ),
+      decision(
+        'Which scopes are left after a refresh?',
+        'portico/src/grants/refresh-token.ts#RefreshTokenGrant.#narrowed',
+        'portico/src/grants/stored-grant.ts#requireScopesInForce',
+      ),
+      decision(
+        'Is the grant used for the first time? The write that claims it',
+        'portico/src/store/sql/issue-tokens.ts#issueTokens',
+        'portico/src/store/sql/claim.ts#claimAndInsert',
+      ),
+      decision(
+        'What happens after a second use?',
+        'portico/src/grants/replay.ts#Replays.revoke',
+        'portico/src/grants/outcome.ts#Outcomes.#refused',
+        'portico/src/features/refresh-retry/retries.ts#RefreshRetries.answer',
+      ),
+      decision(
+        'Does a lost commit count as done?',
+        'portico/src/grants/lost-answers.ts#LostAnswers.#settleOne',
+      ),
+      decision(
+        'May tokens be issued to this person at all?',
+        'portico/src/grants/issuing.ts#Issuing.requireIssuable',
+        'portico/src/grants/issuing.ts#Issuing.forPerson',
+      ),
+      decision(
+        'May a client have tokens for itself?',
+        'portico/src/grants/client-credentials.ts#ClientCredentialsGrant.answer',
+      ),
+      decision(
+        'Was a device approved by this person? (switch)',
+        'portico/src/features/device/approvals.ts#Approvals.allow',
+        'portico/src/features/device/grant.ts#deviceGrant',
+        'portico/src/features/device/guesses.ts#Guesses.attempt',
+      ),
+      decision(
+        "Is another issuer's assertion trusted, and for whom? (switch)",
+        'portico/src/assertions/trusted-issuers.ts#TrustedIssuers.verify',
+        'portico/src/assertions/checks.ts#requireTimes',
+        'portico/src/features/jwt-bearer/grant.ts#jwtBearerGrant',
+        'portico/src/features/workload-identity/workload-tokens.ts#workloadTokens',
+        'portico/src/assertions/workloads.ts#matchesSubject',
+      ),
+      decision(
+        'Does the DPoP proof fit this request, and is it unused? (switch)',
+        'portico/src/keys/jws/dpop-proof.ts#checkDpopProof',
+        'portico/src/features/dpop/dpop.ts#Dpop.claim',
+        'portico/src/features/dpop/binding.ts#DpopBinding.prove',
+      ),
+      decision(
+        'What does the FAPI 2.0 profile refuse? (switch)',
+        'portico/src/features/fapi2/rules.ts#FAPI2_RULES',
+      ),
+    ],
+  },
+  {
+    title: 'Use of a token',
+    decisions: [
+      decision(
+        'Is the token alive? One statement, with its authorization and client',
+        'portico/src/resource/bearer.ts#BearerTokens.lookUp',
+        'portico/src/store/sql/access-tokens.ts#AccessTokenRecords.findAccessToken',
+      ),
+      decision(
+        'Which scopes count now?',
+        'portico/src/resource/bearer.ts#BearerTokens.#usableScopes',
+        'portico/src/resource/bearer.ts#BearerTokens.honouredScopes',
+      ),
+      decision(
+        'Is a bound token shown with its key?',
+        'portico/src/resource/bearer.ts#BearerTokens.#bindingProblem',
+        'portico/src/features/dpop/resource-proofs.ts#ResourceProofs.#judge',
+      ),
+      decision(
+        'Is the token for this API?',
+        'portico/src/resource/protected-resource.ts#ProtectedResources.of',
+        'portico/src/tokens/resource-indicators.ts#requireAudience',
+      ),
+      decision(
+        'What may the handler do?',
+        'portico/src/resource/token-accessor.ts#tokenLookUp',
+        'portico/src/endpoints/protected-routes.ts#TokenRoutes',
+      ),
+      decision(
+        'Was the authentication recent or strong enough? (switch)',
+        'portico/src/resource/authentication-requirement.ts#authenticationProblem',
+        'portico/src/features/step-up/granted-before.ts#grantedBefore',
+      ),
+      decision(
+        'What does introspection tell, and to whom?',
+        'portico/src/endpoints/introspect.ts#IntrospectEndpoint',
+      ),
+      decision(
+        'What does a revocation end?',
+        'portico/src/endpoints/revoke.ts#RevokeEndpoint',
+        'portico/src/store/sql/authorizations.ts#AuthorizationRecords.revokeFamily',
+      ),
+      decision(
+        'Does an API in another process accept the token?',
+        'resource-server/src/server.ts#createResourceServer',
+        'resource-server/src/server.ts#findProblem',
+        'resource-server/src/introspection.ts#judged',
+        'resource-server/src/proofs.ts#Proofs.refusal',
+      ),
+    ],
+  },
+  {
+    title: 'MCP',
+    decisions: [
+      decision(
+        'May this request call at all?',
+        'mcp/src/rpc-endpoint.ts#RpcEndpoint.#useRefusal',
+        'mcp/src/origins.ts#isForeign',
+        'mcp/src/tools/tool-access.ts#reachesResource',
+      ),
+      decision(
+        'Which tools are listed, and which may be called?',
+        'mcp/src/tools/tool-access.ts#callRefusal',
+        'mcp/src/tools/tool-access.ts#listedScopes',
+        'mcp/src/tools/guard.ts#readGuard',
+      ),
+    ],
+  },
+  {
+    title: 'Sessions, forms and operators',
+    decisions: [
+      decision(
+        'Who is signed in? (kit)',
+        'kit/src/accounts/sessions.ts#RequestSession.#read',
+        'kit/src/accounts/sessions.ts#RequestSession.signIn',
+        'kit/src/accounts/auth.ts#RequestAuth.#load',
+      ),
+      decision(
+        'Is a form or a script from this site? (kit)',
+        'kit/src/accounts/csrf.ts#CsrfCheck.isNeeded',
+        'kit/src/accounts/csrf.ts#CsrfCheck.check',
+        'kit/src/accounts/login.ts#SignInPage.#isOurs',
+      ),
+      decision(
+        'Does a bearer request stay without a session?',
+        'portico/src/authorization/refuse-bearer.ts#refuseBearer',
+      ),
+      decision(
+        'Where may a sign-in or a sign-out lead?',
+        'portico/src/http/return-path.ts#returnPath',
+        'portico/src/features/logout/request.ts#LogoutRequests.#requireRegistered',
+      ),
+      decision(
+        'May a person end this access? (switch)',
+        'portico/src/features/applications/page.ts#ApplicationsPage.remove',
+      ),
+      decision(
+        'May an administrator do this? (`@portico/admin`)',
+        'admin/src/administration.ts#Administration.answer',
+        'admin/src/forms.ts#Forms.refusal',
+      ),
+      decision(
+        'Which address is the caller?',
+        'kit/src/http/client-address.ts#resolveClientAddress',
+        'portico/src/http/addresses.ts#canonicalAddress',
+      ),
+      decision(
+        'Which endpoint answers, in a framework?',
+        'portico/src/mounts/fetch/dispatch.ts#MountedEndpoints.dispatch',
+        'kit/src/dispatch.ts#Dispatcher.#handle',
+      ),
+    ],
+  },
+  {
+    title: 'Keys and what is published',
+    decisions: [
+      decision(
+        'Which key signs, and which are published?',
+        'portico/src/keys/signing-key.ts#findSigningKey',
+        'portico/src/keys/key-ring.ts#KeyRing',
+        'portico/src/keys/key-states.ts#describeKeys',
+      ),
+      decision(
+        'Which claims does a client get?',
+        'portico/src/tokens/claims.ts#Claims',
+        'portico/src/tokens/claims.ts#claimNames',
+      ),
+      decision(
+        'Are two secret values equal? In constant time',
+        'portico/src/http/constant-time.ts#equalInConstantTime',
+      ),
+    ],
+  },
+];
