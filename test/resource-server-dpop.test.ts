@@ -242,6 +242,9 @@ describe('an API elsewhere accepts bound tokens', () => {
       expect(await challenge({ Authorization: `DPoP ${bound}` })).toBe(
         `DPoP realm="oauth", error="invalid_dpop_proof", ${algs}`,
       );
+      expect(await challenge({ Authorization: 'Bearer unknown' })).toBe(
+        `Bearer realm="oauth", error="invalid_token", DPoP realm="oauth", ${algs}`,
+      );
     });
 
     test('a path that a proxy removes is part of the URL of a proof', async () => {
