@@ -201,6 +201,10 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     expect(await exposed({ dpop: { publicUrl: 'https://api.example' } })).toBe('WWW-Authenticate');
   });
 
+  test('a handler without a guard gets an error instead of a token', () => {
+    expect(() => tokenOf(new Request('https://api.example/'))).toThrow('has no guard');
+  });
+
   test('metadata without a URL is refused at the start, and no value ends its quotes', async () => {
     expect(() => resourceServer({ resourceMetadata: '/metadata' })).toThrow(TypeError);
     const url = await start(

@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as prettier from 'prettier';
 import { openIn, readBaseline, scoreOf, type Baseline } from './baseline.ts';
 import { NOT_COUNTED } from './not-counted.ts';
-import { readExplanations, type Explanation } from './report.ts';
+import { isCurrent, readExplanations, type Explanation } from './report.ts';
 import { AREAS, filesOf } from './scope.ts';
 import { packageOf, sharesOf, type Shares } from './shares.ts';
 
@@ -24,13 +24,17 @@ const COLUMNS = `The columns:
 - **Score**: killed, of killed, explained and open.
 - **Apart**: mutants that no test can be asked about. They are in sentences for people, or act before the first test.
 
-A file keeps the result of its last run until it is mutated again. Another commit may have changed it since.`;
+A file keeps the result of its last run until it is mutated again.`;
 
-/** Returns the page. The shares move with each commit, so the caller passes them. */
+/**
+ * Returns the page. The shares, and how many files are unchanged since their last run, move with
+ * each commit, so the caller passes them.
+ */
 export async function pageOf(
   baseline: Baseline,
   explanations: readonly Explanation[],
   shares: Shares,
+  unchanged: number,
 ): Promise<string> {
   const files = (keep: (file: string) => boolean) =>
     Object.fromEntries(Object.entries(baseline).filter(([file]) => keep(file)));
@@ -61,6 +65,7 @@ export async function pageOf(
     '## By package',
     table(['Package', 'Code', ...HEADERS], [...rows, all]),
     COLUMNS,
+    `When this page was written, ${unchanged} of ${Object.keys(baseline).length} files were the same as in their last run. The others have changed since.`,
     '## By area',
     'The files and tests of each area are in [tools/mutation/scope.ts](../tools/mutation/scope.ts).',
     table(['Area', ...HEADERS], run),
@@ -105,11 +110,18 @@ export function statedShares(page: string): Shares {
   return Object.fromEntries([...rows].map(([, name = '', share]) => [name, Number(share)]));
 }
 
+/** Returns how many unchanged files a page states. */
+export function statedUnchanged(page: string): number {
+  return Number(/written, (\d+) of \d+ files/.exec(page)?.[1]);
+}
+
 export function readPage(): string {
   return readFileSync(PAGE, 'utf8');
 }
 
 if (import.meta.main) {
   const baseline = readBaseline();
-  writeFileSync(PAGE, await pageOf(baseline, readExplanations(), sharesOf(baseline)));
+  const unchanged = Object.keys(baseline).filter((file) => isCurrent(baseline, file)).length;
+  const page = await pageOf(baseline, readExplanations(), sharesOf(baseline), unchanged);
+  writeFileSync(PAGE, page);
 }

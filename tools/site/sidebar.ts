@@ -161,6 +161,8 @@ export const TOPICS: readonly Topic[] = [
       'docs/your-part-in-security.md',
       'docs/threat-model.md',
       'docs/assurance.md',
+      'docs/mutation.md',
+      'docs/coverage.md',
       'docs/verifying-a-release.md',
       'docs/generated/dependencies.md',
       'SECURITY.md',
