@@ -6,9 +6,12 @@ import {
   baselineOf,
   miscounted,
   misplaced,
+  openIn,
   readBaseline,
   scoreOf,
 } from '../tools/mutation/baseline.ts';
+import { outside, reasonOf } from '../tools/mutation/not-counted.ts';
+import { pageOf, readPage, statedShares, statedUnchanged } from '../tools/mutation/page.ts';
 import {
   hashOf,
   isCurrent,
@@ -18,10 +21,12 @@ import {
   type Mutant,
   type Report,
 } from '../tools/mutation/report.ts';
+import { sharesOf } from '../tools/mutation/shares.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const baseline = readBaseline();
 const explanations = readExplanations();
+const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
 const ASSURANCE = readFileSync(path.join(ROOT, 'docs', 'assurance.md'), 'utf8');
 
 describe('the last result of `npm run mutation`', () => {
@@ -30,10 +35,30 @@ describe('the last result of `npm run mutation`', () => {
     expect(scoreOf(baseline).score).toBeGreaterThanOrEqual(stated);
   });
 
-  test('every surviving mutant has an explanation, and every explanation has its mutant', () => {
+  test('every explanation has its mutant, and says something', () => {
     expect(miscounted(baseline, explanations)).toEqual([]);
     expect(misplaced(explanations, (name) => isCurrent(baseline, name))).toEqual([]);
     expect(explanations.filter(({ why }) => why.length < 20)).toEqual([]);
+  });
+
+  test('the page says how many mutants were killed, survive with a reason, and survive without', async () => {
+    const page = readPage();
+    const [shares, unchanged] = [statedShares(page), statedUnchanged(page)];
+    expect(await pageOf(baseline, explanations, shares, unchanged)).toBe(page);
+  });
+
+  test('at least the share of the code that the page and the README state was mutated', () => {
+    const actual = sharesOf(baseline);
+    const stated = statedShares(readPage());
+    expect(Object.keys(stated).toSorted()).toEqual(Object.keys(actual).toSorted());
+    for (const [name, share] of Object.entries(stated))
+      expect(actual[name], name).toBeGreaterThanOrEqual(share - 1);
+    const said = Number(/mutation tests\]\([^)]*\) of (\d+) % of the code/.exec(README)?.[1]);
+    expect(actual['all']).toBeGreaterThanOrEqual(said);
+  });
+
+  test('every source file is in an area, or has a reason why it is in none', () => {
+    expect(outside().filter((file) => reasonOf(file) === null)).toEqual([]);
   });
 });
 
@@ -79,13 +104,14 @@ describe('a report', () => {
     expect(scoreOf(baselineOf(changed))).toEqual({ killed: 1, all: 2, score: 50 });
     expect(problemsOf(found, [])).toEqual([]);
     expect(problemsOf(changed, [])).toEqual([expect.stringContaining(`${file}:13:9`)]);
-    expect(miscounted(baselineOf(changed), [])).toEqual([expect.stringContaining(file)]);
+    expect(openIn(baselineOf(changed), [])).toBe(1);
   });
 
   test('accepts a survivor that is explained', () => {
     const changed = reportOf('survived');
     const own = explanationsOf(changed);
     expect(problemsOf(changed, own)).toEqual([]);
+    expect(openIn(baselineOf(changed), own)).toBe(0);
     expect(miscounted(baselineOf(changed), own)).toEqual([]);
     expect(misplaced(own, () => true)).toEqual([]);
   });

@@ -242,6 +242,9 @@ describe('an API elsewhere accepts bound tokens', () => {
       expect(await challenge({ Authorization: `DPoP ${bound}` })).toBe(
         `DPoP realm="oauth", error="invalid_dpop_proof", ${algs}`,
       );
+      expect(await challenge({ Authorization: 'Bearer unknown' })).toBe(
+        `Bearer realm="oauth", error="invalid_token", DPoP realm="oauth", ${algs}`,
+      );
     });
 
     test('a path that a proxy removes is part of the URL of a proof', async () => {
@@ -306,6 +309,25 @@ describe('an API elsewhere accepts bound tokens', () => {
     const sent = proof();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => use(resource, sent)));
     expect(outcomes.filter((each) => statusOf(each) === 200)).toHaveLength(1);
+  });
+
+  test('a valid proof does not replace the scope that the token lacks', async () => {
+    const resource = resourceServer({ dpop: { publicUrl } });
+    const sent = { method: 'GET', target: '/notes', dpop: proof() };
+    const outcome = await resource.authorize(`DPoP ${bound}`, 'another:scope', sent);
+    expect(judged(outcome as Response)).toEqual([403, 'insufficient_scope']);
+    expect(await use(resource, proof())).toMatchObject({ clientId: client.id, scopes: [SCOPE] });
+  });
+
+  test('a proof counts once for a resource server and for what requires an authentication of it', async () => {
+    const resource = resourceServer({ dpop: { publicUrl } });
+    const recent = resource.requireAuthentication({ maxAge: 300 });
+    const sent = proof();
+    expect(judged((await use(recent, sent)) as Response)).toEqual([
+      401,
+      'insufficient_user_authentication',
+    ]);
+    expect(judged((await use(resource, sent)) as Response)).toEqual([401, 'invalid_dpop_proof']);
   });
 
   test('without the request, or with a target that parsers rewrite, no proof is valid', async () => {

@@ -24,6 +24,7 @@ import {
   honoGuard,
   tokenOf,
   type AuthenticationRequirement,
+  type IntrospectedToken,
   type Refusal,
   type RefusalReason,
   type ResourceServer,
@@ -187,6 +188,21 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
       ]);
       expect(headers.get('access-control-expose-headers')).toBe('WWW-Authenticate');
     }
+  });
+
+  test('the page of another origin may read a challenge that names metadata, and no other', async () => {
+    const exposed = async (changes: Partial<ResourceServerOptions>) => {
+      const answer = await resourceServer(changes).authorize(null, SCOPE);
+      return (answer as Response).headers.get('access-control-expose-headers');
+    };
+    const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource';
+    expect(await exposed({})).toBe(null);
+    expect(await exposed({ resourceMetadata })).toBe('WWW-Authenticate');
+    expect(await exposed({ dpop: { publicUrl: 'https://api.example' } })).toBe('WWW-Authenticate');
+  });
+
+  test('a handler without a guard gets an error instead of a token', () => {
+    expect(() => tokenOf(new Request('https://api.example/'))).toThrow('has no guard');
   });
 
   test('metadata without a URL is refused at the start, and no value ends its quotes', async () => {
@@ -354,6 +370,14 @@ describe('requireAuthentication()', () => {
     expect(await challengeOf(silent, before.access_token)).toEqual([
       401,
       `${AGAIN}, max_age="300"`,
+    ]);
+  });
+
+  test('asks for another authentication only if that was the reason', async () => {
+    const recent = resourceServer(options).requireAuthentication({ maxAge: 300 });
+    expect(await challengeOf(recent, 'unknown')).toEqual([
+      401,
+      'Bearer realm="oauth", error="invalid_token"',
     ]);
   });
 
@@ -704,6 +728,30 @@ describe('what an authorization server says about a token', () => {
       expiresAt: null,
       scopes: [SCOPE],
     });
+  });
+
+  test.each([
+    ['a level and a time', { acr: 'gold', auth_time: 9 }, { acr: 'gold', authenticatedAt: 9000 }],
+    ['the first second of 1970', { auth_time: 0 }, { authenticatedAt: 0 }],
+    ['a time before it', { auth_time: -1 }, {}],
+    ['a level that is no text', { acr: 7 }, {}],
+  ])('how the person authenticated: %s', async (_, told, expected) => {
+    const issuer = await says({ ...usable, ...told });
+    const { acr, authenticatedAt } = (await resourceServer({ issuer }).authorize(
+      'Bearer t',
+      SCOPE,
+    )) as IntrospectedToken;
+    expect({ acr, authenticatedAt }).toEqual({
+      acr: undefined,
+      authenticatedAt: undefined,
+      ...expected,
+    });
+  });
+
+  test('a level that was asked for lets the token in', async () => {
+    const issuer = await says({ ...usable, acr: 'silver', auth_time: 9 });
+    const strong = resourceServer({ issuer }).requireAuthentication({ acr: ['gold', 'silver'] });
+    expect(await strong.authorize('Bearer t', SCOPE)).toMatchObject({ acr: 'silver' });
   });
 
   test.each(['', '/', '/base', '/base/'])(

@@ -15,7 +15,7 @@ import {
   type MutatedFile,
   type Report,
 } from './report.ts';
-import { AREAS, type Area } from './scope.ts';
+import { AREAS, filesOf, type Area } from './scope.ts';
 import { mutate, rangeOf } from './stryker.ts';
 
 /**
@@ -52,10 +52,10 @@ const { killed, all, score } = scoreOf(baseline);
 say(`${killed} of ${all} mutants are killed: ${score} %; ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-async function run(name: string, { files: patterns, tests }: Area): Promise<void> {
+async function run(name: string, { tests }: Area): Promise<void> {
   const before = readReport();
   const known = readBaseline();
-  const files = globSync([...patterns], { cwd: root, exclude: ['**/*.test.ts'] }).toSorted();
+  const files = filesOf(name);
   const parts = files.flatMap((file) => {
     if (values.all === true || !isCurrent(known, file)) return [file];
     // A report from another machine contains only numbers, so there is nothing to run again.

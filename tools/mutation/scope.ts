@@ -1,3 +1,8 @@
+import { globSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.join(import.meta.dirname, '..', '..');
+
 /**
  * Files that are mutated together, and the tests that run against them. Short tests come first, so
  * that the long ones have fewer mutants left.
@@ -40,6 +45,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/client-update.test.ts',
       'test/client-documents.test.ts',
       'test/telemetry.test.ts',
+      'test/jwt-bearer.test.ts',
+      'test/device.test.ts',
+      'test/workload-identity.test.ts',
+      'test/remember-consent.test.ts',
     ],
   },
   'claims-and-pruning': {
@@ -66,6 +75,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/refresh-retry.test.ts',
       'test/revocation-and-introspection.test.ts',
       'test/pruning.test.ts',
+      'packages/portico/src/store/sql/families.test.ts',
+      'test/stored-rows.test.ts',
     ],
   },
   authorizations: {
@@ -73,8 +84,24 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/store/sql/authorizations.ts',
       'packages/portico/src/store/sql/codes.ts',
       'packages/portico/src/store/sql/refresh-tokens.ts',
+      'packages/portico/src/store/sql/new-authorizations.ts',
+      'packages/portico/src/store/sql/ended-families.ts',
     ],
-    tests: ['packages/portico/src/store/sql/families.test.ts'],
+    tests: [
+      'packages/portico/src/store/sql/families.test.ts',
+      'test/stored-rows.test.ts',
+      'test/store-contract.test.ts',
+      'test/overtaken-uses.test.ts',
+      'test/unanswered.test.ts',
+      'test/refresh-retry.test.ts',
+      'test/reauthentication.test.ts',
+      'test/remember-consent.test.ts',
+      'test/back-channel-logout.test.ts',
+      'test/jwt-bearer.test.ts',
+      'test/applications.test.ts',
+      'test/device.test.ts',
+      'test/token-endpoint.test.ts',
+    ],
   },
   'authorization-rows': {
     files: [
@@ -82,7 +109,13 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/store/sql/lost-insert.ts',
       'packages/portico/src/store/sql/statements.ts',
     ],
-    tests: ['test/stored-rows.test.ts'],
+    tests: [
+      'test/stored-rows.test.ts',
+      'packages/portico/src/store/sql/families.test.ts',
+      'test/overtaken-uses.test.ts',
+      'test/unanswered.test.ts',
+      'test/store-contract.test.ts',
+    ],
   },
   'stored-clients': {
     files: [
@@ -104,8 +137,24 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/store/sql/logos.ts',
       'packages/portico/src/store/sql/everything-issued.ts',
       'packages/portico/src/store/sql/subjects.ts',
+      'packages/portico/src/store/sql/further-metadata.ts',
+      'packages/portico/src/store/client-demands.ts',
+      'packages/portico/src/store/grant-types.ts',
+      'packages/portico/src/store/prior-consent.ts',
+      'packages/portico/src/store/given-access.ts',
+      'packages/portico/src/store/authorization-search.ts',
     ],
-    tests: ['packages/portico/src/store/sql/clients.test.ts', 'test/stored-access.test.ts'],
+    tests: [
+      'packages/portico/src/store/sql/clients.test.ts',
+      'test/stored-access.test.ts',
+      'test/stored-rows.test.ts',
+      'test/store-contract.test.ts',
+      'test/client-logos.test.ts',
+      'test/kept-audit.test.ts',
+      'test/access.test.ts',
+      'test/registration.test.ts',
+      'test/client-update.test.ts',
+    ],
   },
   clients: {
     files: [
@@ -120,6 +169,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/key-sets.ts',
       'packages/portico/src/features/private-key-jwt/decoy-client.ts',
       'packages/portico/src/clients/who-asks.ts',
+      'packages/portico/src/clients/client-assertions.ts',
+      'packages/portico/src/clients/lookalikes.ts',
+      'packages/portico/src/clients/sites.ts',
     ],
     tests: [
       'packages/import/src/imported-secrets.test.ts',
@@ -133,6 +185,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/failed-attempts.test.ts',
       'test/client-keys.test.ts',
       'test/private-key-jwt.test.ts',
+      'packages/portico/src/clients/lookalikes.test.ts',
+      'packages/portico/src/clients/sites.test.ts',
+      'test/unverified-clients.test.ts',
+      'test/registration-secrets.test.ts',
     ],
   },
   proofs: {
@@ -150,6 +206,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/resource-server/src/proofs.test.ts',
       'packages/portico/src/keys/jws/dpop-proof.test.ts',
       'test/dpop.test.ts',
+      'packages/portico/src/features/dpop/binding.test.ts',
+      'packages/portico/src/features/dpop/token-endpoint.test.ts',
     ],
   },
   metadata: {
@@ -182,6 +240,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/registration/registrations.test.ts',
       'packages/portico/src/features/client-documents/client-documents.test.ts',
       'packages/portico/src/features/client-documents/document.test.ts',
+      'test/registration.test.ts',
+      'test/redirect-uris.test.ts',
     ],
   },
   tokens: {
@@ -193,6 +253,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/endpoints/userinfo.ts',
       'packages/portico/src/http/bearer.ts',
       'packages/portico/src/http/challenges.ts',
+      'packages/portico/src/resource/bearer.ts',
+      'packages/portico/src/resource/token-accessor.ts',
     ],
     tests: [
       'packages/portico/src/http/bearer.test.ts',
@@ -235,6 +297,16 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/request.ts',
       'packages/portico/src/authorization/waiting-requests.ts',
       'packages/portico/src/authorization/sign-in-notes.ts',
+      'packages/portico/src/authorization/additions.ts',
+      'packages/portico/src/authorization/authentication.ts',
+      'packages/portico/src/authorization/direct-requests.ts',
+      'packages/portico/src/authorization/durations.ts',
+      'packages/portico/src/authorization/interaction.ts',
+      'packages/portico/src/authorization/page-data.ts',
+      'packages/portico/src/authorization/refuse-bearer.ts',
+      'packages/portico/src/authorization/request-check.ts',
+      'packages/portico/src/authorization/scope-choices.ts',
+      'packages/portico/src/authorization/waiting-for.ts',
     ],
     tests: [
       'packages/portico/src/authorization/request.test.ts',
@@ -254,6 +326,10 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/fapi2.test.ts',
       'test/applications.test.ts',
       'test/waiting-requests.test.ts',
+      'test/reauthentication.test.ts',
+      'test/remember-consent.test.ts',
+      'test/optional-scopes.test.ts',
+      'test/form-post.test.ts',
     ],
   },
   requests: {
@@ -271,6 +347,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/pushed-requests/endpoint.ts',
       'packages/portico/src/endpoints/round-trip.ts',
       'packages/portico/src/parameters.ts',
+      'packages/portico/src/authorization/response-modes.ts',
+      'packages/portico/src/features/form-post/*.ts',
+      'packages/portico/src/features/pushed-requests/*.ts',
     ],
     tests: [
       'packages/portico/src/authorization/sign-in-hints.test.ts',
@@ -296,6 +375,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'test/refusals.test.ts',
       'test/consent.test.ts',
       'test/authorization-request.test.ts',
+      'packages/portico/src/features/form-post/mode.test.ts',
+      'test/form-post.test.ts',
     ],
   },
   admission: {
@@ -316,6 +397,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/changed-client.ts',
       'packages/portico/src/clients/field-changes.ts',
       'packages/portico/src/clients/last-use.ts',
+      'packages/portico/src/features/applications/entries.ts',
+      'packages/portico/src/clients/initial-access-tokens.ts',
+      'packages/portico/src/clients/logos.ts',
     ],
     tests: [
       'packages/portico/src/crypto.test.ts',
@@ -331,6 +415,291 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/applications/page.test.ts',
       'packages/portico/src/assembly/clients.test.ts',
       'packages/portico/src/clients/clients.test.ts',
+      'test/client-update.test.ts',
+      'test/client-logos.test.ts',
+      'test/applications.test.ts',
+    ],
+  },
+  'resource-server': {
+    files: ['packages/resource-server/src/{causes,guards,introspection,refusals,server}.ts'],
+    tests: [
+      'packages/resource-server/src/causes.test.ts',
+      'test/resource-server.test.ts',
+      'test/resource-server-dpop.test.ts',
+      'test/exposed-headers.test.ts',
+      'test/narrowed-doors.test.ts',
+    ],
+  },
+  kit: {
+    files: [
+      'packages/kit/src/accounts/*.ts',
+      'packages/kit/src/http/*.ts',
+      'packages/kit/src/{application,dispatch,host,kit}.ts',
+      'packages/kit/src/commands/accounts.ts',
+    ],
+    tests: [
+      'packages/kit/src/accounts/accounts.test.ts',
+      'packages/kit/src/application.test.ts',
+      'test/kit-address.test.ts',
+      'test/csrf-middleware.test.ts',
+      'test/error-answers.test.ts',
+      'test/sign-in.test.ts',
+      'test/permissions-now.test.ts',
+      'test/browser-cookie.test.ts',
+      'test/unblocking.test.ts',
+      'test/reauthentication.test.ts',
+    ],
+  },
+  mcp: {
+    files: ['packages/mcp/src/**/*.ts'],
+    tests: [
+      'packages/mcp/src/call-limit.test.ts',
+      'packages/mcp/src/protocol/protocol-types.test.ts',
+      'test/mcp.test.ts',
+      'test/mcp-versions.test.ts',
+      'test/mcp-resources.test.ts',
+      'test/mcp-endpoints.test.ts',
+      'test/mcp-security-schemes.test.ts',
+      'test/mcp-step-up.test.ts',
+      'test/mcp-bound-tokens.test.ts',
+      'test/mcp-challenges.test.ts',
+      'test/mcp-bodies.test.ts',
+    ],
+  },
+  keys: {
+    files: [
+      'packages/portico/src/keys/*.ts',
+      'packages/portico/src/application/keys.ts',
+      'packages/portico/src/application/keys-of-packages.ts',
+      'packages/portico/src/features/signing-algorithms/*.ts',
+    ],
+    tests: [
+      'test/keys.test.ts',
+      'test/database-keys.test.ts',
+      'test/lost-keys.test.ts',
+      'test/key-signer.test.ts',
+      'test/key-rotation.test.ts',
+      'test/signing-algorithms.test.ts',
+    ],
+  },
+  admin: {
+    files: ['packages/admin/src/**/*.ts'],
+    tests: [
+      'packages/admin/src/lasting.test.ts',
+      'packages/admin/src/people.test.ts',
+      'test/administration-grouping.test.ts',
+      'test/administration.test.ts',
+      'test/administration-forms.test.ts',
+      'test/administration-numbers.test.ts',
+    ],
+  },
+  import: {
+    files: ['packages/import/src/**/*.ts'],
+    tests: [
+      'packages/import/src/client-records.test.ts',
+      'packages/import/src/imported-secrets.test.ts',
+      'packages/import/src/importing.test.ts',
+      'test/importing.test.ts',
+    ],
+  },
+  mounts: {
+    files: ['packages/portico/src/mounts/**/*.ts'],
+    tests: [
+      'test/hono.test.ts',
+      'test/fetch.test.ts',
+      'test/mounting-mistakes.test.ts',
+      'test/csrf-middleware.test.ts',
+      'test/express-4.test.ts',
+      'test/nest.test.ts',
+      'test/next.test.ts',
+      'test/pushed-mounts.test.ts',
+      'test/error-answers.test.ts',
+    ],
+  },
+  console: {
+    files: ['packages/portico/src/console/*.ts', 'packages/portico/src/console/commands/*.ts'],
+    tests: [
+      'packages/portico/src/console/commands/or-fail.test.ts',
+      'test/doctor.test.ts',
+      'test/doctor-sqlite.test.ts',
+      'test/access.test.ts',
+      'test/client-update.test.ts',
+      'test/client-lifecycle.test.ts',
+      'test/unblocking.test.ts',
+      'test/doctor-online.test.ts',
+    ],
+  },
+  http: {
+    files: [
+      'packages/portico/src/http/{accept,added-headers,addresses,base-path,body-text,body,caller,constant-time,context,cookies,failed-attempts,images,in-time,json,loopback,media-types,page-headers,preflight,recent-map,replaced-body,request-id,request-line,request-target,return-path,same-origin,throttle-log}.ts',
+      'packages/portico/src/http/outbound/{addresses,dns,fetch-json,fetchable-urls,freshness,guarded-request,limits,uri-text}.ts',
+    ],
+    tests: [
+      'packages/portico/src/http/addresses.test.ts',
+      'packages/portico/src/http/base-path.test.ts',
+      'packages/portico/src/http/cookies.test.ts',
+      'packages/portico/src/http/failed-attempts.test.ts',
+      'packages/portico/src/http/images.test.ts',
+      'packages/portico/src/http/json.test.ts',
+      'packages/portico/src/http/media-types.test.ts',
+      'packages/portico/src/http/return-path.test.ts',
+      'packages/portico/src/http/throttle-log.test.ts',
+      'packages/portico/src/http/outbound/addresses.test.ts',
+      'packages/portico/src/http/outbound/fetch-json.test.ts',
+      'packages/portico/src/http/outbound/freshness.test.ts',
+      'packages/portico/src/http/outbound/limits.test.ts',
+      'test/well-formed.test.ts',
+      'test/failed-attempts.test.ts',
+      'test/fetch.test.ts',
+      'test/client-documents.test.ts',
+    ],
+  },
+  assertions: {
+    files: [
+      'packages/portico/src/assertions/*.ts',
+      'packages/portico/src/features/{jwt-bearer,workload-identity,trusted-issuers}/*.ts',
+    ],
+    tests: [
+      'packages/portico/src/assertions/issuer-keys.test.ts',
+      'packages/portico/src/assertions/workloads.test.ts',
+      'packages/portico/src/features/workload-identity/workload-tokens.test.ts',
+      'test/jwt-bearer.test.ts',
+      'test/jwt-bearer-refusals.test.ts',
+      'test/workload-identity.test.ts',
+      'test/workload-refusals.test.ts',
+      'test/workload-assertions.test.ts',
+    ],
+  },
+  device: {
+    files: ['packages/portico/src/features/device/*.ts'],
+    tests: ['packages/portico/src/features/device/user-code.test.ts', 'test/device.test.ts'],
+  },
+  logout: {
+    files: [
+      'packages/portico/src/features/{logout,back-channel-logout}/*.ts',
+      'packages/portico/src/session-ends.ts',
+      'packages/portico/src/outbox/*.ts',
+    ],
+    tests: ['test/logout.test.ts', 'test/back-channel-logout.test.ts', 'test/outbox.test.ts'],
+  },
+  audit: {
+    files: [
+      'packages/portico/src/features/audit/{audit-trail,commands,keeping,kept-audit,record,recording,sign-ins,stream}.ts',
+      'packages/portico/src/auditing/*.ts',
+    ],
+    tests: [
+      'packages/portico/src/auditing/replay-event-limit.test.ts',
+      'packages/portico/src/features/audit/audit-trail.test.ts',
+      'packages/portico/src/features/audit/keeping.test.ts',
+      'packages/portico/src/features/audit/stream.test.ts',
+      'test/kept-audit.test.ts',
+      'test/audit.test.ts',
+    ],
+  },
+  features: {
+    files: [
+      'packages/portico/src/features/{fapi2,health,optional-scopes,reauthentication,remember-consent,resources,unknown-scopes,branding,scope-groups,step-up,challenges,logos,openapi}/*.ts',
+    ],
+    tests: [
+      'packages/portico/src/features/fapi2/fapi2.test.ts',
+      'packages/portico/src/features/branding/branding.test.ts',
+      'packages/portico/src/features/scope-groups/headings.test.ts',
+      'packages/portico/src/features/logos/picture.test.ts',
+      'test/fapi2.test.ts',
+      'test/health.test.ts',
+      'test/optional-scopes.test.ts',
+      'test/reauthentication.test.ts',
+      'test/remember-consent.test.ts',
+      'test/resources.test.ts',
+      'test/unknown-scopes.test.ts',
+      'test/openapi.test.ts',
+      'test/client-logos.test.ts',
+      'test/step-up.test.ts',
+      'test/scope-claims.test.ts',
+    ],
+  },
+  assembly: {
+    files: [
+      'packages/portico/src/assembly/{authorization-server,feature-conflicts,feature-profiles,foundation,migrations,protected-apis,start-features}.ts',
+      'packages/portico/src/application/{application,config-map,configuration,definition,environment,events,plugin,public-url,routes,sign-in-links,started-application,typed-configuration}.ts',
+      'packages/portico/src/{person,accounts,refusals,profiles,metadata,form-token,config,paths,plugin,server}.ts',
+      'packages/portico/src/further-metadata/{further-metadata,left-metadata}.ts',
+      'packages/portico/src/endpoints/{discovery,endpoint,operation,table}.ts',
+      'packages/portico/src/replies/*.ts',
+      'packages/portico/src/assembly/branding.ts',
+      'packages/portico/src/complete-host.ts',
+      'packages/portico/src/authorization-server.ts',
+      'packages/portico/src/errors.ts',
+      'packages/portico/src/host-defaults.ts',
+      'packages/portico/src/store/write-nothing.ts',
+      'packages/portico/src/http/dpop.ts',
+    ],
+    tests: [
+      'packages/portico/src/application/configuration.test.ts',
+      'packages/portico/src/application/environment.test.ts',
+      'packages/portico/src/assembly/feature-profiles.test.ts',
+      'packages/portico/src/assembly/start-features.test.ts',
+      'test/configuration.test.ts',
+      'test/narrowed-doors.test.ts',
+      'test/error-answers.test.ts',
+      'test/exposed-headers.test.ts',
+      'test/well-formed.test.ts',
+      'test/base-path.test.ts',
+      'test/fapi2.test.ts',
+    ],
+  },
+  assistant: {
+    files: ['packages/assistant/src/**/*.ts'],
+    tests: [
+      'test/assistant.test.ts',
+      'test/assistant-directories.test.ts',
+      'test/assistant-setup.test.ts',
+    ],
+  },
+  sql: {
+    files: ['packages/sql/src/*.ts', 'packages/sql/src/sqlite/*.ts'],
+    tests: [
+      'packages/sql/src/borrowing.test.ts',
+      'packages/sql/src/database.test.ts',
+      'packages/sql/src/errors.test.ts',
+      'packages/sql/src/owned-files.test.ts',
+      'packages/sql/src/pool.test.ts',
+      'packages/sql/src/sqlite/checks.test.ts',
+      'test/transactions.test.ts',
+      'test/database.test.ts',
+      'test/backup.test.ts',
+    ],
+  },
+  defaults: {
+    files: ['packages/portico/src/defaults/{argon2id,fair-queue,log,view-errors,views}.ts'],
+    tests: [
+      'packages/portico/src/defaults/fair-queue.test.ts',
+      'packages/portico/src/defaults/log.test.ts',
+      'packages/portico/src/defaults/views.test.ts',
+      'packages/portico/src/defaults/argon2id.test.ts',
+    ],
+  },
+  words: {
+    files: [
+      'packages/portico/src/words/{language-ranges,markup,message,own-messages,speaking,words}.ts',
+    ],
+    tests: [
+      'packages/portico/src/words/language-ranges.test.ts',
+      'packages/portico/src/features/languages/words.test.ts',
+      'test/languages.test.ts',
+      'test/words.test.ts',
     ],
   },
 };
+
+/** Returns the files of an area. A file that several areas match belongs to the first one. */
+export function filesOf(name: string): readonly string[] {
+  const before = Object.keys(AREAS).slice(0, Object.keys(AREAS).indexOf(name));
+  const taken = new Set(before.flatMap(matchesOf));
+  return matchesOf(name).filter((file) => !taken.has(file));
+}
+
+function matchesOf(name: string): readonly string[] {
+  const exclude = ['**/*.test.ts', '**/*.fixture.ts'];
+  return globSync([...(AREAS[name]?.files ?? [])], { cwd: root, exclude }).toSorted();
+}

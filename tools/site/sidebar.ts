@@ -162,6 +162,8 @@ export const TOPICS: readonly Topic[] = [
       'docs/threat-model.md',
       'docs/assurance.md',
       'docs/audit-guide.md',
+      'docs/mutation.md',
+      'docs/coverage.md',
       'docs/verifying-a-release.md',
       'docs/generated/dependencies.md',
       'SECURITY.md',

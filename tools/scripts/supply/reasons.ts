@@ -91,6 +91,7 @@ export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: str
     "checks the configuration and tools' arguments; `dist` has a copy of it, with its types ([decision 12](../decisions/0012-few-files.md))",
   ],
   [['vitest', 'fast-check'], 'the tests, and inputs that nobody thought of'],
+  [['@vitest/coverage-v8'], 'counts the branches that the tests take'],
   [['@stryker-mutator/*'], 'changes the code, to see which tests notice'],
   [['@jazzer.js/*'], 'looks for bytes that a parser does not survive, by what they reach'],
   [['@informalsystems/quint', 'quint'], 'checks the model'],
