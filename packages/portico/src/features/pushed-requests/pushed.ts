@@ -14,7 +14,7 @@ import {
 
 export interface PushedRequest {
   readonly requestUri: string;
-  /** In seconds. */
+  /** The lifetime of the `request_uri`, in seconds. */
   readonly expiresIn: number;
 }
 
