@@ -7,8 +7,8 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
  */
 
 /**
- * Whether the value is empty. Empty values are treated as missing, because some clients send every
- * field that they know.
+ * Whether a value counts as missing. This is the case for null and for empty values, because some
+ * clients send every field that they know.
  */
 export function saysNothing(value: unknown): boolean {
   return (

@@ -5,7 +5,7 @@ import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
  * Describes clients to people. A client that no operator registered can choose any name. So pages
- * first show a fact that the client cannot invent: the host of its metadata document, or the
+ * first show a fact that the client cannot choose: the host of its metadata document, or the
  * destination of the response (decision 40).
  */
 
