@@ -17,7 +17,7 @@ export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The data ends before the image's size.
+    // The data ends before the part that contains the image's size.
     if (error instanceof RangeError) return null;
     throw error;
   }

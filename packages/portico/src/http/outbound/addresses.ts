@@ -31,8 +31,8 @@ const NOT_PUBLIC_IPV4 = [
 ] as const;
 
 /**
- * The range that IANA has assigned as global unicast. No other address is public, and neither is
- * translated IPv4 (64:ff9b::/96).
+ * The range that IANA has assigned as global unicast. All other addresses are not public, including
+ * translated IPv4 addresses (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 

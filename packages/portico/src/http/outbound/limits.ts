@@ -91,7 +91,9 @@ export class OutboundLimits {
   readonly #counts: Map<string, Count>;
   #tidied = 0;
 
-  /** `counts` contains the state. Pass a map to keep the state elsewhere. */
+  /**
+   * `counts` contains the state. Pass a map if you need the state elsewhere, for example in a test.
+   */
   constructor(clock: () => number, counts = new Map<string, Count>()) {
     this.#clock = clock;
     this.#counts = counts;
@@ -102,7 +104,7 @@ export class OutboundLimits {
     return this.#run(countedAs(request), fetchedTooMany, work);
   }
 
-  /** The same for requests that send something to a host, with a limit of your own. */
+  /** Like `within`, for requests that send something to a host. The caller sets the limit. */
   withinHost<T>({ hostname }: URL, limit: Limit, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(['sent', hostname]);
     return this.#run([{ limit, shown: hostname, name }], sentTooMany, work);
@@ -154,7 +156,10 @@ export class OutboundLimits {
   }
 }
 
-/** Whether the minute of the count has not ended. It has if the clock was set back. */
+/**
+ * Whether the minute of the count is still running. If the clock was set back to before its start,
+ * the minute has ended.
+ */
 function isCurrent({ since }: Count, now: number): boolean {
   return now >= since && now - since < MINUTE;
 }
