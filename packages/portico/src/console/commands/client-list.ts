@@ -50,13 +50,16 @@ export const addClientList =
       });
   };
 
-/** How a list shows one client. */
+/** Formats one client in a list. */
 interface Listing {
   readonly json: (client: Client) => Readonly<Record<string, unknown>>;
   readonly text: (client: Client) => string;
 }
 
-/** Reads the marks of these clients. `oauth:client:show` shows the other fields of features. */
+/**
+ * Returns the format, with the clients' marks. `oauth:client:show` shows the other fields that
+ * features add.
+ */
 async function listingOf(
   clients: readonly Client[],
   server: AuthorizationServer,

@@ -32,7 +32,7 @@ export const addClientShow =
       });
   };
 
-/** Returns the fields of RFC 7591 section 2, and the fields that only the server knows. */
+/** Returns the fields in RFC 7591 section 2, and further fields of this server. */
 function json(
   shown: ShownClient,
   demands: readonly ClientDemand[],

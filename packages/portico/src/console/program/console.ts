@@ -76,9 +76,8 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The servers that the definition started for this command have stopped. Remove this
-      // application's environment values, because another application in this process has different
-      // ones.
+      // The servers that the command started have stopped. Remove this application's environment
+      // values, because another application in this process has different values.
       takeEnvironmentBack();
     }
   }
