@@ -3,8 +3,8 @@ import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
 /**
- * A security profile: stricter rules for the whole server or for single clients. A server feature
- * provides it.
+ * A security profile: stricter rules for the whole server or for single clients. A feature
+ * implements it.
  */
 export interface SecurityProfile {
   /** The name of the profile in registrations, in client rows and on the console. */
@@ -20,7 +20,7 @@ export interface SecurityProfile {
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
   /** The authentication methods with which clients may get tokens. */
   readonly authenticationMethods: readonly string[];
-  /** The maximum lifetime of a code, in seconds. */
+  /** The maximum lifetime of an authorization code, in seconds. */
   readonly longestCode: number;
   /** The HTTP status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
