@@ -45,7 +45,7 @@ export function defineApplication<
 
 /** An application definition for the kit, as `defineApplication` returns it. */
 export interface KitDefinition extends ApplicationDefinition {
-  /** The framework. It is the kit. */
+  /** The framework, which is the kit. */
   readonly framework: Framework;
 }
 
