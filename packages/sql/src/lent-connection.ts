@@ -17,7 +17,9 @@ export interface PooledConnection extends EngineConnection {
   release(broken: boolean): void;
 }
 
-/** Replaces the stack of a driver's error, so that it shows the caller instead of the socket. */
+/**
+ * Replaces the stack of a driver's error. The new stack leads to the caller instead of the socket.
+ */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
