@@ -2,8 +2,8 @@ import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** What the error numbers of MariaDB and MySQL and the error codes of `mysql2` mean. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // The server has too many connections. 1040 means in total, and 1203 means for this account. 1226
-  // means that the account has reached one of its own limits, which may also count statements.
+  // The server has too many connections: in total (1040), or for this account (1203). 1226 means
+  // that the account has reached a limit that is set for it. It may also be a limit of statements.
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
