@@ -104,7 +104,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.6
-  test('an application can be revoked by keyboard alone', async () => {
+  test('a person can revoke an application with the keyboard only', async () => {
     await open(page, of(client.id, 'revoke'));
     const focused = page.locator(':focus');
     await page.keyboard.press('Tab');

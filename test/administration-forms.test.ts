@@ -246,7 +246,7 @@ describe('after another person signs in to the same browser', () => {
     ['the provider', { provider: 'customers', id: 'ada' }],
     ['the id', { provider: 'staff', id: 'grace' }],
   ])(
-    'their page of applications ends nothing for the other person, told apart by %s',
+    'their page of applications ends nothing for the other person, who differs by %s',
     async (_, person) => {
       const process = start();
       const id = await process.register();

@@ -215,7 +215,7 @@ describe('an administrator', () => {
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, false]);
   });
 
-  test('makes a new secret and ends the previous one at once', async () => {
+  test('makes a new secret and ends the previous one immediately', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', {
       overlap: '0',
     });
@@ -240,7 +240,7 @@ describe('an administrator', () => {
   );
 
   // @shows AS-33.4
-  test('changes an application; what was removed is gone with its next request', async () => {
+  test('changes an application; its next request no longer gets what was removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const { action, fields } = await formDoing(
@@ -283,7 +283,7 @@ describe('an administrator', () => {
     [{ name: 'a\u202eb' }, 'invisible characters'],
     [{ grant_client_credentials: '', grant_authorization_code: '' }, 'refresh_token'],
   ])(
-    'refuses a change to %j as the console does, says why and keeps what was typed',
+    'refuses a change to %j as the console does, shows the reason and does not clear the form',
     async (changes, reason) => {
       const { action, fields } = await formDoing(
         await ada.get(pageOf(client.id, 'update')),
@@ -522,7 +522,7 @@ describe('an administrator', () => {
     expect(JSON.stringify(erased)).not.toContain(id);
   });
 
-  test('sees the kept audit events, by each filter', async () => {
+  test('sees the stored audit events, by each filter', async () => {
     await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret');
     const [event] = (
       await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })
@@ -544,7 +544,7 @@ describe('an administrator', () => {
     expect(about).not.toContain('previous_expires_at');
   });
 
-  test('replaces signing keys in stages or at once; the audit records who did it', async () => {
+  test('replaces signing keys in stages or immediately; the audit records who did it', async () => {
     const page = `${PAGES}/keys`;
     const [before] = await portal.server.keys.list();
     const staged = await doAt(ada, `${page}?ask=rotate`, 'rotate');
@@ -599,7 +599,7 @@ describe('an administrator', () => {
     }
   });
 
-  test('sees what the doctor of the console finds', async () => {
+  test('sees the findings of the doctor command', async () => {
     const text = await textOf(await ada.get(`${PAGES}/doctor`));
     for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {
       expect(text).toMatch(new RegExp(` ${part} ok `));

@@ -312,7 +312,7 @@ describe('the secret of the browser session', () => {
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
     ['nothing', undefined, 'undefined'],
-  ])('is refused at once if it is %s; the error names the member', async (_, secret, found) => {
+  ])('causes a server error if it is %s; the log names the member', async (_, secret, found) => {
     browserSecret = secret;
     logged.length = 0;
     const refused = await question();
@@ -349,7 +349,7 @@ describe('the secret of the browser session', () => {
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
   });
 
-  test('may stay when another person signs in: that person learns nothing of the answer', async () => {
+  test('may stay the same when another person signs in: that person sees nothing of the earlier response', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
@@ -440,7 +440,7 @@ describe('a host in JavaScript that returns neither true nor false', () => {
     ['a promise', Promise.resolve(false)],
     ['a text', 'false'],
     ['rows', []],
-  ])('lets no one in if isActive() returns %s', async (_, given) => {
+  ])('rejects every person if isActive() returns %s', async (_, given) => {
     expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
   });
 });
@@ -448,7 +448,7 @@ describe('a host in JavaScript that returns neither true nor false', () => {
 describe('a hasher in JavaScript that returns neither true nor false', () => {
   // @shows AS-9.1
   test.each([['false'], [1], [[]], [{ ok: false }]])(
-    'has let no client in by %j',
+    'rejects a client if verify() returns %j',
     async (given) => {
       const { client } = await server.clients.create({
         name: 'Job',
@@ -546,7 +546,7 @@ describe('a person of the host', () => {
       ),
     ),
   )(
-    'with $what as the $member, by $by: a fault that says so, and nothing is kept',
+    'with $what as the $member, by $by: the server responds with an error that names the problem, and stores nothing',
     async (given) => {
       const { member, value, says, by } = given;
       const person = { ...PERSON, [member]: value };
@@ -618,7 +618,7 @@ describe('administrators', () => {
   });
 
   // @shows AS-33.3
-  test('get one new secret from two forms sent at once: the secret that is shown is the last', async () => {
+  test('get one new secret from two forms sent at the same time, and the page shows the current one', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
     const { client } = await administered.clients.create({
       name: 'App',

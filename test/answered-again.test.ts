@@ -127,7 +127,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.22
-  test('Allow after the code was exchanged redirects without a code and says so; its tokens stay valid', async () => {
+  test('Allow after the code was exchanged redirects without a code, with an error; the tokens stay valid', async () => {
     const tokens = await tokensFor(await codeOf(await answer('allow')));
     expect(await errorBroughtBack(await answer('allow'))).toEqual([
       'access_denied',
@@ -145,7 +145,7 @@ describe('the same answer sent again within code_ttl', () => {
   });
 
   // @shows AS-8.21
-  test('Allow is access_denied both times if the person has none of the permissions left', async () => {
+  test('Allow leads to access_denied both times if the person no longer has any of the permissions', async () => {
     page = await ada.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await portal.deny(ADA, EDIT);
     try {

@@ -72,7 +72,7 @@ const thing = (id: number) => ({ id, name: 'a\\', at: 7_000_000_000_000 });
 
 describe("the application's own pool", () => {
   // @shows AS-18.17
-  test("returns the same results as Portico's own pool, whatever the application sets on the driver and the session", async () => {
+  test("returns the same results as Portico's own pool, with any settings of the driver and the session", async () => {
     await insert(1);
     expect(await all()).toEqual([thing(1)]);
     const { rows: sums } = await database.execute<{ total: unknown }>(
@@ -201,7 +201,7 @@ const ON_POSTGRES = engine === 'postgres' && !isSqlite ? ['postgres'] : [];
 
 describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
   // @shows AS-18.17
-  test("runs transactions at READ COMMITTED, whatever the application's isolation level", async () => {
+  test('runs transactions at READ COMMITTED, with any default isolation level of the application', async () => {
     const level =
       server === 'postgres' ? "current_setting('transaction_isolation')" : '@@SESSION.tx_isolation';
     const { rows } = await database.transaction((on) =>
@@ -349,7 +349,7 @@ describe('an application on its own pool of one connection', () => {
 });
 
 describe('SQLite', () => {
-  test('in memory is refused, because only its own connection can reach it', () => {
+  test('a database in memory is refused, because only the connection that created it can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
     expect(() => fromSqlite(own)).toThrow(

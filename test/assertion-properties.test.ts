@@ -264,7 +264,7 @@ const endpoint = fc.constantFrom('token', 'revoke', 'introspect');
 const which = fc.nat({ max: ALGORITHMS.length - 1 });
 
 // @shows AS-23.3, AS-23.5, RFC7523-3a, RFC7523-3b, RFC7523-3d, RFC7523-3e, RFC7523-3.2
-test('an assertion with any errors, alone or combined, lets no one in and causes no server error', async () => {
+test('an assertion with any errors, alone or combined, is rejected and causes no server error', async () => {
   const seen = new Set<number>();
   await fc.assert(
     fc.asyncProperty(
@@ -293,7 +293,7 @@ test('an assertion with any errors, alone or combined, lets no one in and causes
 });
 
 // @shows AS-23.3, RFC7523-3e
-test('times are checked to the minute of clock difference and the ten minutes that an assertion may live', async () => {
+test('times are checked to the minute of clock difference and the maximum lifetime of ten minutes', async () => {
   const offset = (...edges: readonly number[]) =>
     fc.oneof(
       fc.integer({ min: -800, max: 800 }),

@@ -201,7 +201,7 @@ describe('with two tabs for one request, the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows nothing if another person was asked the pushed request meanwhile', async () => {
+  test('shows nothing if another person has opened the pushed request in the meantime', async () => {
     const url = await pushed();
     meanwhile = () => server.send(browserOf('grace'), url);
     const refused = await server.send(browserOf(ADA), url);

@@ -331,7 +331,7 @@ describe('offline_access, which many clients always send', () => {
   });
 
   // @shows AS-3.5
-  test('alone counts as no scope', async () => {
+  test('is treated as no scope if it is the only one', async () => {
     const without = await obtainTokens(portal, client, ADA, { scope: undefined });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'offline_access' });
     expect(tokens.scope).toBe(without.scope);

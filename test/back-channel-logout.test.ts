@@ -222,7 +222,7 @@ describe('the logout token', () => {
   });
 });
 
-describe('the clients that are told', () => {
+describe('the clients that receive a logout message', () => {
   // @shows AS-53.3
   test('are those that got an ID token in this session, once each', async () => {
     const [one, two, elsewhere] = [await newClient(), await newClient(), await newClient()];
@@ -310,7 +310,7 @@ describe('the clients that are told', () => {
   });
 
   // @shows AS-53.3
-  test('are told when another person signs in instead, and when the account is suspended', async () => {
+  test('receive one when another person signs in instead, and when the account is suspended', async () => {
     const [first, second] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     await tokensOf(first.client, ada);
@@ -695,7 +695,7 @@ describe('a host of your own', () => {
   }
 
   // @shows AS-53.7
-  test('ends a session in a transaction of its own, and tells no one unless that commits', async () => {
+  test('ends a session in a separate transaction, and sends messages only if that transaction commits', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'session 1', person: ada };
     const tokens = await signInTo(server, client);
@@ -788,7 +788,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('gives no code for a session without a record if all sessions of the person end meanwhile', async () => {
+  test('gives no code for a session without a record if all sessions of the person end in the meantime', async () => {
     const [server, { client, receiver }] = [serverWith({}), await newClient()];
     session = { id: 'not recorded', person: ada };
     whileAsked = () => server.sessionEnded({ person: ada });
@@ -876,7 +876,7 @@ describe('a host of your own', () => {
   });
 
   // @shows AS-53.7
-  test('is asked for the session before its function signs the person out', async () => {
+  test('names the session before its function signs the person out', async () => {
     const ended: string[] = [];
     const server = serverWith({
       signOut: async () => {
@@ -957,7 +957,7 @@ describe('what is stored', () => {
   });
 
   // @shows AS-53.9
-  test('is removed within an hour if the client never used its code, and the client is not told', async () => {
+  test('is removed within an hour if the client never used its code, and the client gets no message', async () => {
     const [{ client, receiver }, used, ada] = [
       await newClient(),
       await newClient(),

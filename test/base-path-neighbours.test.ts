@@ -320,7 +320,7 @@ describe('two installations on one origin, below /a and /b', () => {
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-2.18, AS-6.21, HOST-2.4
-  test('one person uses two installations on one origin, in two tabs at once', async () => {
+  test('one person uses two installations on one origin, in two tabs at the same time', async () => {
     const answers: (string | null)[] = [];
     const relyingParty = await startServer((incoming, outgoing) => {
       const asked = new URL(incoming.url ?? '', 'http://localhost');

@@ -291,7 +291,7 @@ describe('with DPoP on', () => {
   });
 
   // @shows RFC9449-9
-  test('with nonces, a proof without one is asked for again wherever a token is presented', async () => {
+  test('with nonces, a proof without a nonce gets a challenge at every endpoint that accepts a token', async () => {
     const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
     for (const path of [NOTES, '/oauth/userinfo']) {
       const url = `${asking.url}${path}`;

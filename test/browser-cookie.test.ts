@@ -248,7 +248,7 @@ describe('what such a host leaves out:', () => {
 
 describe('a question', () => {
   // @shows AS-8.2, AS-8.11
-  test('is answered only in the browser in which it was asked, also for the same person', async () => {
+  test('can be answered only in the browser in which it was shown, also by the same person', async () => {
     const { ask, answer } = await start();
     const [browser, other] = [browserOf(ADA), browserOf(ADA)];
     const question = await ask(browser);
@@ -334,7 +334,7 @@ describe('a question', () => {
     for (const question of questions) expect(isAllowed(await answer(browser, question))).toBe(true);
   });
 
-  test('that meets another cookie is refused, and the log says so', async () => {
+  test('with another cookie is refused, and the log contains the reason', async () => {
     const { ask, answer, send, keep, authorize } = await start();
     const browser = browserOf(ADA);
     const [first, second] = await Promise.all([send(browser, authorize), send(browser, authorize)]);

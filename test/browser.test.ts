@@ -154,7 +154,7 @@ describe('in a real Chromium', () => {
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
   });
 
-  test('a wrong password says so, keeps the e-mail address and still leads back afterwards', async () => {
+  test('with a wrong password, the page shows an error, keeps the e-mail address and continues after the right one', async () => {
     await page.goto(home);
     await page.getByRole('button', { name: 'Sign in with Portal' }).click();
     await page.getByLabel('Email address').fill(ADA);
@@ -212,7 +212,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.13
-  test('the first two tabs of a fresh browser, opened at once, can both be answered', async () => {
+  test('the first two tabs of a new browser, opened at the same time, can both be answered', async () => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],
@@ -273,7 +273,7 @@ describe('in a real Chromium', () => {
   test.each([
     ['in their order', [0, 1]],
     ['the later one first', [1, 0]],
-  ])('two consent screens open at once can be answered %s', async (_, order) => {
+  ])('two consent screens that are open at the same time can be answered %s', async (_, order) => {
     const other = await registerClient(portal, {
       name: 'Second',
       redirectUris: [`${home}/nowhere`],

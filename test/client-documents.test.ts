@@ -218,7 +218,7 @@ describe('a client that is the URL of its document', () => {
     );
   });
 
-  test('cannot have client credentials, even if its document says so', async () => {
+  test('cannot have client credentials, even if its document lists that grant', async () => {
     const url = publish({
       grant_types: ['authorization_code', 'client_credentials', 'introspection'],
     });
@@ -315,7 +315,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.7
-  test('is fetched again at once: failures are not kept', async () => {
+  test('is fetched again immediately: failures are not cached', async () => {
     const url = publish({ client_name: '' });
     await expectRefused(await ada.get(requestOf(url)));
     change(url, {});
@@ -370,9 +370,9 @@ describe('a document that is not a valid client', () => {
   });
 });
 
-describe('a document is kept and may change:', () => {
+describe('a document is cached and may change:', () => {
   // @shows AS-21.7
-  test('it is kept as long as its headers say, in all processes, and no longer', async () => {
+  test('every process caches it exactly as long as its headers allow', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=600' });
     const other = await elsewhere(true);
     const there = await other.signedIn(ADA);
@@ -456,7 +456,7 @@ describe('a document is kept and may change:', () => {
   });
 
   // @shows AS-21.8
-  test('a change between authorization and exchange has no effect: the exchange names what was asked for', async () => {
+  test('a change between authorization and exchange has no effect: the exchange uses the requested values', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=300' });
     const [first, second] = [await ada.visit(requestOf(url)), await ada.visit(requestOf(url))];
     change(url, { redirect_uris: ['https://evil.example/'] });
@@ -602,7 +602,7 @@ describe('access granted to a document', () => {
 describe('the metadata', () => {
   // @shows AS-21.10, AS-2.20
   test.each(['oauth-authorization-server', 'openid-configuration'])(
-    '%s says so, and only if it is so',
+    '%s announces support for client metadata documents only if the setting is on',
     async (name) => {
       const read = async (at: RunningPortal) =>
         (await (await fetch(`${at.url}/.well-known/${name}`)).json()) as Readonly<

@@ -98,7 +98,7 @@ describe('keys that a client publishes at a URL', () => {
   });
 
   // @shows AS-23.7
-  test('are never older than an hour, whatever their host says, and not used while it is unreachable', async () => {
+  test('are never older than an hour, regardless of the headers of their host, and not used while the host is unreachable', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(
@@ -171,7 +171,7 @@ describe('keys that a client publishes at a URL', () => {
     ['a megabyte', { keys: [], more: 'a'.repeat(1024 * 1024) }],
     ['64 KB and a little', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
     ['the private key as well', { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] }],
-  ])('no one is let in by %s', async (_, keys) => {
+  ])('the server rejects a client with %s', async (_, keys) => {
     const path = newPath('keys');
     const url = host.answer(
       path,
@@ -258,7 +258,7 @@ describe('a document', () => {
 
   // @shows AS-23.8, AS-21.6
   test.each(['jwks', 'jwks_uri'])(
-    'may name %s, and its client is let in by these alone',
+    'may name %s, and its client can authenticate only with these',
     async (where) => {
       clock.advance(901);
       const key = newKey('ES256');
@@ -318,7 +318,7 @@ describe('a document', () => {
   }
 
   // @shows AS-23.11
-  test('is read again for unknown keys: a new key works at once, a withdrawn one no more; the rest of it stays as kept', async () => {
+  test('is read again for unknown keys: a new key works immediately, a withdrawn one no more; the other fields stay as cached', async () => {
     const [old, next] = [newKey('ES256'), newKey('PS256')];
     const { url, change, status } = await authorized(old);
     expect(await status(old)).toBe(200);
@@ -341,7 +341,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('is read again after an hour for its keys, whatever its host says; they are not used while it is unreachable', async () => {
+  test('is read again after an hour for its keys, regardless of the headers of its host; they are not used while it is unreachable', async () => {
     const [old, next] = [newKey('ES256'), newKey('ES256')];
     const { path, change, refreshWith, status } = await authorized(old, {
       'Cache-Control': 'max-age=86400',
@@ -376,7 +376,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('is fetched at most once a minute for assertions signed with other keys, whatever their kid', async () => {
+  test('is fetched at most once a minute for assertions signed with other keys, with any kid', async () => {
     const key = newKey('ES256');
     const { path, status } = await authorized(key);
     const before = asked(path);
@@ -417,7 +417,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.1, AS-23.8
-  test('that also names the method none is a public client where keys are off, also if it was stored', async () => {
+  test('that also names the method "none" is a public client if private_key_jwt is off, even if the document is stored', async () => {
     clock.advance(901);
     const key = newKey('ES256');
     const url = host.publish(newPath('client'), {
@@ -492,7 +492,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.7
-  test("and many others with fifty keys each do not fill the memory: the least recently used are dropped, and no operator's client is affected", async () => {
+  test('with many other documents of fifty keys each does not fill the memory: the least recently used are dropped, and clients of operators are not affected', async () => {
     clock.advance(901);
     const key = newKey('Ed25519');
     const fifty = Array.from({ length: 50 }, () => key);

@@ -169,7 +169,7 @@ async function postedAt(url: string): Promise<{ action: string; body: URLSearchP
 describe('a server that posts answers, and ignores unknown scopes', () => {
   // @shows AS-2.30, AS-7.20
   test.each(LIBRARIES.flatMap((library) => BOTH.map((par) => ({ library, par }))))(
-    '$library.name, PAR: $par: reads the post, and is told the remaining scopes',
+    '$library.name, PAR: $par: reads the post, and gets the remaining scopes',
     async ({ library, par }) => {
       const portal = portals.get('that posts answers') as RunningPortal;
       const identity = await registered(portal, 'client_secret_basic', false);

@@ -174,7 +174,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.4, AS-30.6
-  test('no code sent to a removed redirect URI is exchanged, and none is sent there later', async () => {
+  test('no code sent to a removed redirect URI is exchanged, and no code is sent there later', async () => {
     const counts = { sent: 0, page: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register();
@@ -241,7 +241,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.6
-  test('updates in several processes are all kept', async () => {
+  test('updates in several processes are all saved', async () => {
     const client = await register();
     const uris = Array.from({ length: 4 }, (_, index) => `https://client.example/${index}`);
     const env = { ...one.env, PUBLIC_URL: one.url };

@@ -92,7 +92,7 @@ const pageOf = async (response: Response) => ({
 
 describe('a scope that is removed', () => {
   // @shows AS-30.3
-  test('is gone from issued tokens: token(), introspection, UserInfo', async () => {
+  test('is removed from issued tokens: token(), introspection, UserInfo', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:write', 'email'] });
@@ -112,7 +112,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is gone from refreshed tokens, repeated answers too, and from codes', async () => {
+  test('is removed from refreshed tokens, from repeated responses, and from codes', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -169,7 +169,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('ends a question if no shown scope is left, whatever else was asked for', async () => {
+  test('ends a question if none of its shown scopes is left, even if the request named others', async () => {
     const client = await registerClient(portal, {
       scopes: ['openid', 'notes:read', 'notes:write'],
     });
@@ -210,7 +210,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test("is gone from a service's tokens and from new ones", async () => {
+  test("is removed from a service's tokens and from new ones", async () => {
     const client = await robot();
     const tokens = await ownToken(client);
     await update(client, { removeScopes: ['notes:write'] });

@@ -81,7 +81,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     expect(written).toEqual(['a token of Ada Lovelace', 'the session of 1']);
   });
 
-  test('refuses a write of a session without a CSRF token, whatever else the Authorization header has', async () => {
+  test('refuses a write of a session without a CSRF token, with any other Authorization header', async () => {
     for (const headers of [
       {},
       { Authorization: 'Basic YTpi' },
@@ -98,7 +98,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
   });
 
   // @shows API-5.3
-  test('lets no one in by a header that passes the check: the cookie beside it is ignored', async () => {
+  test('rejects a request with an unusable token that passes the check: its cookie is ignored', async () => {
     for (const authorization of [...UNUSABLE, `Bearer ${accessToken}x`])
       for (const to of ['/profile', '/api/orders']) {
         const { status } = await write(to, { ...cookie(), Authorization: authorization });

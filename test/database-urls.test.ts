@@ -196,7 +196,7 @@ describe('with several servers', () => {
   });
 
   // @shows AS-18.22
-  test('if none works the database is unavailable, and each server is named with its reason', async () => {
+  test('if no server works, the database is unavailable, and the error names each server with the reason', async () => {
     const first = await listening(errorOf('57P03'));
     const second = await listening(errorOf('53300'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;

@@ -51,7 +51,7 @@ const fulfilled = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   outcomes.map(({ status }) => status === 'fulfilled');
 
 describe('concurrent writes', () => {
-  test('are undone alone if they fail', async () => {
+  test('are rolled back separately if they fail', async () => {
     await insert(3);
     const outcomes = await Promise.allSettled(numbers(8).map((id) => insert(id)));
     expect(fulfilled(outcomes)).toEqual(numbers(8).map((id) => id !== 3));
@@ -263,7 +263,7 @@ describe('SQLite', () => {
     return { file, opened };
   }
 
-  test('sees commits of other connections at once, also in grouped reads', async () => {
+  test('sees commits of other connections immediately, also in grouped reads', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const other = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -454,7 +454,7 @@ describe('SQLite', () => {
     ]);
   });
 
-  test("waits for another process's write, and blocks nothing else meanwhile", async () => {
+  test("waits for another process's write, and other work continues", async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const other = new DatabaseSync(file);

@@ -92,7 +92,7 @@ describe.each([true, false])('for a client that is public: %s', (isPublic) => {
 
   // @shows AS-24.3
   test.each(['after it took effect', 'before it took effect'] as const)(
-    'if the row of a proof is lost %s: 503, nothing is spent, and the next proof is accepted',
+    'if the row of a proof is lost %s: 503, the code or token stays valid, and the next proof is accepted',
     async (how) => {
       const client = await registerClient(portal, { public: isPublic });
       const { refresh_token: token } = await exchange(client);

@@ -93,7 +93,7 @@ test('the client passes the conformance suite: auth/enterprise-managed-authoriza
 });
 
 // @shows AS-49.1, AS-49.3, AS-49.10
-test('the client calls a personal tool, and the person was not asked', async () => {
+test('the client calls a personal tool, and the person sees no question', async () => {
   const sdk = await startSdk();
   onTestFinished(() => sdk.close());
   expect(await sdk.next()).toHaveProperty('connected');

@@ -63,7 +63,7 @@ const PROBED = `
 const LARGEST_FILE = 2048;
 
 // @shows AS-18.9
-test('on a full disk, SQLite is asked once what became of a commit, since no other server could take over', async () => {
+test('on a full disk, SQLite is queried once about the effect of a commit, since no other server could take over', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;

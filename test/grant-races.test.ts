@@ -198,7 +198,7 @@ describe('while one process refreshes, another', () => {
   });
 });
 
-describe('while a person answers Allow twice at once, in two processes,', () => {
+describe('while a person answers Allow twice at the same time, in two processes,', () => {
   /** The person's browser, at the other process. */
   let there: Visitor;
   beforeAll(() => {
@@ -261,7 +261,7 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
 });
 
 // @shows AS-10.1, AS-18.6, AS-19.12
-test('an access token that two processes revoke at once is revoked in both, with one event', async () => {
+test('an access token that two processes revoke at the same time is revoked in both, with one event', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const tokens = await authorized();
     const all = [one, other, one, other].map((at) => revoke(at, client, tokens.access_token));

@@ -81,7 +81,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     SCALE.windowHistoryRounds,
   ],
 ])(
-  'whatever is killed under load, all responses of all processes fit one order of events%s',
+  'with any process killed under load, all responses of all processes fit one order of events%s',
   async (_, config, given, rounds) => {
     nodes = [await startNode(config), await startNode(config)];
     const workload = await startWorkload({ portal, urls: nodes.map(({ url }) => url), ...given });

@@ -348,7 +348,7 @@ describe('a history with a valid order is accepted:', () => {
     expect(brokenBy(lines)).toEqual([]);
   });
 
-  test('where a 503 promises nothing: a use that was spent', () => {
+  test('where a 503 leaves the effect open: a use that took effect', () => {
     const lines: readonly Line[] = [
       ...begun,
       [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -364,7 +364,7 @@ describe('with a window for refreshing again', () => {
       (each) => each.broken,
     );
 
-  test('the same tokens for one refresh token are accepted, also at once, and for one whose response was lost', () => {
+  test('the same tokens for one refresh token are accepted, also for simultaneous requests, and after a response was lost', () => {
     expect(
       broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2']),
     ).toEqual([]);

@@ -32,7 +32,7 @@ describe.each(HOST_PROFILES)('$name', (profile) => {
     expect(await answer.text()).toContain('Ada Lovelace');
   });
 
-  test('refreshes from three processes at once, and each can go on', async () => {
+  test('refreshes from three processes at the same time, and each can continue', async () => {
     const { replayed, tokens } = await connected(profile);
     const answers = await replayed.refreshAll(tokens.refresh_token, 3);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -71,14 +71,14 @@ const ASKS_FOR_SOME = HOST_PROFILES.filter(
 const UNCHALLENGED = HOST_PROFILES.filter(({ path }) => path !== undefined);
 
 test.each(ASKS_FOR_ALL)(
-  '$name, which asks for all scopes at once, calls every tool',
+  '$name, which requests all scopes in one request, calls every tool',
   async (profile) => {
     const { replayed, tokens } = await connected(profile);
     expect(await (await replayed.call(tokens.access_token, 'my_orders')).text()).toContain('soup');
   },
 );
 
-test.each(ASKS_FOR_SOME)('$name learns which scope another tool needs', async (profile) => {
+test.each(ASKS_FOR_SOME)('$name gets the scope that another tool needs', async (profile) => {
   const { replayed, tokens } = await connected(profile);
   const refused = await replayed.call(tokens.access_token, 'my_orders');
   expect(refused.status).toBe(403);
@@ -114,7 +114,7 @@ describe.each(UNCHALLENGED)('$name, which demands refusals without a challenge',
     ]);
   });
 
-  test('calls as a service, and is told that a personal tool needs a linked account', async () => {
+  test('calls as a service, and gets the error that a personal tool needs a linked account', async () => {
     const { assistant } = host;
     const accessToken = await assistant.serviceToken();
     const { replayed } = await connected(profile);

@@ -165,7 +165,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.1, AS-41.6
-  test('writes nothing if one record is refused, says which and why, and repeats no secret and no hash', async () => {
+  test('writes nothing if one record is rejected, prints its position and the reason, and repeats no secret and no hash', async () => {
     const before = await ids();
     const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
@@ -277,7 +277,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
-  test('registers each client once if several imports run at once', async () => {
+  test('registers each client once if several imports run at the same time', async () => {
     const records = Array.from({ length: 5 }, () => record());
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));
     const written = outcomes.filter((each) => each.status === 'fulfilled' && each.value.written);
@@ -309,7 +309,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.3
-  test('generates a secret on request, prints it once, and keeps its hash', async () => {
+  test('generates a secret on request, prints it once, and stores its hash', async () => {
     const about = record({ client_secret: undefined });
     const file = await fileOf([about]);
     expect((await run('oauth:client:import', file)).stdout).toContain('or use --new-secrets');
@@ -747,7 +747,7 @@ describe('oauth:subject:import', () => {
   };
 
   // @shows AS-41.7
-  test('keeps the sub by which clients know a person, and no other person ever gets it', async () => {
+  test('keeps the sub of a person that clients have stored, and no other person ever gets it', async () => {
     const [ada, grace] = [await reference(ADA), await reference(GRACE)];
     const file = await fileOf(JSON.stringify({ ...ada, sub: 'auth|4711' }));
     const dry = await runAt(people, ['oauth:subject:import', file, '--dry-run']);

@@ -70,7 +70,7 @@ const nameOf = async (token: string) => {
 };
 
 // @shows AS-49.4
-test('whatever else an assertion says about the person, the account is that of issuer and subject', async () => {
+test('the account is that of issuer and subject, with any other claims about the person in the assertion', async () => {
   const { portal } = organization;
   const grace = await accountOf(portal, GRACE);
   const claims = {
@@ -89,7 +89,7 @@ test('whatever else an assertion says about the person, the account is that of i
 });
 
 // @shows AS-49.4
-test('of two accounts that are linked to a subject at once, one gets it, and the other is refused', async () => {
+test('if two accounts are linked to a subject at the same time, one gets it, and the other is refused', async () => {
   const { portal } = organization;
   const access = portal.server.organizationAccess;
   if (access === undefined) throw new Error('the grant is off');
@@ -268,7 +268,7 @@ test('a token that an organization gave is no assertion, code or refresh token, 
 });
 
 // @shows AS-49.3
-test('what an organization gave is no consent: the person is still asked, and prompt=none is refused', async () => {
+test('access that an organization gave is no consent: the person still gets the question, and prompt=none is refused', async () => {
   const { portal } = organization;
   const client = await registerClient(portal, {
     scopes: ['openid', 'notes:read'],

@@ -148,7 +148,7 @@ async function statusOf(server: AuthorizationServer, value: string): Promise<num
 }
 
 // @shows AS-49.4
-test('a link needs the exact name of the account, and the refusal says it', async () => {
+test('a link needs the exact name of the account, and the error contains that name', async () => {
   const { organizationAccess } = serverWith({});
   await expect(
     organizationAccess?.link({ issuer: IDP, subject: SUBJECT }, { ...ADA, id: 'ADA' }),
@@ -178,7 +178,7 @@ test('a host that returns undefined means no account, for assertions and for tok
 });
 
 // @shows AS-49.4
-test('a host is told the issuer, its tenant and the subject, and nothing else', async () => {
+test('a host gets the issuer, its tenant and the subject, and nothing else', async () => {
   const told: unknown[] = [];
   const server = serverWith({
     accountFor: async (assertion) => {

@@ -16,7 +16,7 @@ const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'porti
 
 describe.each(KINDS)('mounted by $name', (mount) => {
   // @shows AS-19.6
-  test('kept events have the request and the network, for an endpoint and for a tool', async () => {
+  test('stored events have the request and the network, for an endpoint and for a tool', async () => {
     const running = await mount.start({
       oauth_server: { audit: { keep: true } },
       mcp: { audit: true },

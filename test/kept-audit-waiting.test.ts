@@ -95,7 +95,7 @@ test('a response is sent after its event is in the table', async () => {
 });
 
 // @shows AS-19.6
-test('events that arrive meanwhile share a statement', async () => {
+test('events that arrive in the meantime share a statement', async () => {
   lock();
   const first = portal.server.audit(event('sharing'));
   await arrived.promise;

@@ -370,7 +370,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('kept events never change with later ones', async () => {
+  test('stored events never change after later events', async () => {
     const before = await rows();
     await live();
     await portal.server.prune();
@@ -380,7 +380,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.13, AS-19.9
-  test('a few failed sign-ins per account are kept with account and address, under a pseudonym after the person is erased', async () => {
+  test('a few failed sign-ins per account are stored with account and address, under a pseudonym after the person is erased', async () => {
     const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
     const attempt = async (identifier: string, address: string) => {
       const answer = await fetch(`${portal.url}/login`, {
@@ -473,7 +473,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('a store that refuses events changes no response: the log has the event, and the next one is kept', async () => {
+  test('a store that rejects events changes no response: the log has the event, and the next one is stored', async () => {
     const { database } = portal.application;
     await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
     try {
@@ -681,7 +681,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('finds the events of one authorization, alone and with a type', async () => {
+  test('finds the events of one authorization, with or without a type', async () => {
     const { refresh_token: token } = await authorize();
     const [issued] = (await list('--type=tokens_issued', '--limit=1')).items;
     await authorize();
@@ -835,7 +835,7 @@ describe('a person who is erased', () => {
   const person = (id: string) => ({ provider: 'erased', id });
 });
 
-test('without the switches nothing is kept, streamed or removed; oauth:audit says so, and prints what was kept before', async () => {
+test('without the settings, no event is stored, streamed or removed; oauth:audit prints this, and also the events stored before', async () => {
   const plain = await startPortal({
     databaseUrl: portal.env['DATABASE_URL'] ?? '',
     signingKey: false,
@@ -885,7 +885,7 @@ test('oauth:prune removes only what is older than retention_days', async () => {
 });
 
 // @shows AS-19.6
-test('a tool call is kept with its request, client and person', async () => {
+test('a tool call is stored with its request, client and person', async () => {
   const config = { oauth_server: { audit: { keep: true } }, mcp: { audit: true } };
   const assistant = await startAssistant({ config, databaseServer: null });
   try {

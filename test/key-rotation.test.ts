@@ -213,7 +213,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('makes one key if several processes run it at once', async () => {
+  test('makes one key if several processes run it at the same time', async () => {
     for (const algorithm of ['ES256', 'EdDSA'] as const) {
       await keys().generate(algorithm);
       const rounds = [one, other, one, other, one, other];
@@ -292,7 +292,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.22
-  test('makes no file name that leads out of the directory, whatever the kid in a file is', async () => {
+  test('makes no file name that leads out of the directory, with any kid in a file', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
     const file = path.join(keyPath, name);
@@ -308,7 +308,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('changes nothing and says so if it cannot write', async () => {
+  test('changes nothing and prints an error if it cannot write', async () => {
     const before = await readdir(keyPath);
     const run = ['oauth:keys:rotate', '--json'];
     // No file may have a single byte.
@@ -365,7 +365,7 @@ describe('oauth:keys:rotate', () => {
 
 describe('oauth:keys:rotate --now', () => {
   // @shows AS-11.14, AS-11.17
-  test('signs with a new key at once, and removes all others of its algorithm, also a staged one', async () => {
+  test('signs with a new key immediately, and removes all others of its algorithm, also a staged one', async () => {
     const next = await tokenSource(one);
     const old = await next();
     await keys().rotate();
@@ -408,7 +408,7 @@ describe('oauth:keys:rotate --now', () => {
   });
 
   // @shows AS-11.14
-  test('leaves a key that signs if several processes run it at once', async () => {
+  test('leaves a key that signs if several processes run it at the same time', async () => {
     await Promise.all(
       [one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })),
     );

@@ -83,7 +83,7 @@ describe('a key of SoftHSM', () => {
   });
 
   // @shows AS-11.19
-  test('that is unavailable spends nothing: the same code works afterwards', async () => {
+  test('that is unavailable leaves the code valid: the same code works afterwards', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     process.env['PORTICO_TEST_PIN'] = '000000';

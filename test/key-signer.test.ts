@@ -257,7 +257,7 @@ describe('an invalid signature', () => {
   ];
 
   // @shows AS-11.19
-  test('returns 503 with the reason only in the log, and spends nothing: the same request works afterwards', async () => {
+  test('returns 503 with the reason only in the log, and leaves the code valid: the same request works afterwards', async () => {
     const client = clientOf('ES256');
     const visitor = await portal.signedIn(ADA);
     let token = '';

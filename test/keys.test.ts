@@ -120,7 +120,7 @@ describe('a key directory that is lost while serving', () => {
 
   // @shows AS-11.4
   test.each(LOSSES)(
-    '%s: requests that need an ID token are 503 and spend nothing',
+    '%s: requests that need an ID token get 503, and the code or token stays valid',
     async (_, lose, restore) => {
       const visitor = await portal.signedIn(ADA);
       const code = await obtainCode(portal, client, visitor);

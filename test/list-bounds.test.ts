@@ -86,7 +86,7 @@ const run = (...args: readonly string[]) =>
 const HEX = "printf('%012x%020x', 1000, i)";
 
 // @shows AS-30.8
-test('clients: a page has a thousand at most, the last one says so, and a list without pages has all', async () => {
+test('clients: a page has at most a thousand, the last page is marked as such, and a list without pages has all', async () => {
   const { clients } = portal.server;
   const list = (page: { limit?: number; after?: string }) => clients.page(page);
   expect(await sizes(list)).toEqual([1]);

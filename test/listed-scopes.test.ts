@@ -205,7 +205,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('asks for all scopes and is granted those that it can have, is told so, and only those are shown to the person', async () => {
+  test('requests all scopes and gets those that it can have; the response lists them, and the person sees only those', async () => {
     const page = await (await ada.visit(authorizationUrl(portal, client, { scope: ALL }))).text();
     expect(page).toContain('Read your notes');
     expect(page).not.toContain('Discover tools');
@@ -216,7 +216,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('is refused if none of them is left, and for an unknown scope', async () => {
+  test('is refused if no scope is left, and for an unknown scope', async () => {
     for (const [scope, told] of [
       ['mcp:service', 'not registered for this client: "mcp:service"'],
       ['notes:read unheard:of', 'not registered for this client: "unheard:of"'],

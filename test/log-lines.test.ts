@@ -94,7 +94,7 @@ describe('every log line of a request has its id', () => {
     MOUNTS.filter(({ name }) =>
       ['portico/express', 'portico/fastify', 'portico/koa'].includes(name),
     ),
-  )('on $name: two that are answered at once each have their own', async (mount) => {
+  )('on $name: two simultaneous requests each have their own id', async (mount) => {
     const running = await mount.start();
     onTestFinished(() => running.close());
     const ids = Array.from({ length: 20 }, (_, index) => `asked-${index}`);

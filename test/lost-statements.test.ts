@@ -159,7 +159,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('is asked about for thirty seconds, and asked again if the question is refused', async () => {
+  test('is queried for thirty seconds, and queried again if the query is rejected', async () => {
     const timer = createTimer();
     const way = await openWay(server.url, (url) => openStore(url, { timer }));
     way.holdsFrom = 'families SET generation';
@@ -225,7 +225,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 });
 
-describe('the question is not asked', () => {
+describe('the effect is not queried', () => {
   test('if no connection could be made', async () => {
     const database = openDatabase(server.url, { directory: '/' });
     onTestFinished(() => database.close());

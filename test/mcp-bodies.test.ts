@@ -174,7 +174,7 @@ test('the refusal of a request of 2026-07-28 has the id of the request', async (
 });
 
 // @shows MCP-8.15
-test('a batch of more than a hundred is refused for its size, whatever it contains', async () => {
+test('a batch of more than a hundred is rejected for its size, with any contents', async () => {
   const [byDefault] = running;
   if (byDefault === undefined) throw new Error('Nothing runs');
   const batch = (count: number, each: (index: number) => string) =>

@@ -277,7 +277,7 @@ describe('@modelcontextprotocol/inspector --cli', () => {
     expect(call.stdout).toContain('"available"');
   });
 
-  test('without a token it learns that it is not authorized', async () => {
+  test('without a token it gets the error that it is not authorized', async () => {
     const { code, stdout, stderr } = await inspect(null, '--method', 'tools/list');
     expect(code).not.toBe(0);
     expect(stderr).toContain('auth_required');

@@ -305,7 +305,7 @@ describe('reading', () => {
 
   // @shows MCP-16.5
   test.each(['broken', 'rejecting', 'object', 'nothing', 'long', 'wide', 'large'])(
-    'of what fails (%s), the caller learns only that it cannot be read',
+    'the response to a failure (%s) contains only that the resource cannot be read',
     async (name) => {
       const uri = `app://${name}`;
       for (const version of [STATELESS, '2025-11-25']) {
@@ -420,7 +420,7 @@ describe('who may read', () => {
   );
 
   // @shows MCP-16.6
-  test('without a token or with a wrong one it is 401, whatever is asked', async () => {
+  test('without a token or with a wrong one the response is 401, for every method', async () => {
     for (const bearer of [null, 'wrong']) {
       for (const uri of ['app://guide', 'app://mine', 'app://none']) {
         await expectRefused(read(uri, { bearer }), 401, 'resource_metadata=');

@@ -264,7 +264,7 @@ describe('what stays a refusal of HTTP', () => {
   });
 
   // @shows MCP-17.4
-  test('a batch: it is refused as a whole, and none of its calls runs', async () => {
+  test('a batch: it is rejected as a whole, and none of its calls runs', async () => {
     ran.length = 0;
     const asking = (name: string, id: number) => ({
       jsonrpc: '2.0',

@@ -607,7 +607,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.1
-  test('if only 2026-07-28 is offered, clients of other versions are told so', async () => {
+  test('if only 2026-07-28 is offered, the error for clients of other versions lists it', async () => {
     const alone = await startAssistant({ config: { mcp: { protocol_versions: [STATELESS] } } });
     try {
       const bearer = await alone.serviceToken();
@@ -954,7 +954,7 @@ describe('a tool that asks', () => {
   );
 
   // @shows MCP-15.8
-  test('can send the person to a page, and learns what they did there', async () => {
+  test('can send the person to a page, and gets the result of that page', async () => {
     const requestState = await asked('open_page', {});
     const declined = { requestState, inputResponses: { page: { action: 'decline' } } };
     expect((await answering('open_page', {}, declined)).result?.['content']).toEqual([

@@ -392,7 +392,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who')), 401);
   });
   // @shows MCP-5.2, MCP-5.6
-  test('a linked account can call its tools as itself, whatever browser session the request has', async () => {
+  test('a linked account can call its tools, with any browser session in the request', async () => {
     const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
     expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
     await assistant.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
@@ -405,7 +405,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who'), { bearer: null, headers }), 401);
   });
   // @shows MCP-3.9, MCP-5.6, MCP-8.4, MCP-10.7, MCP-11.3
-  test('an account that loses the permission after linking: 403, from the next call on', async () => {
+  test('an account that loses the permission after linking: 403, from the next call', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.deny(ada?.id ?? '', 'mcp:tools');
     await expectRefused(send(calling('my_account'), { bearer: linked }), 403);

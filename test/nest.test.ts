@@ -234,7 +234,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect(names).toEqual(expected.map((name) => ({ name })));
   });
 
-  test('without a usable token: 401 with the challenge, whatever filters the application has', async () => {
+  test('without a usable token: 401 with the challenge, with any filters of the application', async () => {
     const bare = await get('/api/notes');
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
       401,
@@ -317,7 +317,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await get('/api/notes/forgotten', ada)).status).toBe(500);
   });
 
-  test('the endpoints are at the root, whatever the prefix', async () => {
+  test('the endpoints are at the root, with any prefix', async () => {
     const document = await get('/.well-known/openid-configuration');
     expect(await document.json()).toMatchObject({ issuer: portal.url });
     expect((await get('/api/.well-known/openid-configuration')).status).not.toBe(200);

@@ -241,7 +241,7 @@ async function refusalOf(work: () => Promise<Response>) {
 const UNANSWERABLE = { status: 400, title: 'This request can no longer be answered' };
 
 describe('a question that', () => {
-  test('is answered elsewhere during a reload is not shown, and the page says so', async () => {
+  test('was answered elsewhere during a reload is not shown, and the page explains this', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -255,7 +255,7 @@ describe('a question that', () => {
     );
   });
 
-  test('is answered by No while Yes is processed counts as No: there is no code, and no event of one', async () => {
+  test('was answered with No while Yes is processed is treated as No: there is no code, and no event about a code', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -525,7 +525,7 @@ describe('a document that is fresh', () => {
   });
 });
 
-describe('a rule that starts to apply after a question was asked', () => {
+describe('a rule that starts to apply after a question was shown', () => {
   const NO_WAY = { ...UNANSWERABLE, warnings: [] };
   async function expectRefused(
     server: Server,
@@ -580,7 +580,7 @@ describe('a rule that starts to apply after a question was asked', () => {
 });
 
 describe('a person', () => {
-  test('who holds no permission of the request is not asked: the client gets an error, and the log says why', async () => {
+  test('who holds no permission of the request gets no question: the client gets an error, and the log contains the reason', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -634,7 +634,7 @@ describe('a person', () => {
     expect(await (await server.reload(ada, question)).text()).toContain('<html lang="fr"');
   });
 
-  test('answers nothing if the request is gone from the store', async () => {
+  test('cannot answer if the request was removed from the store', async () => {
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     await database.execute('DELETE FROM oauth_consent_requests WHERE browser_hash = ?', [

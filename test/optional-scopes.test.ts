@@ -127,7 +127,7 @@ describe('a scope that may be left out', () => {
   });
 
   // @shows AS-8.23
-  test('leaves nothing to grant if there is no other, which the client learns', async () => {
+  test('leaves nothing to grant if it is the only scope, and the client gets an error', async () => {
     expect(refusalOf(await allow(await ask('email notes:write')))).toBe('access_denied');
   });
 });
@@ -146,7 +146,7 @@ describe('a scope that may be added', () => {
   });
 
   // @shows AS-8.24
-  test('is granted alone if the person leaves out all others', async () => {
+  test('is granted as the only scope if the person leaves out all others', async () => {
     const tokens = await tokensOf(await allow(await ask('email'), ['notes:write']));
     expect(scopesOf(tokens)).toEqual(['notes:write']);
   });
@@ -172,7 +172,7 @@ describe('a scope that may be added', () => {
   });
 });
 
-describe('what the server does not allow any more is not granted, whatever is checked', () => {
+describe('what the server no longer allows is not granted, with any boxes checked', () => {
   // @shows AS-8.25
   test('a permission that the person lost since', async () => {
     const page = await ask('notes:read');

@@ -71,7 +71,7 @@ const OUTAGE = 3000;
 
 describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
   // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
-  test('the database stops under load and returns: only 503 meanwhile, and nothing is spent without an answer', async () => {
+  test('the database stops under load and returns: all responses in this time are 503, and no code or token is lost', async () => {
     const { url, server } = await serve(served);
     onTestFinished(async () => {
       await server.stop('SIGKILL');

@@ -51,7 +51,7 @@ test('a permission that is granted or removed counts from the next call on, only
   }
 });
 
-test('a suspended account counts as absent from the next call on', async () => {
+test('a suspended account is treated as missing from the next call', async () => {
   const { access_token: token } = await obtainTokens(portal, client, ADA);
   const status = async () => (await callApi(portal, '/oauth/userinfo', token)).status;
   expect(await status()).toBe(200);

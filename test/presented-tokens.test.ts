@@ -269,7 +269,7 @@ describe('the proof of a key is refused, and the log says why', () => {
   });
 
   // @shows RFC9449-11.1
-  test('a replayed proof, whatever else the request says', async () => {
+  test('a replayed proof, with any other values in the request', async () => {
     const headers = bound(portal, NOTES, boundToAda);
     expect((await ask(portal, `${NOTES}?page=1`, headers)).status).toBe(200);
     const [status, , error] = await refusal(portal, ask(portal, NOTES, headers));

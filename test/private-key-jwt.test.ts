@@ -416,7 +416,7 @@ describe('an assertion is used once', () => {
 
 describe('the use of an assertion', () => {
   // @shows AS-23.4
-  test('is remembered while the assertion is valid, whatever is pruned meanwhile', async () => {
+  test('is stored while the assertion is valid, also after pruning', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     // Valid for seventy seconds and a fraction, which ends before the next whole second.
@@ -433,7 +433,7 @@ describe('the use of an assertion', () => {
   });
 
   // @shows AS-23.4
-  test('is forgotten at the latest eleven minutes after its issue, whatever expiry it names', async () => {
+  test('is removed at the latest eleven minutes after its issue, with any expiry in the assertion', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const { database } = portal.application;
@@ -679,7 +679,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 
   // @shows AS-23.6, AS-17.1
-  test('sixty of a client in a quarter of an hour are answered at once, more are slowed down, but not the client itself', async () => {
+  test("sixty of a client in a quarter of an hour get an immediate response, more are slowed down, but not the client's valid requests", async () => {
     clock.advance(901);
     const wrong = async () => (await ask(signed(stranger, headerOf(key), claims(id)))).status;
     const free = [];
@@ -700,7 +700,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
   });
 });
 
-describe('the log says why an assertion is refused, while the client gets one answer for all', () => {
+describe('the log contains the reason for each rejected assertion, while the client always gets the same response', () => {
   const key = newKey('ES256');
   const another = newKey('ES256', key.kid);
 

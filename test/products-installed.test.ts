@@ -104,7 +104,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
     expect(await knows()).toEqual(Object.fromEntries(told));
   });
 
-  test('without its setting for PKCE lets no one in, and the page quotes the log line', async () => {
+  test('without its setting for PKCE no person can sign in, and the page quotes the log line', async () => {
     const { knows, signIn, log } = await start(product, replacing(product.pkce));
     await signIn();
     expect(await knows()).not.toMatchObject(KNOWN);

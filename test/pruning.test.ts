@@ -105,7 +105,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens automatically while tokens are issued, also behind a few rows that live longer', async () => {
+  test('happens automatically while tokens are issued, also behind a few rows that are valid for longer', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],

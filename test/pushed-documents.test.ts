@@ -145,7 +145,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10, AS-25.4
-  test('whose document is unusable or does not fit is unknown, and learns nothing of what was found', async () => {
+  test('whose document is unusable or does not fit is unknown, and the response reveals nothing about its contents', async () => {
     await expectUnknown(await push(host.url(newPath())));
     const internal = await push(publish({ client_secret: 'everybody reads it' }));
     expect(await internal.clone().text()).not.toContain('everybody');

@@ -51,7 +51,7 @@ async function signedInAt(at: RunningPortal): Promise<Visitor> {
 }
 
 // @shows AS-25.6, RFC9126-4b
-test('one browser gets the question, twice at once if it asks so, and one code gives tokens', async () => {
+test('one browser gets the question, also if it loads the page twice at the same time, and one code gives tokens', async () => {
   const client = await registerClient(one);
   for (let round = 0; round < SCALE.pushedRounds; round += 1) {
     const url = new URL(await pushedNow(one, client, { scope: 'notes:read' }));

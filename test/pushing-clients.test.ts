@@ -114,7 +114,7 @@ test('an invalid or disallowed document is an unknown client, with the reason in
   expect(asked).toEqual([]);
 });
 
-test('a document that cannot be fetched now may be later; the client is not told that it asked too often', async () => {
+test('a document that cannot be fetched now may be available later; the response does not say that the client sent too many requests', async () => {
   const says = new OutboundError('too many', 7);
   const refused = await start({ says })
     .pushedBy(DOCUMENT)

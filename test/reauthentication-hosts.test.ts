@@ -208,12 +208,15 @@ describe('authenticatedAt()', () => {
     ['must answer a text as acr', { at: new Date(0), acr: 1 }],
     ['must answer a list of texts as amr', { at: new Date(0), amr: 'pwd' }],
     ['must answer a list of texts as amr', { at: new Date(0), amr: ['\ud800'] }],
-  ])('that breaks a rule fails, and nothing is asked: %s, not %j', async (problem, given) => {
-    answer = () => given;
-    const response = await ask({});
-    expect([response.status, response.headers.get('location')]).toEqual([500, null]);
-    expect(logged.join('\n')).toContain(problem);
-  });
+  ])(
+    'that breaks a rule causes an error, and the person sees no question: %s, not %j',
+    async (problem, given) => {
+      answer = () => given;
+      const response = await ask({});
+      expect([response.status, response.headers.get('location')]).toEqual([500, null]);
+      expect(logged.join('\n')).toContain(problem);
+    },
+  );
 
   // @shows AS-44.3
   test('that throws fails, and the person can come back later', async () => {
@@ -299,7 +302,7 @@ describe('authenticatedAt()', () => {
   });
 
   // @shows AS-44.6, AS-44.7
-  test('with one of the acr_values leads to consent at once, and is in the ID token', async () => {
+  test('with one of the acr_values leads directly to consent, and the value is in the ID token', async () => {
     answer = () => ({ ...ago(5000), acr: 'silver', amr: ['pwd', 'otp'] });
     const tokens = await tokensFrom(await ask({ acr_values: 'gold silver', scope: 'openid' }));
     expect(decodeJwt(tokens.id_token)).toMatchObject({

@@ -138,7 +138,7 @@ describe('without oauth_server:reauthentication', () => {
     expect((await callApi(off, '/api/recent', accessToken)).status).toBe(500);
   });
 
-  test('acr_values alone is a configuration problem', async () => {
+  test('acr_values without it is a configuration problem', async () => {
     await expect(startWith({ acr_values: ['gold'] }, portal.env['DATABASE_URL'])).rejects.toThrow(
       'oauth_server:acr_values: needs oauth_server:reauthentication',
     );
@@ -259,7 +259,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a pushed request cannot be dropped in the browser, and does not spend the request', async () => {
+  test('of a pushed request cannot be dropped in the browser, and the request stays valid', async () => {
     const visitor = await signedInBefore(100);
     const url = new URL(await pushedNow(portal, client, { prompt: 'login', max_age: '10' }));
     url.searchParams.set('prompt', 'consent');
@@ -272,7 +272,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a request that is too long for a cookie is asked as well', async () => {
+  test('of a request that is too long for a cookie also leads to the question', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login', state: 's'.repeat(5000) });
     expect(placeOf(page)).toBe('again');
@@ -280,7 +280,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.4
-  test('of a posted request is asked as well', async () => {
+  test('of a posted request also leads to the question', async () => {
     const visitor = await signedInBefore(100);
     const url = new URL(authorizationUrl(portal, client, { prompt: 'login' }));
     const posted = await visitor.post('/oauth/authorize', Object.fromEntries(url.searchParams));
@@ -537,7 +537,7 @@ describe('token().requireAuthentication()', () => {
   });
 
   // @shows AS-44.10
-  test('asks for a token where there is none', async () => {
+  test('challenges a request without a token', async () => {
     const response = await fetch(`${portal.url}/api/recent`);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).not.toContain(

@@ -111,7 +111,7 @@ test('five uses of one refresh token get the same valid tokens; a thief with an 
 });
 
 // @shows AS-5.18
-test('no use that begins after its access token was revoked gets that token, and none ends the authorization', async () => {
+test('a use that begins after its access token was revoked never gets that token, and never ends the authorization', async () => {
   let held = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
   for (let round = 0; round < Math.min(ROUNDS, 100); round += 1) {
     const next = await tokensOf(await use(one, held));
@@ -142,7 +142,7 @@ test.each<[string, ConfigMap | null, boolean]>([
   ['with a window goes on', config, true],
   ['without one is asked again', null, false],
 ])(
-  'a client that loses its answer because the process was killed: %s',
+  'a client that gets no response because the process was killed: %s',
   async (_, given, goesOn) => {
     const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
     const first = await tokensOf(

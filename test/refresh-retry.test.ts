@@ -169,7 +169,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('is refused if its access token was revoked meanwhile, and that ends nothing', async () => {
+  test('is refused if its access token was revoked in the meantime, and nothing else ends', async () => {
     const revoked = await fetch(`${portal.url}/oauth/revoke`, {
       method: 'POST',
       headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
@@ -208,7 +208,7 @@ describe('a used refresh token that is presented again', () => {
   });
 
   // @shows AS-5.18
-  test('after its successor was used is a replay at once, and all tokens end', async () => {
+  test('after its successor was used is treated as a replay immediately, and all tokens end', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await refused(await again());
     await expectDead([first, second, third]);
@@ -268,7 +268,7 @@ describe('another request with a used refresh token', () => {
   });
 
   // @shows AS-5.18
-  test('for all scopes by name counts as the same request', async () => {
+  test('for all scopes by name is treated as the same request', async () => {
     await expectSame(await again({ scope: 'email profile openid notes:write notes:read' }));
   });
 

@@ -219,7 +219,7 @@ describe('redirect URIs of strangers', () => {
   });
 });
 
-describe('names with a meaning in JavaScript have none here', () => {
+describe('names with a meaning in JavaScript have no meaning here', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s', async (name) => {
     const polluting = `{"redirect_uris":["${LOOPBACK}"],"${name}":{"client_name":"evil","scope":"evil","id":"evil"}}`;
     const response = await send(polluting);

@@ -109,7 +109,7 @@ test.each([{}, BASIC, { token_endpoint_auth_method: 'client_secret_post' }])(
 );
 
 // @shows AS-22.14
-test('a client that asks for none stays public, also when it updates its registration', async () => {
+test('a client that requests no secret stays public, also when it updates its registration', async () => {
   const registered = await register({ token_endpoint_auth_method: 'none' });
   expect(registered).toMatchObject({ token_endpoint_auth_method: 'none' });
   expect(registered).not.toHaveProperty('client_secret');

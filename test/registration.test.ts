@@ -250,14 +250,17 @@ describe('open registration', () => {
     ['asks for a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
     ['asks for a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
     ['does not say', {}],
-  ])('makes a public client, and the answer says so, if the request %s', async (_, metadata) => {
-    const client = await register(metadata);
-    expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
-    expect(client).not.toHaveProperty('client_secret');
-  });
+  ])(
+    'makes a public client, and the response contains this, if the request %s',
+    async (_, metadata) => {
+      const client = await register(metadata);
+      expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
+      expect(client).not.toHaveProperty('client_secret');
+    },
+  );
 
   // @shows AS-22.4
-  test('gives all scopes that people may allow, whatever prefix they have, and never those of a service', async () => {
+  test('gives all scopes that people may allow, with any prefix, and never those of a service', async () => {
     const all = 'openid profile email notes:read notes:write';
     for (const scope of [
       undefined,
@@ -403,7 +406,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('a network has a limit per hour, also for simultaneous requests, and learns when it may try again', async () => {
+  test('a network has a limit per hour, also for simultaneous requests, and the response contains when it may try again', async () => {
     const answers = await Promise.all(
       Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })),
     );
@@ -635,7 +638,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('a network may replace as often as it may register, and learns when it may try again', async () => {
+  test('a network may replace as often as it may register, and the response contains when it may try again', async () => {
     const client = await register();
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
     for (let times = 1; times <= 60; times += 1)

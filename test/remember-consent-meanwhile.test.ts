@@ -174,7 +174,7 @@ async function outcomeOf(response: Response): Promise<string> {
   return searchParams.has('code') ? 'code' : (searchParams.get('error') ?? '');
 }
 
-describe('a request whose memory no longer applies when the code would be given', () => {
+describe('a request whose remembered consent no longer applies when the code would be issued', () => {
   const SAVED = /^INSERT INTO oauth_consent_requests/;
   const update = (changes: Parameters<typeof portal.server.clients.update>[1]) =>
     portal.server.clients.update(client.id, changes);

@@ -143,7 +143,7 @@ describe('a first-party client', () => {
   });
 
   // @shows AS-52.1
-  test('is remembered after the first authorization has ended, while another lives', async () => {
+  test('is remembered after the first authorization has ended, while another is active', async () => {
     const first = await allow();
     await tokensOf(await exchangeCode(portal, client, codeOf(await open())));
     await requestRevocation(first.refresh_token);
@@ -202,7 +202,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.2
-  test('by a client that registered itself, whatever it sends', async () => {
+  test('by a client that registered itself, with any parameters', async () => {
     const response = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -676,7 +676,7 @@ describe('without the switch', () => {
   });
 
   // @shows AS-2.52, AS-52.8
-  test('the person is asked, also by a client that is marked', async () => {
+  test('the person gets the question, also for a marked client', async () => {
     await allow();
     const off = await startPortal({
       databaseUrl: portal.env['DATABASE_URL'] ?? '',

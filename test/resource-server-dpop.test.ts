@@ -301,7 +301,7 @@ describe('an API elsewhere accepts bound tokens', () => {
     expect(statuses).toEqual([200, 200, 200, 503, 401, 401, 401, 503]);
   });
 
-  test('of many simultaneous requests with one proof one is let in', async () => {
+  test('of many simultaneous requests with one proof one is accepted', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     const sent = proof();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => use(resource, sent)));
@@ -364,7 +364,7 @@ describe('an API elsewhere accepts bound tokens', () => {
   });
 });
 
-describe('an API that accepts bound tokens learns of a refusal', () => {
+describe('an API that accepts bound tokens gets the reasons for rejected requests', () => {
   const TOKEN = 'a-token-that-is-bound';
   const SECRET = 'the-secret-of-the-api';
   const publicUrl = 'https://api.example';

@@ -539,7 +539,7 @@ describe('a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('until a later question is answered: an overtaken answer is not kept', async () => {
+  test('until a later request gets a response: an older response that arrives after it is not cached', async () => {
     const isAsked = Promise.withResolvers<null>();
     const overtaken = Promise.withResolvers<object>();
     let times = 0;
@@ -572,7 +572,7 @@ describe('a cached answer is used', () => {
     expect(asked).toEqual(['t']);
   });
 
-  test('only if there was an answer: a failure is asked about again', async () => {
+  test('only if there was a response: after a failure, the next call sends a new request', async () => {
     const { issuer, asked } = await answering(500, { nothing: true }, usable());
     const resource = resourceServer({ issuer, cache: CACHE });
     expect([await use(resource), await use(resource), await use(resource)]).toEqual([
@@ -729,7 +729,7 @@ describe('what an authorization server says about a token', () => {
   );
 });
 
-describe('an API elsewhere learns of a refusal, which', () => {
+describe('an API elsewhere gets an event for a rejected request, which', () => {
   afterEach(() => vi.restoreAllMocks());
 
   /** An authorization server that answers this way. */

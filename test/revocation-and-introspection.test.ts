@@ -225,7 +225,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.2, AS-14.5
-  test('a public client is refused again at the endpoint, whatever its registration says', async () => {
+  test('a public client is refused at the endpoint too, with any registration in its row', async () => {
     const own = await registerClient(portal, { public: true });
     await portal.application.database.execute(
       "UPDATE oauth_clients SET grants = 'introspection' WHERE client_id = ?",

@@ -223,7 +223,7 @@ describe('every transaction runs at READ COMMITTED', () => {
   });
 
   // @shows AS-18.15
-  test('whatever the default of the server is', async () => {
+  test('with any default of the server', async () => {
     const isPostgres = store.url.startsWith('postgres');
     const own = await createDatabase('');
     onTestFinished(() => own.drop());

@@ -47,7 +47,7 @@ test.each(SLOW)(
 );
 
 // @shows AS-9.3
-test.each(SLOW)('$name: two at once cost the same', async (row) => {
+test.each(SLOW)('$name: two simultaneous requests cost the same', async (row) => {
   expect(await differencesAtOnce(row)).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ describe('the keys that stand in for unknown clients', () => {
 
   // @shows AS-23.2
   test.each(PRINTED)(
-    'let no client in, even with a valid signature: $algorithm',
+    'match no client, even with a valid signature: $algorithm',
     async ({ algorithm, jwk }) => {
       const world = await startWorld({ hashing: 'argon2id', takesImported: false });
       try {

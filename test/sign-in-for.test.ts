@@ -152,7 +152,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.3
-  test('shows a login_hint as text, and none that is too long, repeated or unreadable', async () => {
+  test('shows a login_hint as text, and ignores one that is too long, repeated or unreadable', async () => {
     expect(identifierOn(await (await signInPage({ login_hint: '"><script>' })).text())).toBe(
       '&quot;&gt;&lt;script&gt;',
     );
@@ -227,7 +227,7 @@ describe('a sign-in page of the application itself', () => {
     cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
   // @shows AS-39.4
-  test('learns who waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
+  test('gets the client that waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
     const server = serverOf();
     const { cookies, returnTo } = await asked(server, { login_hint: ADA, ui_locales: 'de-AT en' });
     const cookie = sentBack(cookies);
@@ -294,7 +294,7 @@ describe('a sign-in page of the application itself', () => {
   });
 
   // @shows AS-39.4
-  test('learns it from an encrypted cookie, only for its path; one without this need gets no cookie', async () => {
+  test('gets it from an encrypted cookie, only for its path; a page that does not read it gets no cookie', async () => {
     const { cookies } = await asked(serverOf(), { login_hint: ADA });
     const [waits = '', tells = '', ...more] = cookies;
     expect([waits.startsWith('__Secure-portico_request_'), more]).toEqual([true, []]);

@@ -257,7 +257,7 @@ describe('registering for an algorithm', () => {
 
 describe('a client whose algorithm has no key any more', () => {
   // @shows AS-7.7, AS-11.7
-  test('gets invalid_scope for openid before a person is asked, and the log names it; without openid all works', async () => {
+  test('gets invalid_scope for openid before a person gets a question, and the log names the algorithm; everything else works', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const [client, plain] = [await register(portal, 'ES256'), await registerClient(portal)];
@@ -279,7 +279,7 @@ describe('a client whose algorithm has no key any more', () => {
   });
 
   // @shows AS-11.7
-  test('does not lose a code or refresh token, the log says why, and both work once there is a key', async () => {
+  test('does not lose a code or refresh token, the log contains the reason, and both work once there is a key', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('EdDSA');
       const client = await register(portal, 'EdDSA');
@@ -428,7 +428,7 @@ describe('the keys of several algorithms', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('setup makes the key of RS256, whatever other keys exist, and no other', async () => {
+  test('setup makes the key of RS256, with any other keys in the directory, and no other key', async () => {
     await withPortal({ signingKey: false }, async (portal) => {
       await portal.server.keys.generate('ES256');
       expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(true);
@@ -462,7 +462,7 @@ describe('a key file that was made by hand', () => {
   }
 
   // @shows AS-5.14, AS-11.9
-  test('is removed when its time has come, whatever its kid, and no other file is', async () => {
+  test('is removed when its time has come, with any kid, and no other file is removed', async () => {
     const clock = createClock();
     await withPortal({ clock: clock.now }, async (portal) => {
       const { keys, config } = portal.server;
@@ -571,7 +571,7 @@ describe('discovery', () => {
   });
 });
 
-describe('with keys of RS256 alone', () => {
+describe('with only RS256 keys', () => {
   // @shows AS-11.6
   test('documents, headers and files are byte for byte as before there was a choice', async () => {
     await withPortal({}, async (portal) => {

@@ -47,7 +47,7 @@ describe('the site of the pages', () => {
     expect([...unlisted(ROOT), ...missing(ROOT)]).toEqual([]);
   });
 
-  test('has no dead link', () => {
+  test('has no broken link', () => {
     expect(site.problems).toEqual([]);
   });
 

@@ -187,7 +187,7 @@ test('without challenges a second authorization has only what it asks for', asyn
 });
 
 // @shows AS-8.18
-test('what an organization gave is not kept as if the person had allowed it', async () => {
+test('access that an organization gave is not stored as if the person had allowed it', async () => {
   const idp = await startIdentityProvider();
   onTestFinished(() => idp.close());
   const given = await startPortal({

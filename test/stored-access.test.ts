@@ -73,7 +73,7 @@ async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange>
 }
 
 describe('active access', () => {
-  test('is found with everything that is known about it', async () => {
+  test('is found with all its data', async () => {
     await fresh();
     await client('earlier', { registered_by: null });
     await family('1', {
@@ -186,7 +186,7 @@ describe('active access', () => {
     expect(await found({ clientId: 'diary' })).toEqual([null]);
   });
 
-  test('is found by the id of the authorization, whether it lives or not', async () => {
+  test('is found by the id of the authorization, valid or not', async () => {
     await fresh();
     await family('1', { revoked_at: NOW, client_id: 'unknown', user_id: 'grace' });
     expect(await store.authorizations.findHolder('1')).toEqual({
@@ -466,7 +466,7 @@ describe('a restored backup', () => {
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
-  test('loses every access token that a client has for itself, in batches, and no other', async () => {
+  test('loses, in batches, all access tokens that a client has for itself, and no others', async () => {
     await fresh();
     for (const id of ['1', '4', '5', '6']) await token(id);
     await token('2', { family_id: 'a family' });
@@ -625,7 +625,7 @@ describe('the kept audit', () => {
     expect(await table.replacePerson(ADA, 'unknown', 2)).toBe(0);
   });
 
-  test('loses what is older than an id, oldest first, in batches', async () => {
+  test('loses the events older than an id, oldest first, in batches', async () => {
     const table = await kept(record('1'), record('2'), record('3'), record('4'));
     const ids = async () => (await table.newest(null, EVERY, 9)).map(({ id }) => id);
     expect(await table.removeBefore('4', 2)).toBe(2);

@@ -253,7 +253,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('has a code, which is used if its parameters are gone or it has another', async () => {
+  test('has a code, which is used if its parameters were removed or it has another code', async () => {
     const parameters = {
       redirectUri: 'https://client.example/cb',
       codeChallenge: 'c\0',
@@ -304,7 +304,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('identifies holders of its refresh tokens by the mark: without a mark there are none', async () => {
+  test('identifies holders of its refresh tokens by the mark: without a mark there are no such holders', async () => {
     const [marked, unmarked] = [await grant({ refresh_mark_hash: 'mark' }), await grant()];
     const holds = (row: GrantRow, markHash: string | null) =>
       hasMark(row, { ...offered('any'), markHash });

@@ -149,7 +149,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('sees a pooler that shares connections, and none if there is none', async () => {
+  test('finds a pooler that shares connections, and finds none if there is none', async () => {
     const bouncer = await startPgBouncer(postgres.address.port);
     onTestFinished(() => bouncer.close());
     expect(await findings(portal, 'connections', { url: at(bouncer.port) })).toMatchObject([

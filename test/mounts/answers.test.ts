@@ -365,7 +365,7 @@ describe.each(WAYS)('a look-up that fails, in $name', (way) => {
   });
 });
 
-describe('an endpoint is found by the path that was sent, whatever the application has made of it', () => {
+describe('an endpoint is found by the path in the request, also if the application has changed it', () => {
   const exchanged = (target = '') =>
     target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
   const server = serverOf(startSeen());
@@ -472,7 +472,7 @@ describe('a body that a parser of the application has read', () => {
     expect(await readBehind(leaving(circular), { headers, body: '{}' })).toBe('');
   });
 
-  test('and not kept is a fault, also for a request without a length', async () => {
+  test('and discarded is an error, also for a request without a length', async () => {
     const body = new Blob(['a=1']).stream();
     const init = { headers: FORM, body, duplex: 'half' };
     expect(await readBehind(leaving(), init)).toBeNull();

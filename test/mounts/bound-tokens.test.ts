@@ -87,7 +87,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   ];
 
   // @shows AS-12.12, RFC9449-7.1a, MCP-8.21
-  test.each(DOORS)('%s %s: a proof lets one request in', async (method, path, status) => {
+  test.each(DOORS)('%s %s: a proof works for one request', async (method, path, status) => {
     const headers = boundHeaders(key, method, urlOf(path), bound);
     expect((await send(method, path, headers)).status).toBe(status);
     expect(await judged(await send(method, path, headers))).toEqual([401, 'invalid_dpop_proof']);
@@ -304,7 +304,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows MCP-8.21, RFC9728-2b
-  test('the metadata says so, and pages may send proofs', async () => {
+  test('the metadata announces it, and pages may send proofs', async () => {
     const document = await fetch(urlOf('/.well-known/oauth-protected-resource/mcp'));
     expect(await document.json()).toMatchObject({
       dpop_bound_access_tokens_required: false,
@@ -320,7 +320,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 });
 
-describe('a proof is for the URL that was sent, whatever the application has made of it', () => {
+describe('a proof is for the URL in the request, also if the application has changed it', () => {
   const renamed = (url = '') => url.replace('/sent', '/made');
   const answer = () => {
     token().requireUsable();

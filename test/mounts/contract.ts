@@ -108,7 +108,7 @@ export function holdContract(contender: Contender): void {
     });
   });
 
-  test('a signed-in person is still asked for consent; denying is access_denied', async () => {
+  test('a signed-in person still gets the consent question; denying is access_denied', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     await authorize(visitor);
@@ -168,7 +168,7 @@ export function holdContract(contender: Contender): void {
     expect(allowed.searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" ends the session of the host, and the next person who signs in is asked', async () => {
+  test('"Not you?" ends the session of the host, and the next person who signs in gets the question', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     const url = await requestOf();
@@ -180,7 +180,7 @@ export function holdContract(contender: Contender): void {
     expect(answer.searchParams.has('code')).toBe(true);
   });
 
-  test('after a mistyped password the person is still asked, without going back to the application', async () => {
+  test('after a mistyped password the person still gets the question, without going back to the application', async () => {
     const visitor = createVisitor(mount.url);
     const login = await visitor.visit((await requestOf()).href);
     const wrong = await visitor.submit(login, { email: ADA, password: `not ${PASSWORD}` });
