@@ -20,7 +20,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Twenty days ago on the server; the console uses today's time. */
+/** The server's clock is twenty days behind. The console uses the real time. */
 const DAYS = 20;
 const DAY = 86_400;
 const ERASED = [
@@ -116,7 +116,7 @@ function rowOf(changes: Row): Row {
 
 const inserted = (id: string, changes: Row = {}) => insertedMany(1, () => ({ id, ...changes }));
 
-/** This many rows, some hundred per statement. */
+/** Inserts this many rows, some hundred per statement. */
 async function insertedMany(count: number, changes: (index: number) => Row): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => rowOf(changes(index)));
   const columns = Object.keys(rows[0] ?? {});
@@ -254,7 +254,7 @@ describe('who holds access', () => {
       'ffee',
       old,
     ]);
-    // Page by page the result is the same.
+    // The pages together contain the same result.
     const pages: (string | undefined)[] = [];
     for (let after: string[] = []; ;) {
       const { items, next } = await list('--unused-since', '10d', '--limit', '1', ...after);

@@ -23,8 +23,8 @@ import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * A host whose browsers keep one secret, whichever person is signed in: then only the form itself
- * is bound to the person.
+ * The browsers of this host keep one secret for all people who sign in. So only the form itself is
+ * bound to the person.
  */
 
 /** What the host's framework knows about the browser of a request. */
@@ -117,7 +117,10 @@ const formAt = async ({ send }: ReturnType<typeof start>, id: string, ask = 'rev
   formDoing(await send(pageOf(id, ask), BROWSER), ask);
 
 describe("an administrator's form is bound", () => {
-  /** It does nothing, and the log says why; the same form still works for its own purpose. */
+  /**
+   * The form does nothing, and the log contains the reason. The same form still works for its
+   * intended action.
+   */
   async function expectGoodForNothingElse(
     browser: Browser,
     change: (form: PageForm) => PageForm = (form) => form,

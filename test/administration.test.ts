@@ -65,7 +65,8 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
-  // A refusal of the previous test is in no event of this one.
+  // More than a minute passes, so that an event of this test does not count requests of the
+  // previous test.
   clock.advance(61);
   client = await registerClient(portal, { name: 'Notebook' });
   await portal.grant(ADA, PERMISSION);
@@ -85,8 +86,8 @@ const asClient = (secret: string) =>
     { grant_type: 'authorization_code', code: 'none' },
   );
 /**
- * Whether the secret is this client's: the error for a wrong code is returned only to the client
- * itself.
+ * Whether this is the client's secret. The server returns the error for a wrong code only to an
+ * authenticated client.
  */
 const isSecret = async (secret: string) => (await asClient(secret)).status === 400;
 const shownSecret = async (page: Response) =>
@@ -681,7 +682,7 @@ describe('people', () => {
     const one =
       /href="([^"]*person[^"]*client=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect((await (await ada.get(one)).text()).match(/<li class="held">/g)).toHaveLength(3);
-    // A form that was shown before there was another authorization ends none.
+    // A form that was shown before there was another authorization ends no authorization.
     const stale = await formDoing(await ada.get(list), 'revoke-group');
     tokens.push(await obtainTokens(portal, client, ADA, { scope: 'openid' }));
     administered.events.length = 0;

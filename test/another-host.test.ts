@@ -24,7 +24,8 @@ import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { REDIRECT_URI, VERIFIER, type Tokens, codeRequest } from './support/portal.ts';
 
 /**
- * An application without anything of the kit: its own store and hasher, and the contract of a host.
+ * An application that uses nothing of the kit: it has a separate store and hasher, and implements
+ * the contract of a host.
  */
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
@@ -51,14 +52,14 @@ let server: AuthorizationServer;
 let verifications = 0;
 let loads = 0;
 let someone: typeof PERSON | null = PERSON;
-/** The account that the host returns; null for the requested one. */
+/** The account that the host returns. If null, the host returns the requested account. */
 let accountOf: typeof PERSON | null = null;
 let lastLoaded: typeof PERSON | null = null;
 /** For a host that never answers. */
 const HANGS = Symbol('hangs');
 let held: unknown = true;
 let active: unknown = true;
-/** What its hasher returns instead of whether a secret is correct; null for the correct answer. */
+/** The value that the hasher returns from `verify`. If null, it returns the correct result. */
 let verified: unknown = null;
 /** Awaited before a secret is hashed. */
 let meeting = async (): Promise<void> => {};
@@ -72,7 +73,7 @@ const logging = (level: string) => (message: string, context?: LogContext) => {
   });
 };
 
-/** Queries the store first, like a host that keeps its people in the same database. */
+/** Queries the store first, because some hosts keep their people in the same database. */
 async function asked<T>(answer: T): Promise<T> {
   await database.execute('SELECT 1');
   return answer;
@@ -385,8 +386,8 @@ describe('a host in JavaScript that returns neither true nor false', () => {
   const registration = { name: 'Reader', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
 
   /**
-   * The introspection of a token of this person, while the host answers differently during the
-   * work.
+   * Returns the introspection of a token of this person. During the introspection, the host returns
+   * different values.
    */
   async function introspectedWhile(
     answering: () => unknown,
@@ -470,8 +471,8 @@ describe('a hasher in JavaScript that returns neither true nor false', () => {
 
 describe('a person of the host', () => {
   /**
-   * The `sub` of this person for an application that they have allowed; and the person for whom the
-   * host was asked with its token.
+   * Returns the `sub` of this person for an application that they have allowed, and the person for
+   * whom the server called the host with its token.
    */
   async function meet(person: typeof PERSON) {
     someone = person;

@@ -44,7 +44,7 @@ beforeEach(async () => {
 type Decision = 'allow' | 'deny';
 const answer = (decision: Decision, by = ada) => by.submit(page, { decision });
 
-/** What the browser takes back to the application. */
+/** The parameters that the browser brings back to the application. */
 async function broughtBack(response: Response): Promise<URLSearchParams> {
   expect([response.status, await response.text()]).toEqual([303, '']);
   const location = locationOf(response);
@@ -155,7 +155,7 @@ describe('the same answer sent again within code_ttl', () => {
     } finally {
       await portal.grant(ADA, EDIT);
     }
-    // A refusal stays a refusal.
+    // A denied request stays denied.
     await expectRefused(await answer('deny'), ANSWERED);
     expect((await errorBroughtBack(await answer('allow')))[0]).toBe('access_denied');
   });

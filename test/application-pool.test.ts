@@ -54,7 +54,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 beforeEach(async () => {
-  // One connection: code that takes a second one while it holds the first would wait forever.
+  // The pool has one connection. Code that needs a second one while it uses the first would wait
+  // forever.
   pool = openApplicationPool(store.url, 1);
   database = pool.borrow();
   await database.execute('DELETE FROM things');
@@ -79,7 +80,7 @@ describe("the application's own pool", () => {
       'SELECT SUM(at) AS total FROM things',
     );
     expect(Number(sums[0]?.total)).toBe(7_000_000_000_000);
-    // Matched, but not changed.
+    // The row matches, but does not change.
     const same = 'UPDATE things SET name = name WHERE id = 1';
     expect((await database.execute(same)).affected).toBe(1);
     await database.transaction(async (on) => {
@@ -279,7 +280,7 @@ describe.each(ON_SERVERS)("the application's own pool, closed while requests run
     const settled = Promise.allSettled(working);
     await working[0];
     await ended.end();
-    // Some drivers leave waiting requests for a connection alone.
+    // Some drivers do not reject the requests that wait for a connection.
     let isSettled = false;
     void settled.then(() => (isSettled = true));
     await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);

@@ -185,7 +185,7 @@ describe('removing all applications', () => {
     const after = await textOf(await ada.get(`${PAGE}?removed=all`));
     expect(after).toContain('none of these applications can act for you any more. Signed in as');
     expect(after).toContain('No application has access.');
-    // The second time there is no question, and nothing to end.
+    // The second time, there is nothing to end, so the page shows no question.
     expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain(
       'Remove the access of all',
     );

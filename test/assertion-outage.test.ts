@@ -20,8 +20,8 @@ import {
 } from './support/portal.ts';
 
 /**
- * A store that is lost while it records the use of an assertion, or the result of the assertion's
- * request.
+ * The store is lost while it records the use of an assertion, or while it records the result of the
+ * request with the assertion.
  */
 const key = newKey('ES256');
 let opened: OpenedStore;

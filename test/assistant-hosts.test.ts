@@ -18,8 +18,8 @@ import { createVisitor, isRedirect, locationOf } from './support/visitor.ts';
 
 /**
  * The published Codex, opencode and Gemini CLI, with the configuration of
- * docs/connecting-assistants.md: from the address to a tool. None of them needs an account or a
- * model for that.
+ * docs/connecting-assistants.md. Each starts with the URL of the tools and ends with a tool call.
+ * They need no account and no model for this.
  */
 
 /** In milliseconds: they are large, and are installed first. */

@@ -217,7 +217,7 @@ describe('assistant:setup', () => {
 
   test('--json prints the secrets even if another process creates the file at the same time', async () => {
     const file = path.join(storage, 'addon.json');
-    // A dangling link: nothing to read, but the name is taken.
+    // A link to a file that does not exist: it cannot be read, but its name is taken.
     await symlink('nowhere', file);
     const { code, clients, stderr } = await setup(['--migrate', '--manifest', file], LINKING);
     expect([code, stderr]).toEqual([1, `${file} already exists; choose another file name\n`]);

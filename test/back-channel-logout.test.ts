@@ -88,7 +88,7 @@ async function signOut(visitor: Visitor): Promise<void> {
   await visitor.post('/logout', fields);
 }
 
-/** Resolves when no message waits. */
+/** Resolves when the outbox contains no more messages. */
 async function settled(): Promise<void> {
   const { outbox } = portal.server;
   await expect.poll(async () => (await outbox.counts())?.waiting, { timeout: 20_000 }).toBe(0);
@@ -612,7 +612,7 @@ describe('a host of your own', () => {
   let session: { readonly id: string; readonly person: UserReference } | null = null;
   let ada: UserReference;
   const servers: AuthorizationServer[] = [];
-  /** Called when the server asks for the session. */
+  /** Called when the server reads the session. */
   let whileAsked = async () => {};
 
   interface UserReference {
@@ -748,7 +748,7 @@ describe('a host of your own', () => {
         { exception: expect.objectContaining({ message: 'the store went away' }) as unknown },
       ],
     ]);
-    // Until this one is committed, the end counted as later.
+    // Until this end was committed, it counted as later than the sign-in.
     await serverWith({}).sessionEnded({ person: ada });
   });
 
@@ -794,7 +794,7 @@ describe('a host of your own', () => {
     whileAsked = () => server.sessionEnded({ person: ada });
     const refused = await allow(server, client);
     expect([refused.status, refused.headers.get('location')]).toEqual([400, null]);
-    // The session that the person keeps may go on, and so may later sessions.
+    // The session that stays active may continue, and later sessions too.
     session = { id: 'kept', person: ada };
     whileAsked = () => server.sessionEnded({ person: ada, except: 'kept' });
     expect((await allow(server, client)).headers.get('location')).toContain('code=');
@@ -868,7 +868,7 @@ describe('a host of your own', () => {
     );
     session = { id: 'ends later', person: ada };
     const refused = await allow(server, client);
-    // The authorization is blocked: writing it fails, as in any fault of the store.
+    // The authorization is blocked. Writing it fails as after any error of the store.
     expect([refused.status, refused.headers.get('location')]).toEqual([500, null]);
     expect(ended).toEqual(['ends later']);
     await settled();

@@ -90,7 +90,7 @@ async function run(command: string): Promise<void> {
   await promisify(execFile)('sh', ['-ec', command], { env });
 }
 
-/** Serves the restored database elsewhere, with the same signing keys. */
+/** Serves the restored database at another URL, with the same signing keys. */
 async function serveRestored(): Promise<{
   readonly at: RunningPortal;
   readonly process: RunningProcess;

@@ -20,17 +20,17 @@ import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * A host that implements only the four required members: the browser's secret is in Portico's own
- * cookie.
+ * A host that implements only the four required members. Portico then keeps the browser's secret in
+ * a cookie.
  */
 
 /**
- * Who is signed in in a browser, according to its framework: nothing else of the host's session
- * matters.
+ * The person who is signed in in a browser, according to its framework. The rest of the host's
+ * session does not matter.
  */
 interface Browser {
   person: string | null;
-  /** As a browser keeps them, by name. */
+  /** The cookies of the browser, by name. */
   readonly jar: Map<string, string>;
 }
 
@@ -124,7 +124,7 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
   }
 
   const visit = async (browser: Browser, at: string) => keep(browser, await send(browser, at));
-  /** The form of the question, without an answer. */
+  /** Returns the form of the question, without answering it. */
   const ask = async (browser: Browser, at = `/oauth/authorize?${query}`) => {
     const page = await visit(browser, at);
     expect(page.status).toBe(200);

@@ -174,7 +174,7 @@ describe('in a real Chromium', () => {
     await arrive('Signed in with Portal');
     expect(await page.locator('main').innerText()).toContain('The notes API answers 200');
 
-    // The same, if the first answer certainly took effect.
+    // The same, but the first answer has certainly taken effect.
     await context.clearCookies();
     await askFor(ADA);
     const answers: number[] = [];
@@ -183,7 +183,7 @@ describe('in a real Chromium', () => {
       const response = await route.fetch({ maxRedirects: 0 });
       answers.push(response.status());
       taken.resolve();
-      // The browser has dropped the first by the time the second is asked.
+      // The browser has canceled the first request before it sends the second.
       if (answers.length > 1) await route.fulfill({ response });
     });
     const box = await page.getByRole('button', { name: 'Allow' }).boundingBox();
@@ -439,7 +439,7 @@ describe('in a real Chromium', () => {
       expect(await state()).toBe(hidden);
       await look.keyboard.press('Enter');
       expect(await state()).toBe(shown);
-      // Held back, so that the form is visible while it is sent.
+      // Prevent the submission, so that the form stays visible while it is being sent.
       const hold = () =>
         addEventListener('submit', (event) => event.preventDefault(), { once: true });
       await look.evaluate(hold);

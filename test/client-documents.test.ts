@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   adaThere = await offering.signedIn(ADA);
 });
-// The limits of a minute belong to another file.
+// Time passes, because the limits of a minute must not apply to the next test.
 afterEach(() => clock.advance(61));
 afterAll(async () => {
   for (const other of others) await other.close();
@@ -446,7 +446,7 @@ describe('a document is cached and may change:', () => {
     expect(await portal.server.clients.find(url)).toMatchObject({
       redirectUris: ['https://evil.example/'],
     });
-    // The page is opened again, and answered.
+    // The page is opened again, and the person answers it.
     const again = await (await ada.get(`/oauth/authorize?request_id=${idIn(shown)}`)).text();
     expect([again.includes('Assistant'), again.includes('Somebody else')]).toEqual([true, false]);
     const answer = locationOf(await ada.submit(consent, { decision: 'allow' }));
@@ -523,7 +523,7 @@ describe('an unused document', () => {
     expect(await kept()).toEqual([false, false, true, true]);
     expect((await refreshWith(allowed, tokens)).status).toBe(200);
     await expectRefused(await ada.get(requestOf(blocked)));
-    // A person who returns is asked again.
+    // A person who returns sees the question again.
     expect((await ada.get(requestOf(shown))).status).toBe(200);
   });
 });
@@ -561,8 +561,8 @@ describe('after documents are switched off, every endpoint refuses them', () => 
     expect(await introspect(other, tokens.access_token)).toEqual({ active: false });
     // People can still end the access that they have granted.
     expect(await (await there.get('/oauth/applications')).text()).toContain('client.example');
-    // A page that was shown before cannot be answered here: the session belongs to another server,
-    // so the request itself is tried.
+    // The page that was shown before cannot be sent here, because its session belongs to another
+    // server. So the test sends the request itself.
     expect(asked(url)).toBe(requests);
 
     // Nothing was changed: where documents are accepted, everything continues.

@@ -42,8 +42,9 @@ beforeAll(async () => {
   host = await startDocumentHost();
   portal = await startPortal({ clock: clock.now, outbound: host.outbound, config: config('open') });
 });
-// The limits of a minute belong to another test. Tests that fetch documents begin with this, so
-// that a tool that runs tests again, such as `npm run mutation`, does nothing in between.
+// Time passes, because the limits of a minute must not apply to the next test. Tests that fetch
+// documents start with this, so that a tool that runs tests again, such as `npm run mutation`, has
+// no effect.
 afterEach(() => clock.advance(901));
 afterAll(async () => {
   await portal.close();
@@ -114,7 +115,8 @@ describe('keys that a client publishes at a URL', () => {
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('10');
     expect(await errorOf(response)).toBe('temporarily_unavailable');
-    // Not requested again at once, and then it is back.
+    // The server does not request the keys again immediately. After that, the keys are available
+    // again.
     publishKeys(path, key);
     expect((await authenticate(id, key)).status).toBe(503);
     expect(asked(path)).toBe(2);
@@ -265,7 +267,7 @@ describe('a document', () => {
       const keysUrl = publishKeys(newPath('keys'), key);
       const url = host.publish(newPath('client'), {
         ...DOCUMENT,
-        // Even if it would not be needed.
+        // Even though the client would not need it.
         token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
         [where]: where === 'jwks' ? keySet(key) : keysUrl,
       });
@@ -334,7 +336,7 @@ describe('a document', () => {
     });
     expect([await status(next), await status(old), await status(next)]).toEqual([200, 401, 200]);
     expect(await portal.server.clients.find(url)).toEqual(before);
-    // One with another algorithm than the document now names is refused.
+    // The server rejects a key with another algorithm than the document now names.
     clock.advance(61);
     change({ token_endpoint_auth_signing_alg: 'ES256', jwks: keySet(old, next) });
     expect([await status(old), await status(next)]).toEqual([200, 401]);
@@ -358,7 +360,7 @@ describe('a document', () => {
     ] as const) {
       answer();
       clock.advance(at);
-      // A fresh key works for the rest of its hour.
+      // A key that was just fetched works for the rest of its hour.
       expect(await status(next)).toBe(at < 3600 ? 200 : 503);
       clock.advance(11);
       const gone = await refreshWith(next);
@@ -454,7 +456,7 @@ describe('a document', () => {
     }
   });
 
-  /** Rows like this client's, with other ids, and keys elsewhere. */
+  /** Inserts rows like this client's, with other ids and other key URLs. */
   async function copies(url: string, keysAt: readonly string[]): Promise<readonly string[]> {
     const { database } = portal.application;
     const { rows } = await database.execute<Readonly<Record<string, string | number | null>>>(
@@ -508,7 +510,7 @@ describe('a document', () => {
     );
     const vouchedFor = newPath('vouched-for');
     const service = await serviceAt(publishKeys(vouchedFor, key));
-    // 400: such a client does not act as itself, but it is authenticated.
+    // The status 400 means that the client is authenticated, but may not act without a person.
     const ask = async (id: string) =>
       expect([200, 400]).toContain((await authenticate(id, key)).status);
     await ask(service);
@@ -762,7 +764,7 @@ describe('the doctor', () => {
       }
       for (const { id } of await own.server.clients.list()) await own.server.clients.revoke(id);
       expect(await examined(own, true)).not.toHaveProperty('client keys');
-      // Keys that an earlier release accepted.
+      // Keys that an earlier release of Portico accepted.
       const { client: kept } = await own.server.clients.create({
         ...service,
         jwks: keySet(newKey('ES256')),

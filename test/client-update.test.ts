@@ -35,8 +35,8 @@ import { pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 /**
- * An operator's change of a client applies to the next request, whatever the client received
- * before.
+ * When an operator changes a client, the change applies to the next request, also for codes and
+ * tokens that the client already has.
  */
 
 const CONFIG = {
@@ -258,8 +258,8 @@ describe('a redirect URI that is removed', () => {
     const exchange = { redirect_uri: OTHER_URI };
     const refused = await exchangeCode(portal, client, code, exchange);
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_grant']);
-    // Authorizations through the other URI continue. The code was spent, so it does not work when
-    // the URI is back.
+    // Authorizations through the other URI continue. The code is already used, so it does not work
+    // when the URI is registered again.
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
     await update(client, { addRedirectUris: [OTHER_URI] });
     expect((await exchangeCode(portal, client, code, exchange)).status).toBe(400);

@@ -421,7 +421,8 @@ describe('oauth_server:key_path', () => {
           return ((await answer.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
         };
         for (let round = 0; round < (RUNS_ALL ? 20 : 4); round += 1) {
-          // As if unchanged for an hour: otherwise the directory is read at each request.
+          // Make the directory look unchanged for an hour. Otherwise the server reads it at each
+          // request.
           await utimes(keyPath, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
           const signing = rotated(one);
           let kid: string | null | undefined = null;

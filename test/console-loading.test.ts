@@ -51,7 +51,10 @@ const IMPORTS = `
 const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
 const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
 
-/** The folder where it looks for `.env`, shown by the issuer in that folder's `.env`. */
+/**
+ * The folder in which the console looks for `.env`. The issuer in that folder's `.env` shows which
+ * folder it is.
+ */
 describe("the application's folder, if its file does not name it", () => {
   const definition = `${IMPORTS}
     export default defineApplication({

@@ -315,7 +315,7 @@ describe('oauth:client:create --jwks', () => {
     const shown = await at('oauth:client:create', 'Job', ...service, `--jwks=${url}`);
     expect(shown.stdout).toMatch(/^client id: +[0-9a-f]{32}\n$/);
     expect(shown.stderr).toContain('private_key_jwt');
-    // Its host does not exist, which the operator learns at once.
+    // Its host does not exist. The command reports this immediately.
     expect(shown.stderr).toContain('they cannot be fetched');
     expect((await at('oauth:client:list')).stdout).toContain(`keys       ${url} (private_key_jwt)`);
   });

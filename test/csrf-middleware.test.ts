@@ -44,7 +44,10 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     (written as string[]).length = 0;
   });
 
-  /** From sign-in, past the check, to the token: the endpoints come before it. */
+  /**
+   * Sends the requests from sign-in to the token through the check, because the endpoints come
+   * before it.
+   */
   async function authorize(): Promise<string> {
     const request = codeRequest(client.id, { scope: 'orders:read' });
     const login = await ada.visit(`/oauth/authorize?${request}`);
@@ -104,7 +107,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
         const { status } = await write(to, { ...cookie(), Authorization: authorization });
         expect([to, authorization, status]).toEqual([to, authorization, 401]);
       }
-    // A valid token works only at the API: it makes no session.
+    // A valid token works only at the API. It does not create a session.
     const good = { ...cookie(), Authorization: `Bearer ${accessToken}` };
     expect((await write('/profile', good)).status).toBe(401);
     expect(written).toEqual([]);

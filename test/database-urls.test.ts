@@ -176,7 +176,7 @@ describe('with several servers', () => {
     onTestFinished(() => database.close());
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
     expect(database.isUnavailable(failure)).toBe(true);
-    // Also without IPv6.
+    // This is also true on a machine without IPv6.
     expect((failure as Error).message).toMatch(
       /\[::1\]:1: connect E[A-Z]+ ::1:1.*; 127\.0\.0\.1:1: connect E/,
     );

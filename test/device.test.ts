@@ -198,7 +198,7 @@ describe('a device', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(begun + refused.length).toBe(25);
     expect(refused.every(({ headers }) => headers.get('retry-after') === '60')).toBe(true);
-    // A client with a secret has no such limit.
+    // A client with a secret does not have this limit.
     await begin(portal, tv);
     pass(601);
     await begin(portal, box);

@@ -54,7 +54,7 @@ async function examined(
   return Object.fromEntries(checks.map((check) => [check.part, check]));
 }
 
-/** The findings if public_url leads elsewhere. */
+/** Returns the findings if public_url leads to another server. */
 async function examinedAt(publicUrl: string, patience?: number) {
   const portal = keep(await startPortal({ config: { public_url: publicUrl } }));
   return examined(portal, patience);
@@ -605,7 +605,7 @@ describe('oauth:server:doctor --online', () => {
     expect(right.stdout).toMatch(
       /^ok {7}public address {2,}http.* was fetched and contains this issuer$/m,
     );
-    // There is a proxy, and none is trusted.
+    // There is a proxy, but no proxy is trusted.
     expect(right.stdout).toMatch(/^failing {2}proxies .*\n +→ set trusted_proxies to 1;/m);
     expect(right.code).toBe(1);
 

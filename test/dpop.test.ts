@@ -148,7 +148,7 @@ const boundTo = async (token: string) => {
 const bound = (key: ClientKey) => ({ active: true, token_type: 'DPoP', cnf: { jkt: jktOf(key) } });
 const UNBOUND = { active: true, token_type: 'Bearer', cnf: undefined };
 
-/** Why the request of this response was refused, according to the log. */
+/** Returns from the log why the server refused the request. */
 async function reasonOf(response: Response, at = portal): Promise<unknown> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');

@@ -363,7 +363,8 @@ describe('the article store', () => {
       const send = () =>
         store.application.fetch(new Request(url(), { method: 'POST', headers, body }));
       let response = await send();
-      // 503 after a long wait for a database connection: tried again.
+      // After a long wait for a database connection, the response is 503, and the test sends the
+      // request again.
       while (response.status === 503) response = await send();
       expect(response.status).toBe(201);
       return ((await response.json()) as { data: { id: number } }).data.id;

@@ -280,7 +280,7 @@ describe('a grant of a feature', () => {
     ]);
     const token = answer?.told['access_token'];
     expect(await isActive(server, token)).toBe(true);
-    // Without the grant, what it gave has no effect.
+    // Without the grant, the tokens that it issued are no longer valid.
     await server.clients.update(client.id, { addGrants: ['introspection'], removeGrants: [GRANT] });
     expect(await isActive(server, token)).toBe(false);
     await server.clients.update(client.id, { addGrants: [GRANT] });
@@ -460,7 +460,7 @@ describe('a grant of a feature', () => {
   });
 });
 
-/** A feature with a grant of these rules, which gives nothing. */
+/** A feature with a grant that has these rules and never issues tokens. */
 function granting(rules: object): Feature {
   const grant = {
     name: 'urn:example:own',

@@ -23,7 +23,7 @@ let client: TestClient;
 let address: string;
 let addresses = 0;
 const events: AuditEvent[] = [];
-/** By default, the random draw lets no slowed attempt pass. */
+/** The default for `random`. With it, the server rejects every attempt that it slows down. */
 const never = () => 0.999;
 let random = never;
 

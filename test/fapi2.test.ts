@@ -42,8 +42,8 @@ import {
 import { locationOf, type Visitor } from './support/visitor.ts';
 
 /**
- * The FAPI 2.0 Security Profile, final: each of its rules for authorization servers, and the
- * request that it forbids.
+ * The final FAPI 2.0 Security Profile. For each rule for authorization servers, there is a test
+ * with the request that the rule forbids.
  */
 
 const clock = createClock();
@@ -456,8 +456,8 @@ describe('authorization requests', () => {
     const code = await obtainCode(at, banker, ada);
     const answered = await tokensOf(exchange(at, banker, code));
     await expectRefused(exchange(at, banker, code), 'invalid_grant');
-    // The code may have been stolen, so everything ends, including the refresh token that does not
-    // rotate.
+    // An attacker may have stolen the code. So everything ends, including the refresh token that
+    // does not rotate.
     await expectRefused(refresh(at, banker, answered.refresh_token), 'invalid_grant');
   });
 

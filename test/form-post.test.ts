@@ -299,7 +299,7 @@ describe('a request that cannot be answered by a form', () => {
     const pushed = await push(portal, native, { ...changes, response_mode: 'form_post' });
     expect([pushed.status, await errorOf(pushed)]).toEqual([400, 'invalid_request']);
     expect(await logOf(portal)).toContain(detail);
-    // Without the mode it is answered as ever.
+    // Without the mode, the response is a redirect, as before.
     expect((await ada.get(url({ ...changes, response_mode: undefined }, native))).status).toBe(200);
   });
 

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
 /**
- * Writes until a commit fails, and finds out with another write what became of it, as the
- * authorization server does.
+ * Writes until a commit fails. Then finds out with another write whether the commit took effect, as
+ * the authorization server does.
  */
 const WRITER = `
   import { openDatabase } from 'portico';

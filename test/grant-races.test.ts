@@ -19,7 +19,7 @@ import {
 import { SCALE } from './support/scale.ts';
 import { createVisitor, formOf, locationOf, type Visitor } from './support/visitor.ts';
 
-/** One authorization, and two processes that do different things to it at the same moment. */
+/** Two processes do different things to one authorization at the same moment. */
 const ROUNDS = SCALE.mixedRaceRounds;
 
 let one: RunningPortal;
@@ -227,7 +227,8 @@ describe('while a person answers Allow twice at the same time, in two processes,
       const codes = answers.map((each) => answered(each).get('code') ?? '');
       expect(new Set(codes).size).toBe(browsers.length);
       const exchanges = [];
-      // One after the other: the replaced code is refused before and after, and ends nothing.
+      // The requests run one after the other. The replaced code is refused before and after, and
+      // ends nothing.
       for (const code of round % 2 === 0 ? codes : codes.toReversed())
         exchanges.push(await exchangeCode(round % 2 === 0 ? one : other, own, code));
       const [given, ...more] = exchanges.filter(({ status }) => status === 200);

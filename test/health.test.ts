@@ -21,7 +21,7 @@ import { registerClient, startPortal, type PortalOptions } from './support/porta
 
 const READY = { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } };
 const clock = createClock();
-/** Longer than a probe's result is kept. */
+/** Longer than a probe's result is cached. */
 const LATER = 2;
 
 async function portalWith(options: PortalOptions = {}) {

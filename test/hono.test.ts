@@ -7,7 +7,7 @@ import { bearer, bearerErrors, portico, type Mountable } from 'portico/hono';
 import { BearerError } from 'portico';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-/** Endpoints that show what reaches them, and answer like a server's. */
+/** Endpoints that return the request they got, and respond like those of a server. */
 const shown: Mountable = {
   endpoints: [
     {
@@ -88,7 +88,7 @@ describe('portico/hono, with only fetch', () => {
   });
 });
 
-/** Finds no token, whatever is sent. */
+/** Finds no token in any request. */
 const server = { lookUpToken: async () => ({ run: (work: () => unknown) => work() }) };
 const refusing = () =>
   new Hono().use(bearer(server as unknown as Parameters<typeof bearer>[0])).get('/', () => {

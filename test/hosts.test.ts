@@ -8,9 +8,9 @@ import { HOST_PROFILES, type HostProfile } from './support/mcp/host-profiles.ts'
 import { ReplayedHost, type HostTokens } from './support/mcp/replayed-host.ts';
 
 /**
- * Each MCP host connects to one application with one configuration, that of
- * docs/connecting-assistants.md: a voice assistant to `/mcp`, which does not challenge, the others to
- * an endpoint that does.
+ * Each MCP host connects to one application with the configuration in
+ * docs/connecting-assistants.md. The voice assistant uses `/mcp`, which sends no challenge. The
+ * others use an endpoint that sends challenges.
  */
 
 let host: BareHost;

@@ -393,7 +393,8 @@ describe('a secret that another server had hashed', () => {
       );
       return verified - before;
     };
-    // Two while a client of this portal has two secrets, like the one that was rotated above.
+    // An unknown client costs two hashes while a client of this portal has two secrets, like the
+    // one that was rotated above.
     const unknown = await cost('unknown');
     expect(unknown).toBeGreaterThan(0);
     expect([await cost(own.id), await cost(idOf(digest)), await cost(idOf(derived))]).toEqual([
@@ -441,7 +442,7 @@ describe('an empty secret', () => {
     ]);
   });
 
-  /** As an earlier release imported it, which did not check what was hashed. */
+  /** Imports a secret as an earlier release did, which did not check the hashed value. */
   async function importedBefore(secretHash: string, at = portal): Promise<string> {
     const about = record({ grant_types: ['client_credentials', 'introspection'] });
     await at.server.importing.clients([about]);
@@ -520,8 +521,8 @@ describe('an empty secret', () => {
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
       expect(await doctor()).toEqual([]);
 
-      // Secrets of another server are tried first, however many others precede them: each costs a
-      // slow hash.
+      // The secrets of another server are checked first, even after many other clients, because
+      // each check computes a slow hash.
       const { client: own } = await lone.server.clients.create({
         name: 'Own',
         scopes: ['notes:read'],

@@ -20,8 +20,8 @@ import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
 /**
- * The browser's storage is not sent with a navigation, so its pages need a browser that runs their
- * scripts.
+ * A browser does not send its storage with a navigation. So the pages need a browser that runs
+ * their scripts.
  */
 describe('an application that signs in with a JWT in the browser’s storage', () => {
   let storage: string;

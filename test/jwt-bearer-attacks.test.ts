@@ -34,7 +34,7 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** What someone tries who has read RFC 7521, RFC 7523, ID-JAG and the MCP extension. */
+/** Attacks by a person who has read RFC 7521, RFC 7523, ID-JAG and the MCP extension. */
 
 const OTHER_IDP = 'https://other-idp.example';
 
@@ -139,7 +139,10 @@ test('the page of applications names every organization that gave access, also b
   );
 });
 
-/** What happens between the assertion and its use, and what takes it back. */
+/**
+ * An event between the issue of the assertion and its use. It returns a function that undoes it, or
+ * null.
+ */
 type Event = (client: TestClient) => Promise<(() => Promise<unknown>) | null>;
 
 const EVENTS: Readonly<Record<string, Event>> = {

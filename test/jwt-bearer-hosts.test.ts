@@ -26,7 +26,7 @@ import {
 } from './support/identity-provider.ts';
 import type { Tokens } from './support/portal.ts';
 
-/** Access that an organization gives, with what hosts may answer. */
+/** Tests access that an organization gives, with different values from the host. */
 
 const ISSUER = 'https://host.example';
 const ADA = { provider: 'staff', id: 'ada' };
@@ -88,7 +88,7 @@ function serverWith(more: Partial<Host>, on: OpenedDatabase = database): Authori
   return createAuthorizationServer({ publicUrl: ISSUER, config: config(), host, database: on });
 }
 
-/** The database. It does this once, after the subject of a person was read. */
+/** The database. It calls `act` once, after the subject of a person was read. */
 function afterSubject(act: () => Promise<unknown>): OpenedDatabase {
   let isDone = false;
   return {
@@ -220,7 +220,7 @@ test.each([
   await access?.allow({ person: ADA, clientId });
   expect((await present(server, SUBJECT)).status).toBe(200);
   expect(await statusOf(server, given.access_token)).toBe(401);
-  // What was allowed is the person's again: ending everything ends it.
+  // The access is allowed again, so ending everything ends it again.
   await access?.end(ADA, null);
   expect((await present(server, SUBJECT)).status).toBe(400);
   await access?.allow({ person: ADA, clientId: null });

@@ -369,7 +369,7 @@ describe('a token that an organization gave', () => {
   test('cannot begin for any client after all access of the person was ended', async () => {
     const person = await newPerson('all-ended');
     const [one, other] = [await registerAssistant(portal), await registerAssistant(portal)];
-    // Nothing is stored about the person but the link.
+    // The server stores only the link about the person.
     expect(await portal.server.access.revokePerson(person)).toEqual({
       authorizations: 0,
       requests: 0,
@@ -480,7 +480,7 @@ describe('a token that an organization gave', () => {
       (await portal.server.access.list({ person, clientId: client.id })).items;
     const given = (await listed()).find(({ givenBy }) => givenBy !== null);
     await portal.server.access.revokeAuthorization(given?.id ?? '');
-    // What the person allowed stays.
+    // The access that the person allowed stays.
     expect((await listed()).map(({ givenBy }) => givenBy)).toEqual([null]);
   });
 
@@ -495,7 +495,7 @@ describe('a token that an organization gave', () => {
     await portal.server.access.erasePerson(grace);
     const { items } = await givenAccess().list(100);
     expect(items.filter(({ person }) => person.id === grace.id)).toEqual([]);
-    // What was ended stays ended until an operator allows it.
+    // Ended access stays ended until an operator allows it.
     await link(portal, GRACE, 'erased');
     expect(await errorOf(await ask({ sub: 'erased' }))).toBe('invalid_grant');
     await givenAccess().allow({ person: grace, clientId: null });
@@ -623,7 +623,7 @@ describe('the keys of an issuer', () => {
     const by = (key: typeof old) => present(at, client, assertionFor(at, client, key, {}, now));
     await tokensOf(await by(old));
     host.publish('/keys', { keys: [next.jwk] });
-    // Strangers' keys cannot make the server fetch without end.
+    // Tokens signed with unknown keys cannot make the server fetch again and again.
     for (let round = 0; round < 20; round += 1)
       expect(await errorOf(await by(newKey('RS256')))).toBe('invalid_grant');
     expect(host.asked).toHaveLength(1);

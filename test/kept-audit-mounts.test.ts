@@ -9,8 +9,8 @@ const KINDS = waysOf(
 );
 
 /**
- * Those whose host knows the client's address; the others return null, or their framework does not
- * say.
+ * The frameworks whose host knows the client's address. For the others, the host returns null, or
+ * the framework does not provide the address.
  */
 const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'portico/koa'];
 

@@ -59,7 +59,7 @@ const SECRET = 'pkcs11-tool --pin 648219';
 type Sign = KeySigner['sign'];
 
 const clock = createClock();
-/** What the signer of each algorithm does now; null for its normal work. */
+/** Replaces the next signatures of each algorithm. If null, the signer works normally. */
 let misbehaves: Sign | null = null;
 const signers = ALGORITHMS.map((algorithm) => {
   const made = signerOf(algorithm, `module ${algorithm}`, { timeout: 50 });

@@ -41,8 +41,8 @@ describe('a clock that is set back', () => {
   test('does not make a process sign with a key that another one has replaced and removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     offset = -3_600_000;
-    // Another process generates a key, and one whose clock says it is old enough removes the
-    // previous one.
+    // Another process generates a key. Then the previous key is removed, as by a process whose
+    // clock is ahead.
     const [old = ''] = await readdir(directory());
     const elsewhere = await startPortal({
       config: { oauth_server: { key_path: directory() } },

@@ -99,8 +99,8 @@ async function grantedTo(
 }
 
 /**
- * Why a request for these scopes is refused, from the log: the browser is not redirected to an
- * unverified client.
+ * Returns from the log why the server refuses a request for these scopes. It does not redirect the
+ * browser to an unverified client.
  */
 async function refusedAt(
   portal: RunningPortal,
@@ -313,7 +313,7 @@ describe('a client that is a document', () => {
   beforeAll(async () => {
     portal = await start({ client_id_metadata_documents: true }, { clock: clock.now });
   });
-  // The limits of a minute belong to another file.
+  // Time passes, because the limits of a minute must not apply to the next file.
   afterEach(() => clock.advance(61));
 
   // @shows AS-7.19

@@ -471,7 +471,7 @@ test('the URIs of a client are written in one transaction with the client', asyn
   ).json()) as Readonly<Record<string, string>>;
   const before = await portal.server.clients.list();
   await database.execute('ALTER TABLE oauth_client_metadata RENAME TO away');
-  // It can be read, but not written.
+  // The table can be read, but not written.
   await database.execute(
     'CREATE VIEW oauth_client_metadata AS SELECT DISTINCT client_id, metadata FROM away',
   );
@@ -589,7 +589,7 @@ describe('a host with a sign-out page', () => {
     expect(away.pathname).toBe('/bye');
     const returnTo = new URL(away.searchParams.get('return_to') ?? '', portal.url);
     expect(returnTo.pathname).toBe('/oauth/logout');
-    // A page that ends nothing does not lead on.
+    // If nothing was signed out, the page does not redirect.
     const again = await ask(server, returnTo.href);
     expect([again.status, again.headers.get('location')]).toEqual([200, null]);
     signedIn = null;

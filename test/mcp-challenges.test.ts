@@ -9,7 +9,10 @@ import { describeWith } from './support/describe-with.ts';
 import { ADA, REDIRECT_URI, type TestClient } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** `mcp:oauth:challenge`: a refusal of the MCP endpoint says what a client needs (decision 38). */
+/**
+ * `mcp:oauth:challenge`: if the MCP endpoint rejects a request, the response contains what the
+ * client needs (decision 38).
+ */
 let assistant: RunningAssistant;
 /** An origin whose pages may call tools. */
 let pages: string;
@@ -60,7 +63,7 @@ afterAll(async () => {
   await closePages();
 });
 
-/** An application that no person has allowed anything. */
+/** An application to which no person has given access. */
 async function newHost(): Promise<TestClient> {
   const { client, secret } = await assistant.server.clients.create({
     name: 'A host',

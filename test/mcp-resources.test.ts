@@ -23,7 +23,7 @@ const MEBIBYTE = 1024 * 1024;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The signals of the readings that never end. */
+/** The signals of the reads that never end. */
 const slow: AbortSignal[] = [];
 /** The URIs of the resources that were read. */
 const reads: string[] = [];
@@ -49,7 +49,7 @@ const orders: ScopedResourceInterface = {
   personal: true,
   scope: () => 'mcp:orders',
 };
-/** Says only its scope. */
+/** A resource with only a scope, and no other information. */
 const unmarked = at('app://unmarked', () => 'a secret', { scope: () => 'mcp:orders' });
 
 const RESOURCES: readonly ResourceInterface[] = [
@@ -386,7 +386,7 @@ async function waiting(): Promise<null> {
 }
 
 describe('who may read', () => {
-  /** The refusal of the endpoint, before anything runs. */
+  /** The endpoint must reject the request before a resource is read. */
   async function expectRefused(
     answer: Promise<Answer>,
     status: number,

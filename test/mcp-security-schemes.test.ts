@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA } from './support/portal.ts';
 
-/** `mcp:security_schemes`: what ChatGPT wants to know about the authorization of tools. */
+/** `mcp:security_schemes`: the data that ChatGPT needs about the authorization of tools. */
 const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 const STATELESS = '2026-07-28';
 

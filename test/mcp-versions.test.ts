@@ -45,7 +45,7 @@ const CONFIRM = {
   },
 };
 
-/** What the tools were called with. */
+/** The calls that the tools received. */
 const calls: { readonly name: string; readonly call: ToolCall }[] = [];
 const noting =
   (name: string, handle: ToolInterface['handle']): ToolInterface['handle'] =>
@@ -363,7 +363,7 @@ describe('a request of 2026-07-28', () => {
       const refused = await call('region', args, { headers: wrong });
       expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
     }
-    // Two texts that are the same number here may be different numbers for a proxy.
+    // Two texts that are the same number in JavaScript may be different numbers for a proxy.
     const unsafe = { headers: { 'Mcp-Param-Floor': '9007199254740993' } };
     expect((await call('region', { floor: 9_007_199_254_740_992 }, unsafe)).status).toBe(400);
     expect(
@@ -1010,7 +1010,7 @@ async function anotherToken(at: RunningAssistant): Promise<string> {
 
 const EVE = 'eve@example.com';
 
-/** The state with one thing changed, and values that are not a state. */
+/** The state with one change, and values that are not a state. */
 function forged(state: string): readonly unknown[] {
   const flipped = state.at(-2) === 'A' ? 'B' : 'A';
   const [period = '', text = ''] = state.split('.');

@@ -29,7 +29,7 @@ function toolNamed(
   };
 }
 
-/** The result of the tool `wrong`: invalid content, despite its type. */
+/** The result of the tool `wrong`. Its content is invalid, although the type allows it. */
 let wrongBlocks: unknown = [];
 
 /** Ends the tool `opened`. */
@@ -483,7 +483,7 @@ describe('the message that runs is the message that was checked', () => {
       Accept: 'application/json, text/event-stream',
     };
     expect((await fetch(assistant.resource, { method: 'POST', headers, body })).status).toBe(400);
-    // Also inside a text, where nothing else would be wrong.
+    // The invalid byte is inside a text here, where everything else is valid.
     const within = async (byte: number) => {
       const named = Buffer.from(JSON.stringify({ ...calling('service_status'), id: '#' }));
       named[named.indexOf('#')] = byte;
@@ -551,7 +551,7 @@ describe('notifications/cancelled', () => {
     let begun = 0;
     return {
       stop: () => stop.resolve(),
-      /** Resolves when this many calls run. */
+      /** Resolves when this many calls are running. */
       running: (count: number) =>
         new Promise<void>((resolve) => {
           if (begun >= count) resolve();
@@ -595,7 +595,7 @@ describe('notifications/cancelled', () => {
       expect(await meant).toContain('"text":"The call was cancelled."');
       stop();
       expect(await text).toContain('"text":"done"');
-      // An ended call is forgotten, so its id may be used again.
+      // The server forgets a call that has ended, so its id can be used again.
       await cancel(1);
       expect(await call(1)).toContain('"text":"done"');
       await at.close();
@@ -622,7 +622,7 @@ describe('notifications/cancelled', () => {
   });
 });
 
-/** Waits until there are this many. */
+/** Waits until there are this many callers. */
 function createMeeting(count: number): () => Promise<void> {
   let waiting: (() => void)[] = [];
   return () =>

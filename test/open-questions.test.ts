@@ -24,8 +24,8 @@ import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
 /**
- * What happens to a question between asking and answering, and what the log says when it cannot be
- * answered.
+ * Tests what happens to a question before it is answered, and what the log contains when it cannot
+ * be answered.
  */
 
 interface Browser {
@@ -47,9 +47,12 @@ let database: OwnStore;
 let usual: Server;
 let logged: Line[] = [];
 let events: AuditEvent[] = [];
-/** Permissions that no person holds now. */
+/** Permissions that every person has lost. */
 const lost = new Set<string>();
-/** Runs once, when the server asks the host for a permission: between its read and its write. */
+/**
+ * Runs once, when the server asks the host for a permission. This is between the server's read and
+ * its write.
+ */
 let meanwhile: (() => Promise<unknown>) | null = null;
 /** The permissions for which the server asked the host. */
 let lookedUp: string[] = [];
@@ -200,7 +203,7 @@ function start(
   };
 }
 
-/** Changes what the store holds of a client. */
+/** Changes the row of a client. */
 async function put(
   clientId: string,
   columns: Readonly<Record<string, string | number>>,
@@ -224,7 +227,7 @@ const browserOf = (person: string | null): Browser => ({
 const answerOf = (response: Response) =>
   new URL(response.headers.get('location') ?? 'x:').searchParams;
 
-/** What the person sees in place of the question, and what the log says. */
+/** Returns the page that the person sees instead of the question, and the log lines. */
 async function refusalOf(work: () => Promise<Response>) {
   logged = [];
   const response = await work();
@@ -291,7 +294,7 @@ describe('a question that', () => {
     const question = await usual.ask(ada, await usual.newClient());
     for (const permission of ['notes:read', 'notes:write']) lost.add(permission);
     expect(answerOf(await usual.reload(ada, question)).get('error')).toBe('access_denied');
-    // And while they do not hold it.
+    // And also while they do not hold the permission.
     for (const again of [
       () => usual.reload(ada, question),
       () => (lost.clear(), usual.reload(ada, question)),
@@ -359,7 +362,7 @@ describe('a question that', () => {
     // A wrong token from its own browser causes no warning.
     const forged = { ...question, csrf_token: 'made up' };
     expect((await refusalOf(() => usual.answer(ada, forged))).warnings).toEqual([]);
-    // A person who opens one that is over causes no warning.
+    // A person who opens a request that is over causes no warning.
     await usual.answer(ada, question);
     expect(await found()).toEqual([]);
     const late = await usual.ask(ada, clientId);
@@ -676,7 +679,7 @@ describe('a person', () => {
 
 describe('a request that does not lead to a question', () => {
   const FOREIGN = 'https://client.example/callback';
-  /** What the client or the page shows, and what the log says. */
+  /** Returns what the client or the page gets, and the log lines. */
   async function refused(server: Server, at: string, browser = browserOf('ada')) {
     logged = [];
     const response = await server.send(browser, at);
@@ -824,7 +827,7 @@ describe('a request that does not lead to a question', () => {
     expect((await refused(server, twice)).told).toBe('invalid_request');
     expect((await usual.send(browserOf('ada'), twice)).status).toBe(200);
     await server.ask(browserOf('ada'), clientId, { dpop_jkt: jkt });
-    // For an unverified client there is no answer until a person is signed in.
+    // For an unverified client, the server sends no response before a person has signed in.
     const own = await server.selfRegistered();
     for (const [at, status] of [
       [server.asking(own, { dpop_jkt: jkt }), 200],

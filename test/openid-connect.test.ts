@@ -563,7 +563,8 @@ describe('documents that clients may cache', () => {
         const response = await fetch(`${own.url}/.well-known/jwks.json`);
         return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
       };
-      // As if unchanged for an hour: otherwise the directory is read at each request.
+      // Make the directory look unchanged for an hour. Otherwise the server reads it at each
+      // request.
       await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
       const [first] = await kids();
       expect(await kids()).toEqual([first]);

@@ -19,7 +19,7 @@ const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 const CHOICES = { optional_scopes: { leave_out: ['email', 'notes:write'], add: ['notes:write'] } };
 
 let portal: RunningPortal;
-/** The same without the feature, on the same database. */
+/** The same portal without the feature, on the same database. */
 let off: RunningPortal;
 let client: TestClient;
 let ada: Visitor;

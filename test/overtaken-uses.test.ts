@@ -19,15 +19,15 @@ import {
 } from './support/portal.ts';
 
 /**
- * A code or token is read, and another request uses or ends it before the write: in this order each
- * time.
+ * One request reads a code or token. Before its write, another request uses or ends the code or
+ * token. The test forces this order.
  */
 interface Overtaking {
   readonly portal: RunningPortal;
   readonly events: AuditEvent[];
   /**
-   * The answer to the request that reads an authorization or access token next; it continues when
-   * `meanwhile` is done.
+   * Returns the response to the request that next reads an authorization or an access token. The
+   * request continues when `meanwhile` is done.
    */
   overtaken(slow: () => Promise<Response>, meanwhile: () => Promise<unknown>): Promise<Response>;
   close(): Promise<void>;

@@ -12,8 +12,8 @@ import {
 } from './support/portal.ts';
 
 /**
- * Permissions always have their current value, though reads that belong together share what they
- * read.
+ * Permissions always have their current value, although reads that belong together share the result
+ * of one query.
  */
 let portal: RunningPortal;
 let client: TestClient;

@@ -210,7 +210,7 @@ describe('private_key_jwt', () => {
     const key = newKey('ES256');
     const now = clock.now() / 1000;
     const moment = 0.001;
-    // The last accepted value of each, and the first refused one.
+    // For each value, the last accepted one and the first rejected one.
     for (const [good, bad] of [
       [{ exp: now - 60 + moment }, { exp: now - 60 }],
       [{ iat: now + 60 }, { iat: now + 60 + moment }],
@@ -262,7 +262,7 @@ describe('private_key_jwt', () => {
     const later = anHour();
     clock.advance(662);
     await expectRefused(await ask(later));
-    // Nor is it valid again when the record of its use is no longer needed.
+    // The assertion also stays used when the record of its use is no longer needed.
     clock.advance(3600);
     await portal.server.prune();
     await expectRefused(await ask(late));
@@ -310,7 +310,7 @@ describe('private_key_jwt', () => {
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer',
       }),
     );
-    // None of this used it up.
+    // None of these requests marked the assertion as used.
     expect((await ask(assertion)).status).toBe(200);
   });
 
@@ -419,7 +419,7 @@ describe('the use of an assertion', () => {
   test('is stored while the assertion is valid, also after pruning', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
-    // Valid for seventy seconds and a fraction, which ends before the next whole second.
+    // Valid for seventy seconds and a fraction of a second. It ends before the next whole second.
     const now = clock.now() / 1000;
     const exp = (now + Math.floor(now) + 1) / 2 + 10;
     const assertion = assertionOf(id, key, { exp });
@@ -642,7 +642,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
 
   // @shows AS-23.3, RFC7523-3a, RFC7523-3b, RFC7523-3d, RFC7523-3e, RFC7523-3.2, RFC7515-4.1, OIDC-9
   test.each(HOSTILE)('%s', async (_, assertion) => {
-    // Failures are slowed down, which another test shows.
+    // Time passes, because the server slows down failures. Another test checks that.
     clock.advance(901);
     for (const changes of [{}, { client_id: id }])
       await expectRefused(await ask(assertion(), changes));
@@ -963,7 +963,7 @@ function importKey({ algorithm, privateKey }: ClientKey): Promise<CryptoKey> {
   return crypto.subtle.importKey('pkcs8', new Uint8Array(pkcs8), how, false, ['sign']);
 }
 
-/** The library uses the system clock, and this test its own. */
+/** The library uses the system clock, but this test uses another one. */
 const atClock: oauth.ModifyAssertionOptions = {
   [oauth.modifyAssertion](_, payload) {
     const seconds = Math.floor(clock.now() / 1000);

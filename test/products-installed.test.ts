@@ -23,9 +23,9 @@ import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
  * mod-auth-openidc.md, mozilla-django-oidc.md and authjs.md of docs/connecting.
  */
 
-/** What every product knows about Ada who is in. */
+/** The data about Ada that every product knows after sign-in. */
 const KNOWN = { email: ADA };
-/** Of Ada; her `sub` is another one at each server. */
+/** Ada's claims. Her `sub` is different at each server. */
 const CLAIMS = {
   sub: expect.stringMatching(/^[\w-]{8,}$/) as unknown,
   email: ADA,
@@ -86,7 +86,7 @@ async function start(
   };
 }
 
-/** Replaces a setting that the page has. */
+/** Replaces a setting of the page. */
 const replacing =
   ([setting, other]: readonly [string, string]) =>
   (settings: string) => {
@@ -143,7 +143,7 @@ test('mod_auth_openidc ends its session when the person signs out at the server'
   const product = INSTALLED_PRODUCTS.find(({ page }) => page === 'mod-auth-openidc');
   if (product === undefined) throw new Error('There is no such product');
   const settings = { back_channel_logout: true };
-  // The server sends logout tokens over https only; this host passes them on.
+  // The server sends logout tokens only over https. This host passes them on.
   const host = await startDocumentHost();
   try {
     const at = await start(product, (own) => own, settings, host.outbound);

@@ -31,7 +31,7 @@ afterAll(async () => {
 type Product = (typeof REPLAYED_PRODUCTS)[number];
 type Settings = ReturnType<Product['settings']>;
 
-/** The product, told what its page says, with these changes. */
+/** Starts the product with the settings of its page and with these changes. */
 async function told(
   product: Product,
   portal: RunningPortal,

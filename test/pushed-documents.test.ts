@@ -62,7 +62,7 @@ const newPath = () => `/oauth/client-${(numbers += 1)}.json`;
 const publish = (changes: object = {}) => host.publish(newPath(), { ...DOCUMENT, ...changes });
 const asked = (url: string) => host.asked.filter((path) => path === new URL(url).pathname).length;
 
-/** Each from its own network, unless the test names one. */
+/** Each request is from a new network, unless the test names one. */
 function push(
   id: string,
   changes: Readonly<Record<string, string>> = {},
@@ -132,7 +132,8 @@ describe('a client that is a document', () => {
       code_verifier: VERIFIER,
     });
     expect(tokens.status).toBe(200);
-    // It changes its keys without a call, as soon as the cached document is no longer fresh.
+    // The client changes its keys without a request. They apply as soon as the cached document is
+    // no longer fresh.
     const next = newKey('ES256');
     host.publish(new URL(url).pathname, {
       ...DOCUMENT,
@@ -201,7 +202,8 @@ describe('a client that is a document', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await errorOf(refused)).toBe('temporarily_unavailable');
     expect(host.asked).toHaveLength(before);
-    // Many networks together get twenty fetches from one host; people have their own.
+    // All networks together can cause twenty fetches from one host. Requests of people are counted
+    // separately.
     const many: number[] = [];
     for (let count = 0; count < 20; count += 1) {
       many.push((await push(publish(), {}, `203.0.112.${count}`)).status);
@@ -240,7 +242,7 @@ describe('what an unverified client may push', () => {
     // A client that authenticates as an operator's client is not counted.
     const { id, secret } = await registerClient(portal);
     expect((await push(id, { ...long, client_secret: secret }, '192.0.2.1')).status).toBe(201);
-    // Expired requests free their room at once.
+    // Expired requests free their room immediately.
     clock.advance(60);
     expect((await push(app.id, long, '192.0.2.1')).status).toBe(201);
   });

@@ -74,7 +74,7 @@ test('one browser gets the question, also if it loads the page twice at the same
     const codes = answers.filter(
       (answer) => isRedirect(answer) && locationOf(answer).searchParams.has('code'),
     );
-    // Each equal answer redirects to the application; the last code replaces the others.
+    // Each equal answer redirects to the application. The last code replaces the others.
     const exchanged = await Promise.all(
       codes.map((answer) =>
         exchangeCode(one, client, locationOf(answer).searchParams.get('code') ?? ''),

@@ -274,7 +274,7 @@ describe('a request that was pushed', () => {
       const login = await visitor.visit(url);
       expect(new URL(login.url).pathname).toBe('/login');
       expect(login.url).not.toContain('request_uri');
-      // Reloaded before and after the minute is over.
+      // The request is reloaded before and after the minute is over.
       expect(new URL((await visitor.visit(url)).url).pathname).toBe('/login');
       clock.advance(120);
       const again = await visitor.visit(url);
@@ -416,7 +416,8 @@ describe('a request that was pushed', () => {
 
   // @shows AS-25.8
   test('waits in a browser as it was pushed: a request that was not pushed cannot take its place', async () => {
-    // Begun where other requests are accepted, it waits in a cookie of the same kind.
+    // A request that began where other requests are accepted. It waits in a cookie of the same
+    // kind.
     const visitor = portal.visitor();
     const login = await visitor.visit(authorizationUrl(portal, client));
     const there = await requiring.signedIn(ADA);

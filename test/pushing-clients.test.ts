@@ -24,7 +24,10 @@ interface About {
   readonly kept?: { client: Client; freshUntil: number } | null;
 }
 
-/** The client that pushes, with these answers from the web, and this document in the store. */
+/**
+ * The client that pushes. `says` is the response of its host, and `kept` is its document in the
+ * store.
+ */
 function start(about: About = {}) {
   const { address = '203.0.113.7', says = {}, kept = null } = about;
   const asked: object[] = [];

@@ -16,8 +16,8 @@ import {
 import { freePort } from './support/free-port.ts';
 
 /**
- * A key directory that no user can write, not even root: mounted read-only, in the program's own
- * mount namespace.
+ * A key directory that no user can write, not even root. It is mounted read-only in the mount
+ * namespace of the program.
  */
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');

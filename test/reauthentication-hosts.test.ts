@@ -20,7 +20,7 @@ import { createClock } from './support/clock.ts';
 import { createHostLog } from './support/host-log.ts';
 import { codeRequest, REDIRECT_URI, VERIFIER, type Tokens } from './support/portal.ts';
 
-/** Requests that a person authenticates again, with what hosts may answer. */
+/** Requests for a new authentication, with different values from the host. */
 
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
@@ -101,7 +101,7 @@ async function send(
 const ask = (more: Readonly<Record<string, string>>, by = server) =>
   send('oauth_server_authorize', `/oauth/authorize?${codeRequest(client.id, more)}`, {}, by);
 
-/** Comes back from the host's page, with the cookies of this answer. */
+/** Returns from the host's page, with the cookies of this response. */
 function comeBack(answered: Response): Promise<Response> {
   const location = new URL(answered.headers.get('location') ?? '', ISSUER);
   const cookie = answered.headers
@@ -265,7 +265,7 @@ describe('authenticatedAt()', () => {
     const location = new URL(sent.headers.get('location') ?? '', ISSUER);
     expect([sent.status, location.pathname]).toEqual([303, '/sign-in/again']);
     expect(location.searchParams.has('code')).toBe(false);
-    // The first answer counts for nothing, but a sign-in after it does.
+    // The host's first value has no effect, but a later sign-in does.
     expect(errorOf(await comeBack(sent))).toBe('login_required');
     answer = () => ago(0);
     expect((await comeBack(sent)).status).toBe(200);

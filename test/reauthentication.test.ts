@@ -23,11 +23,11 @@ import {
 import { push, pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** Requests that a person authenticates again, in an application of the kit. */
+/** Requests for a new authentication, in an application of the kit. */
 
 const clock = createClock();
 let portal: RunningPortal;
-/** The same without the feature, on the same database. */
+/** The same portal without the feature, on the same database. */
 let off: RunningPortal;
 let client: TestClient;
 
@@ -83,7 +83,10 @@ type Changes = Readonly<Record<string, string | undefined>>;
 const ask = (visitor: Visitor, changes: Changes, at = portal) =>
   visitor.visit(authorizationUrl(at, client, changes));
 
-/** Where a page is: the host's page for another authentication, consent, or the client. */
+/**
+ * Returns which page this is: the host's page for a new authentication, the consent screen, or the
+ * client.
+ */
 function placeOf(response: Response): string {
   const url = response.headers.has('location') ? locationOf(response) : new URL(response.url);
   const error = url.searchParams.get('error');
@@ -453,7 +456,7 @@ describe('openid-client', () => {
     );
     const verifier = openid.randomPKCECodeVerifier();
     const visitor = portal.visitor();
-    // The library's clock is the real one.
+    // The library uses the real clock.
     clock.advance((Date.now() - clock.now()) / 1000);
     const url = openid.buildAuthorizationUrl(config, {
       redirect_uri: REDIRECT_URI,

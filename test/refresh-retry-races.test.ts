@@ -20,7 +20,8 @@ import { SCALE } from './support/scale.ts';
 import type { Visitor } from './support/visitor.ts';
 
 /**
- * Two server processes with `refresh_retry_seconds`, and five programs that hold one refresh token.
+ * Two server processes with `refresh_retry_seconds`, and five programs that use the same refresh
+ * token.
  */
 const ROUNDS = SCALE.retryRounds;
 const ROUNDS_PER_AUTHORIZATION = 10;
@@ -65,8 +66,8 @@ async function issuedTo({ refresh_token: token }: Tokens): Promise<number> {
 }
 
 /**
- * Five uses of one token, at once or slightly apart, by either process. Each is answered, with the
- * same tokens.
+ * Sends one token five times, at the same moment or slightly apart, to either process. Every
+ * request gets a response with the same tokens.
  */
 async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
   const atOnce = 2 + (round % 4);
@@ -160,7 +161,7 @@ test.each<[string, ConfigMap | null, boolean]>([
   },
 );
 
-/** A thief presents it after the window, or within it. */
+/** An attacker uses the token after the window, or within it. */
 async function replay(tokens: Tokens, isLate: boolean): Promise<void> {
   ahead = isLate ? WINDOW * 1000 : 0;
   try {

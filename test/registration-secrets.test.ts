@@ -77,7 +77,10 @@ const withSecret = ({ client_id: id }: Registration, secret: string | undefined)
   secret: secret ?? '',
 });
 
-/** Whether the client authenticates with this secret: the grant is refused, and not the client. */
+/**
+ * Whether the client can authenticate with this secret. In that case, the error is about the grant
+ * and not about the client.
+ */
 async function isAccepted(
   registration: Registration,
   secret: string | undefined,

@@ -33,7 +33,7 @@ async function start(config: Readonly<Record<string, unknown>>): Promise<void> {
   portal = await startPortal({ clock: clock.now, config: { oauth_server: config } });
 }
 
-/** No self-registered client has been used for a long time. */
+/** More time passes than the server keeps an unused client that registered itself. */
 async function forgetAll(): Promise<void> {
   clock.advance(92 * DAY);
   await portal.server.prune();
@@ -452,7 +452,7 @@ describe('open registration', () => {
     expect(await ask.text()).toContain('Unknown application');
     expect((await refreshOf(used, tokens.refresh_token)).status).toBe(200);
     expect(await portal.server.prune()).toMatchObject({ clients: 0 });
-    // A client that is about to be used at the last moment is not removed meanwhile.
+    // A client that is used at the last moment must not be removed at the same time.
     clock.advance(3601);
     expect(await portal.server.prune()).toMatchObject({ clients: 1 });
     expect((await registered()).map(({ id }) => id)).toEqual([used.client_id]);
@@ -594,7 +594,7 @@ describe('open registration', () => {
     );
     expect(old.status).toBe(400);
     const tokens = await connect(client, 'http://localhost:1234/other');
-    // The page of applications identifies the client by them, so they must not change afterwards.
+    // The page of applications identifies the client by these URIs, so they must not change later.
     for (const redirectUris of [
       ['https://known.example/callback'],
       ['https://known.example/callback', 'http://localhost/other'],

@@ -51,7 +51,10 @@ import {
 } from './support/portal.ts';
 import { createVisitor, isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** First-party clients whose consent page is left out (`oauth_server:remember_consent`). */
+/**
+ * First-party clients for which the server skips the consent page
+ * (`oauth_server:remember_consent`).
+ */
 
 const API = 'https://api.example/';
 const OTHER_API = 'https://other.example/';
@@ -109,7 +112,7 @@ async function allow(changes: Changes = READ, visitor = ada, of = client): Promi
   ).json()) as Tokens;
 }
 
-/** What the response leads to: the consent page, a code, or an error for the client. */
+/** Returns the result of the response: the consent page, a code, or an error for the client. */
 async function outcomeOf(response: Response): Promise<string> {
   if (!isRedirect(response))
     return (await response.text()).includes('value="allow"') ? 'page' : `${response.status}`;

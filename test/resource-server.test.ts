@@ -43,7 +43,7 @@ import { ANSWERS } from '../packages/resource-server/src/refusals.ts';
 import { freePort } from './support/free-port.ts';
 import { expectNothingOf, type BoundReason } from './support/told-refusals.ts';
 
-/** An API elsewhere, which introspects tokens at the portal. */
+/** An API in another process, which introspects tokens at the portal. */
 let portal: RunningPortal;
 let client: TestClient;
 let asker: TestClient;
@@ -435,7 +435,7 @@ describe('the cache', () => {
     expect(await use(brief, 'a')).toEqual(['a']);
     const passed = performance.now() + 2;
     while (performance.now() < passed);
-    // A clock that is set back does not make it longer.
+    // If the clock is set back, the time in the cache does not become longer.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
     expect(await use(brief, 'a')).toEqual(['a']);
   });
@@ -446,7 +446,7 @@ describe('a cached answer is used', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START }));
   afterEach(() => void vi.useRealTimers());
 
-  /** An authorization server that gives these answers in order, and repeats the last one. */
+  /** An authorization server that sends these responses in order, and then repeats the last one. */
   async function answering(...answers: readonly (object | number | Promise<object>)[]) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -589,7 +589,7 @@ describe('a cached answer is used', () => {
     await use(resource, 'a');
     await use(resource, 'b');
     vi.advanceTimersByTime(10_000);
-    // It is asked about again, and so is the newest.
+    // The resource server introspects this token again, and also the newest one.
     await use(resource, 'a');
     await use(resource, 'c');
     await use(resource, 'a');
@@ -732,7 +732,7 @@ describe('what an authorization server says about a token', () => {
 describe('an API elsewhere gets an event for a rejected request, which', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** An authorization server that answers this way. */
+  /** An authorization server that sends this response. */
   async function authorizationServer(answer: RequestListener): Promise<string> {
     const server = createServer(answer).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -745,7 +745,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   const active = (members: object) =>
     says(JSON.stringify({ active: true, scope: SCOPE, ...members }));
 
-  /** The clock of a request, which only the test moves. */
+  /** The clock for the timeout of a request. Only the test moves it. */
   function clock(): () => void {
     const controller = new AbortController();
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
@@ -757,12 +757,14 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
 
   interface Row {
     readonly title: string;
-    /** `Bearer` and an unknown token, unless given. */
+    /** Default: `Bearer` and an unknown token. */
     readonly authorization?: string | null;
     readonly options?: () => Promise<Partial<ResourceServerOptions>>;
-    /** What the API asks of the person's authentication. Nothing, unless given. */
+    /** The required authentication of the person. Default: no requirement. */
     readonly requires?: AuthenticationRequirement;
-    /** What is reported besides the reason; for an unusable request with a token, unless given. */
+    /**
+     * The reported values besides the reason. Default: those of a request with an unusable token.
+     */
     readonly told?: Partial<Refusal>;
   }
 
@@ -777,7 +779,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
   const UNKNOWN = 'a-token-that-nobody-knows';
 
-  /** For each reason that needs no bound token, every way to cause it. */
+  /** For each reason that needs no bound token, all the ways to cause it. */
   const ROWS: Readonly<Record<Exclude<RefusalReason, BoundReason>, readonly Row[]>> = {
     no_token: ['', ' ', null].map((authorization) => ({
       title: `${authorization}`,
@@ -925,7 +927,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
       told: { ...AWAY, detail },
     })),
   };
-  /** Issued once. */
+  /** A token that is issued only once for these tests. */
   let shared = '';
   beforeAll(async () => {
     shared = await issued();
@@ -934,7 +936,7 @@ describe('an API elsewhere gets an event for a rejected request, which', () => {
   const rows = Object.entries(ROWS).flatMap(([reason, each]) =>
     each.map((row) => ({ reason, ...wrapped(row) })),
   );
-  /** Its getters run when the test runs. */
+  /** Keeps the row in an object, so that its getters run only when the test runs. */
   function wrapped(row: Row) {
     return { title: row.title, row };
   }

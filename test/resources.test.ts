@@ -25,9 +25,9 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** `oauth_server:resources`: several APIs, each with its own tokens (decision 70). */
+/** `oauth_server:resources`: several APIs, each with separate tokens (decision 70). */
 let portal: RunningPortal;
-/** The same database, with `audience` and fewer resources. */
+/** A portal on the same database, with `audience` and fewer resources. */
 let other: RunningPortal;
 let process: RunningProcess;
 let client: TestClient;
@@ -77,7 +77,7 @@ const tokensFor = (resource: string | undefined, scope?: string) =>
   obtainTokens(portal, client, ADA, { resource, scope });
 const call = async (api: string, { access_token }: Pick<Tokens, 'access_token'>) =>
   (await callApi(portal, `${api}/notes`, access_token)).status;
-/** The error with which a request for a code is refused at the redirect URI. */
+/** Returns the error that a request for a code brings to the redirect URI. */
 async function refusalOf(changes: Readonly<Record<string, string | undefined>>, repeated = '') {
   const visitor = await portal.signedIn(ADA);
   const url = authorizationUrl(portal, client, {

@@ -12,8 +12,8 @@ import { ROWS } from './support/timing/rows.ts';
 import { startWorld, type World } from './support/timing/world.ts';
 
 /**
- * Refusals with the same words cost the same counted work: docs/assurance.md says how long that
- * takes.
+ * Requests that get the same error must cost the same counted work. docs/assurance.md says how long
+ * this takes.
  */
 
 describe.each([
@@ -53,8 +53,8 @@ test.each(SLOW)('$name: two simultaneous requests cost the same', async (row) =>
 
 describe('the keys that stand in for unknown clients', () => {
   /**
-   * The private parts of those keys, as RFC 7515 appendix A.3 and RFC 8037 appendix A.1 print them:
-   * they are public.
+   * The private parts of those keys. They are public, because RFC 7515 appendix A.3 and RFC 8037
+   * appendix A.1 contain them.
    */
   const PRINTED = [
     {

@@ -12,7 +12,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What a sign-in page shows of the waiting authorization request. */
+/** What a sign-in page can show about the waiting authorization request. */
 const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
@@ -215,7 +215,7 @@ describe('a sign-in page of the application itself', () => {
     const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_authorize');
     const request = new Request(new URL(at, server.issuer), { headers: { cookie } });
     const response = (await endpoint?.handle(request)) ?? Response.error();
-    // The other server tells browsers apart.
+    // Leave out the cookie that identifies the browser, which these tests do not check.
     const cookies = response.headers
       .getSetCookie()
       .filter((cookie) => !cookie.includes('portico_browser'));
@@ -308,7 +308,8 @@ describe('a sign-in page of the application itself', () => {
     expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(
       1,
     );
-    // Nor does a page elsewhere, with an invalid address or one that ends a cookie's path.
+    // A page with an invalid URL gets no cookie either, and neither does a page whose path contains
+    // a `;`, which would end the cookie's path.
     for (const loginUrl of ['https://', '/sign;in']) {
       const { status, cookies: sent } = await asked(serverOf({ loginUrl: () => loginUrl }));
       expect([status, sent.length]).toEqual([302, 1]);

@@ -12,7 +12,10 @@ import { RUNS_ALL, SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
 
-/** The kit's sign-in page, with browsers and attackers; X-Forwarded-For sets their addresses. */
+/**
+ * The kit's sign-in page, with ordinary browsers and with attackers. X-Forwarded-For sets their
+ * addresses.
+ */
 const clock = createClock();
 const never = () => 0.999;
 let random = never;
@@ -52,7 +55,7 @@ interface Attempt {
   readonly visitor?: Visitor;
 }
 
-/** Submits the form of a page that was opened before. */
+/** Opens the page and submits its form. */
 async function tryToSignIn(password: string, attempt: Attempt = {}): Promise<Response> {
   const { identifier = ADA, from = address, visitor = createVisitor(portal.url) } = attempt;
   const page = await visitor.get('/login');

@@ -70,7 +70,7 @@ async function filesOf(
 
 async function removeKeys(portal: RunningPortal, algorithm: SigningAlgorithm): Promise<void> {
   for (const file of await filesOf(portal, algorithm)) await rm(file);
-  // Another listing of the directory is made at once, as elsewhere within a second.
+  // The server reads the directory again immediately. Otherwise it would do so within a second.
   await portal.server.keys.all();
 }
 
@@ -323,8 +323,8 @@ describe('a client whose algorithm has no key any more', () => {
         detail: `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${portal.server.config.key_path}: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
-      // Without openid, or the grant in which openid can be requested, no ID token is signed for
-      // it.
+      // Without openid, or without the grant for openid, the server signs no ID token for the
+      // client.
       const { database } = portal.application;
       for (const [column, value] of [
         ['scope', 'notes:read'],
@@ -404,7 +404,8 @@ describe('the keys of several algorithms', () => {
       await withPortal({ config, signingKey: false }, async (other) => {
         for (let round = 0; round < 10; round += 1) {
           for (const algorithm of OTHERS) {
-            // As if unchanged for an hour: otherwise the directory is read at each request.
+            // Make the directory look unchanged for an hour. Otherwise the server reads it at each
+            // request.
             await utimes(
               directory,
               new Date(Date.now() - 3_600_000),
@@ -444,7 +445,7 @@ describe('the keys of several algorithms', () => {
 });
 
 describe('a key file that was made by hand', () => {
-  /** Writes a key as such a file, and removes the generated one. */
+  /** Writes a key into a file like one that was made by hand, and removes the generated key. */
   async function madeByHand(
     portal: RunningPortal,
     name: string,

@@ -29,7 +29,7 @@ const { marked } = createRequire(
   readonly marked: Marked;
 };
 
-/** Empty code blocks, and fences that a reader would see. */
+/** Returns the empty code blocks, and the fences that a reader would see. */
 function brokenBlocks(markdown: string): readonly string[] {
   const found: string[] = [];
   marked.walkTokens(marked.lexer(markdown), ({ type, text = '', lang = '' }) => {

@@ -10,19 +10,19 @@ import type { Settings } from './support/stateful/world.ts';
 
 /**
  * Random runs of everything that applications, people and operators do, with a moving clock and a
- * failing store, compared with the documents (docs/assurance.md, decision 62).
+ * failing store. The results are compared with the documents (docs/assurance.md, decision 62).
  */
 
-/** How many commands a run has at most. */
+/** The maximum number of commands in a run. */
 const MOST_COMMANDS = 80;
 
 /**
- * `STATEFUL='<seed>'` repeats the same runs, `STATEFUL='<seed>,<path>,<replay path>'` the failed
- * one: its message has the values.
+ * `STATEFUL='<seed>'` repeats the same runs. `STATEFUL='<seed>,<path>,<replay path>'` repeats the
+ * failed run, whose message contains the values.
  */
 const [SEED, PATH, REPLAY_PATH] = (process.env['STATEFUL'] ?? '').split(',');
 
-/** The same runs between two edits and in CI; different ones each night. */
+/** The seed is the same between two edits and in CI. It is different each night. */
 const SAME = 62;
 
 let engine: Engine;
@@ -32,8 +32,8 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /**
- * Compares this many runs with the model, and says what they contained; throws the message of the
- * shortest run that fails.
+ * Compares this many runs with the model, and returns the counts of what they contained. Throws an
+ * error with the message of the shortest run that fails.
  */
 async function holdAgainstModel(name: string, settings: Settings): Promise<Counts> {
   const counts = createCounts();

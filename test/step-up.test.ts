@@ -24,7 +24,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What a client that asks for more keeps of its earlier scopes (decision 38). */
+/** Which earlier scopes a client keeps if it requests more (decision 38). */
 let portal: RunningPortal;
 let client: TestClient;
 const clock = createClock();
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** A client that no person has allowed anything. */
+/** Creates a client to which no person has given access. */
 async function newClient(
   scopes = ['openid', 'profile', 'notes:read', 'notes:write'],
 ): Promise<void> {
@@ -162,7 +162,7 @@ describe('nothing else is added', () => {
     await newClient();
     await ask('notes:read');
     const visitor = portal.visitor();
-    // A request that waited for sign-in has its own address.
+    // A request that waited for sign-in has a separate URL.
     const login = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
     const page = await visitor.get(locationOf(await signIn(visitor, login, ADA)).href);
     expect(page.status).toBe(200);

@@ -19,8 +19,8 @@ import { storedClient } from './support/stored-client.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
 /**
- * The contract of the store, on every engine, in this process and with a second one on the same
- * database.
+ * The contract of the store, on every engine. The tests use two stores on the same database: one in
+ * this process and a second one.
  */
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
@@ -462,7 +462,10 @@ describe('clients', () => {
     const lossy = createLossyStore(database);
     lossy.whenLost = () => (lossy.isAway = false);
     const losing = new Store(lossy.database, () => true);
-    /** The store's conclusion about a commit without an answer. */
+    /**
+     * Returns whether the commit of a use with an unknown result took effect, according to the
+     * store.
+     */
     const settled = (id: string) => {
       const asks: OpenedDatabase['transaction'] = async (work, committed) =>
         committed === undefined
@@ -523,7 +526,7 @@ describe('clients', () => {
         other.refreshTokens.rotateRefreshToken(token, byRefresh, NOW),
         other.consentRequests.answerConsent(asked, { family: allowed, code }, YES),
       ];
-      // Each is sent before and after.
+      // In half of the rounds, the unblocking is sent first. In the other half, it is sent last.
       const under =
         round % 2 === 0
           ? [store.documentClients.unblockDocumentClient(client.id, NOW), ...use()]
@@ -639,7 +642,7 @@ describe('clients that register themselves', () => {
     const answers = await many(12, (each) =>
       each.registrations.registerClient(registrationOf(), full, NOW),
     );
-    // Three besides the first, and one in its place.
+    // Three besides the first, and one that replaces the first.
     expect(answers.filter((answer) => answer === null)).toHaveLength(4);
     expect(await store.clients.findClient(first.id)).toBeNull();
     expect(await unusedNow()).toBe(unused);
@@ -959,7 +962,7 @@ describe('a use with an outcome that the store could not report', () => {
     expect(await store.codes.findCode({ id: family.id, hash: code.hash })).toMatchObject({
       used: false,
     });
-    // The same statement, though it arrives only now.
+    // The same statement, which arrives only now.
     await expect(store.codes.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
     losing.loses = 'after it took effect';
     expect(await lossyStore.codes.spendCode(code, second, NOW)).toEqual({ issued: true });
@@ -1186,7 +1189,7 @@ describe('refresh tokens and families', () => {
     expect(await find(name('family'), 'mark')).toBeNull();
     expect(await find(family.id.toUpperCase(), 'mark')).toBeNull();
     expect(await find(family.id, 'mark')).toMatchObject({ used: true });
-    // Its code was not exchanged: it has no mark, so no token belongs to it.
+    // The code was not exchanged, so the authorization has no mark, and no token belongs to it.
     expect(await find((await authorization()).family.id, 'mark')).toBeNull();
     expect(await refreshTokenOf(first, family)).toMatchObject({
       used: false,
@@ -1277,7 +1280,7 @@ describe('refresh tokens and families', () => {
     expect(
       await store.accessTokens.revokeAccessToken(token, family.clientId, token.expiresAt),
     ).toBeNull();
-    // By the clock of another process it would still be valid.
+    // According to the clock of another process, it would still be valid.
     expect(await other.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
   });
 
@@ -1370,15 +1373,16 @@ describe('requests that wait for sign-in', () => {
     expect(await keep(newcomer, other)).toBe(true);
     expect([await waits(first), await waits(newcomer)]).toEqual([false, true]);
     expect((await held()).all).toBe(1000);
-    // The others hold 300 each: none makes room for a network that would hold as many.
+    // Each of the other networks has 300. None of them makes room for a network that would then
+    // have as many.
     const more = [
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
     ];
     expect(more.at(-1)).toBe(false);
-    // The engine chooses which of equal networks makes room first, and whether it loses one request
-    // or two.
+    // If networks have the same size, the engine chooses which one makes room first, and whether it
+    // loses one request or two.
     const { all, ofOne } = await held();
     expect(ofOne).toBe(300);
     expect([950, 1000]).toContain(all);
@@ -1436,7 +1440,7 @@ describe('pruning', () => {
       await store.refreshTokens.rotateRefreshToken(await refreshTokenOf(issued, family), next, NOW);
       issued = next;
     }
-    // The family lives until its last refresh token expires.
+    // The family is stored until its last refresh token expires.
     expect(await store.expired.prune(NOW + 5 * HOUR, 4)).toEqual({
       families: 0,
       consentRequests: 1,
@@ -1514,7 +1518,7 @@ describe('pruning', () => {
           inTurn(index).codes.spendCode(code, tokens(), NOW + Math.floor(Math.random() * HOUR)),
         ),
       );
-      // Batches of several sizes meet the same rows in several orders.
+      // Batches of several sizes find the same rows in several orders.
       const pruned = await many(12, async (each, index) => {
         await each.expired.pruneAccessTokens('', NOW + 20 * HOUR, 10 + index * 7);
         return each.expired.prune(NOW + 20 * HOUR, 10 + index * 7);

@@ -55,7 +55,7 @@ const family = (id: string, changes: Row = {}) =>
   });
 
 async function fresh(): Promise<void> {
-  // What a failed test has left.
+  // Clean up after a test that failed.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
   await client('notes');
@@ -203,8 +203,8 @@ const revokedAt = async () =>
   ).map((row) => row.revoked_at);
 
 /**
- * A server that takes over may not have a revocation yet, so it is written again unchanged: that
- * waits for it.
+ * After a failover, the new server may not have a revocation yet. So the store writes the
+ * revocation again unchanged, because this write waits for it.
  */
 const confirmations = (values: number, begins = 'UPDATE oauth_families SET revoke') =>
   database.dialect === 'postgres' ? [{ begins, values }] : [];
@@ -647,7 +647,7 @@ describe('the kept audit', () => {
 describe('with any number of rows', () => {
   const COUNT = 20_000;
 
-  /** PostgreSQL's plans of the queries, made for any values: what a prepared statement may get. */
+  /** Returns PostgreSQL's generic plans of the queries, as a prepared statement may get them. */
   async function planOf(ask: () => Promise<unknown>): Promise<string> {
     watched.reads.length = 0;
     await ask();
@@ -707,8 +707,8 @@ describe('with any number of rows', () => {
       const plan = await planOf(() => store.authorizationSearch.findHeld(filter, ALL, NOW));
       expect(plan).toContain(index);
       expect(plan).not.toContain('oauth_families_pkey');
-      // Both queries end with the number of rows to look at, and the second with the number to
-      // show.
+      // Both queries end with the maximum number of rows to read, and the second one also with the
+      // number to return.
       expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
     }
     const erased = await planOf(() =>

@@ -26,8 +26,8 @@ afterAll(async () => {
   await postgres.close();
 });
 
-// What docs/running-on-several-machines.md says about it, and why it requires synchronous
-// replication.
+// Checks what docs/running-on-several-machines.md says about asynchronous replication, and why it
+// requires synchronous replication.
 test('asynchronous replication loses revocations, and used tokens work again', async () => {
   const client = await registerClient(portal);
   const ended = await obtainTokens(portal, client, ADA);

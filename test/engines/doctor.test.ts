@@ -155,7 +155,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
     expect(await findings(portal, 'connections', { url: at(bouncer.port) })).toMatchObject([
       finding('ok', /^a pooler in transaction mode .*ALTER ROLE/),
     ]);
-    // The next processes find connections that are older than they are.
+    // The next processes find connections that were opened before they started.
     expect(await findings(portal, 'connections')).toMatchObject([
       finding('ok', /^the server has 97/),
     ]);

@@ -24,7 +24,10 @@ const PAGE = 'https://inspector.example';
 
 const ALL: readonly Mount[] = waysOf([...MOUNTS, ...NEST, NEXT]);
 
-/** Every place where a token is presented, and the answer if it is one: it has no person. */
+/**
+ * Every route that accepts a token, and the status if it accepts the token, which belongs to no
+ * person.
+ */
 const DOORS = [
   ['GET', '/api/orders', 200],
   ['GET', '/oauth/userinfo', 403],
@@ -198,7 +201,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     expect(await judged(response)).toEqual([401, 'invalid_token']);
   });
 
-  /** As it is written on the wire. */
+  /** Sends the request exactly as it is written here. */
   async function onTheWire(
     line: string,
     fields: readonly string[],
@@ -418,7 +421,7 @@ test('nonces are requested, and pages may read them, through a mount', async () 
       const { headers, status: refused } = await send(null);
       expect([path, refused]).toEqual([path, 401]);
       expect(headers.get('www-authenticate')).toContain('error="use_dpop_nonce"');
-      // Only listed pages may read those of the MCP endpoint, and none is listed.
+      // Only listed pages may read the headers of the MCP endpoint, and no page is listed.
       const exposed = headers.get('access-control-expose-headers') ?? '';
       expect([path, exposed.includes('DPoP-Nonce')]).toEqual([path, path !== '/mcp']);
       expect([path, (await send(headers.get('dpop-nonce'))).status]).toEqual([path, status]);
