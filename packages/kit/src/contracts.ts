@@ -29,8 +29,8 @@ export interface AccountProvider {
   find(id: string): Promise<UserInterface | null>;
   /**
    * Returns the active account with these credentials, or null. A failed call must always take the
-   * same time, whatever the reason. If an account has the identifier, call `names` with it before
-   * you check the password. The event about a failed sign-in then contains this account.
+   * same time, for every reason. If an account has the identifier, call `names` with it before you
+   * check the password. The event about a failed sign-in then contains this account.
    */
   authenticate(
     identifier: string,

@@ -175,7 +175,7 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends or restores an account. The change takes effect at once, in all processes. */
+  /** Suspends or restores an account. The change takes effect immediately, in all processes. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -198,8 +198,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Gives a permission to the account. It takes effect at once. Does nothing if the account already
-   * has the permission.
+   * Gives a permission to the account. It takes effect immediately. Does nothing if the account
+   * already has the permission.
    */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
@@ -212,8 +212,8 @@ class AccountTable implements AccountProvider {
   };
 
   /**
-   * Takes a permission from the account. It takes effect at once. Does nothing if the account does
-   * not have the permission.
+   * Takes a permission from the account. It takes effect immediately. Does nothing if the account
+   * does not have the permission.
    */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();

@@ -9,7 +9,7 @@ export interface StoredSession {
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** When and how the person signed in. It is null if no one is signed in. */
+  /** When and how the person signed in. It is null if no person is signed in. */
   readonly authentication: Authentication | null;
   /** When the session ends, in milliseconds since 1970. All times in this file use this unit. */
   readonly expiresAt: number;

@@ -15,7 +15,7 @@ import { SessionRows, type StoredSession, type TellsEnd } from './session-rows.t
 
 /** The minimum time between two changes of a session's expiry, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/** How long a session lasts after its last use if no one is signed in, in seconds. */
+/** How long a session lasts after its last use if no person is signed in, in seconds. */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
 /** Stores sessions in the database. So they survive a restart, and all processes share them. */
@@ -107,7 +107,7 @@ export class RequestSession implements Session {
     return (await this.#load())?.person ?? null;
   }
 
-  /** Returns when and how the person signed in. Returns null if no one is signed in. */
+  /** Returns when and how the person signed in. Returns null if no person is signed in. */
   async authentication(): Promise<Authentication | null> {
     return (await this.#load())?.authentication ?? null;
   }
