@@ -5,7 +5,7 @@ import { refuseTransactionControl } from './transaction-control.ts';
 
 /** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
-  /** Begins a READ COMMITTED transaction. The server's default does not matter. */
+  /** Starts a READ COMMITTED transaction, with any default of the server. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
   /**

@@ -8,7 +8,7 @@ import type { PooledConnection, PoolLimits } from '../pool.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
 /**
- * The longest time that a timer can wait, in milliseconds (24 days). It stands for "no limit",
+ * The longest time that a timer can wait, in milliseconds (24 days). It is used for "no limit",
  * because `pg` has no such value that overrides the limit of the pool.
  */
 export const NO_LIMIT = 2 ** 31 - 1;

@@ -152,8 +152,8 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // The writes that are set aside. They no longer belong to this batch, whatever happens to the
-    // batch.
+    // The writes that are set aside. They no longer belong to this batch, and its result does not
+    // affect them.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
