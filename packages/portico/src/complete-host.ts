@@ -157,8 +157,8 @@ function getBrowser<Context>(
     if (typeof way === 'string') return withReturn(way, returnTo);
     // Do this before the sign-out, so that clients are notified even if the process ends now.
     const id = sessions.isHeard ? await host.sessionId?.(request, context()) : null;
-    // If the id is not a text, throw an error. Otherwise, clients would not be notified, and no one
-    // would notice.
+    // If the id is not a text, throw an error. Otherwise, clients would not be notified, and the
+    // error would stay unnoticed.
     if (id !== null && id !== undefined) await sessions.ended({ session: id });
     await way?.call(host, request, context());
     return null;

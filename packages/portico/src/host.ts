@@ -60,13 +60,13 @@ export interface Host<Context = unknown> {
    *
    * Instead of a function, you can give the path of a sign-out page, such as `/logout`. The page
    * must then redirect to its parameter `return_to`. If your host has no `signOut`, the button "Not
-   * you?" ends the request and tells the person what to do next. Needed for `oauth_server:logout`.
+   * you?" ends the request and shows the person what to do next. Needed for `oauth_server:logout`.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
    * Returns when and how the signed-in person last authenticated in this session, for example with
-   * a password or a passkey. Using the session does not count as authentication. Returns null if
-   * you do not know it. Needed for `oauth_server:reauthentication`.
+   * a password or a passkey. Using the session is not an authentication. Returns null if you do not
+   * know it. Needed for `oauth_server:reauthentication`.
    */
   authenticatedAt?(request: Request, context: Context): Promise<Authentication | null>;
   /**

@@ -80,7 +80,7 @@ export interface Telemetry {
 /** The kinds of tokens in a token response. */
 export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 
-/** A task that has begun. */
+/** A task that has started. */
 export interface Measurement {
   /**
    * Calls `work` once, immediately, and returns its result. Everything that `work` awaits is a part

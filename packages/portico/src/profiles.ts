@@ -26,7 +26,7 @@ export interface SecurityProfile {
   readonly redirectStatus: 302 | 303;
   /** Whether a refresh token stays valid after its use. If true, Portico does not replace it. */
   readonly refreshTokensStay: boolean;
-  /** Whether a missing code verifier counts as a wrong one. */
+  /** Whether a missing code verifier is treated as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
   /** Whether the `aud` of an assertion must be the issuer, as one string. */
   readonly onlyIssuerIsAudience: boolean;

@@ -117,7 +117,7 @@ class KeysAtUrl implements IssuerKeys {
   /** When the last fetch ended, and how long to wait after it, in milliseconds. */
   #last = { at: Number.NEGATIVE_INFINITY, wait: 0 };
   #underWay: Promise<readonly PublicKey[]> | null = null;
-  /** The fetch that begins when the running fetch has ended. */
+  /** The fetch that starts when the running fetch has ended. */
   #following: Promise<readonly PublicKey[]> | null = null;
 
   constructor(
@@ -140,8 +140,8 @@ class KeysAtUrl implements IssuerKeys {
     if (left === 0) return fits(await this.#fetchAnew());
     if (fresh !== null) return false;
     if (wait === AFTER_FAILURE) throw unavailable('they could not be fetched a moment ago', left);
-    // Fetch again only if a known key has signed the assertion, so that strangers cannot make the
-    // server fetch.
+    // Fetch again only if a known key has signed the assertion. Otherwise anyone could make the
+    // server fetch again and again.
     return fits(this.#fetched?.keys ?? []) && fits(await this.#fetchAnew());
   }
 
@@ -150,7 +150,7 @@ class KeysAtUrl implements IssuerKeys {
     return fetched === null || this.#isPast(fetched.at, this.#lifetime) ? null : fetched.keys;
   }
 
-  /** Whether the time is over. It also counts as over if the clock was set back. */
+  /** Whether the time is over. If the clock was set back, the time is over too. */
   #isPast(since: number, lasts: number): boolean {
     const passed = this.#clock() - since;
     return passed < 0 || passed >= lasts;
@@ -158,7 +158,7 @@ class KeysAtUrl implements IssuerKeys {
 
   /**
    * Returns newly fetched keys. If the keys have a lifetime, the result of a running fetch is
-   * enough. Otherwise, the fetch must begin now.
+   * enough. Otherwise, a new fetch must start now.
    */
   async #fetchAnew(): Promise<readonly PublicKey[]> {
     if (this.#underWay === null || this.#lifetime > 0) return this.#fetchOnce();
@@ -181,7 +181,7 @@ class KeysAtUrl implements IssuerKeys {
   }
 
   async #fetch(): Promise<readonly PublicKey[]> {
-    // The response may contain a key that is withdrawn during the fetch. So the lifetime begins
+    // The response may contain a key that is withdrawn during the fetch. So the lifetime starts
     // now, and not when the response arrives.
     const at = this.#clock();
     try {

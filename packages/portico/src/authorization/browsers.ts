@@ -37,9 +37,9 @@ const LONGEST_VALUE = 200;
 const MOST_TRIED = 4;
 
 /**
- * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie contains 256
- * random bits and, once a person is signed in, a hash of the person. It is encrypted, so an
- * attacker who plants a cookie in a browser does not know its content (decision 30).
+ * Distinguishes browsers with a cookie, for a host without `browserSecret`. The cookie contains 256
+ * random bits. After a person has signed in, it also contains a hash of the person. It is
+ * encrypted, so an attacker who sets a cookie in a browser does not know its content (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;

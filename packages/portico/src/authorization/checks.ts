@@ -207,7 +207,7 @@ function requireScope(
 
 /**
  * Returns the scopes, and drops or refuses `openid` if there is no key to sign the ID token. Runs
- * before the person is asked, because the server could not issue the ID token afterwards.
+ * before the consent page is shown, because the server could not issue the ID token afterwards.
  */
 async function signable(
   scopes: readonly string[],

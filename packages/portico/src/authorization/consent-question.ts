@@ -66,7 +66,7 @@ export function isConsentToken(csrfToken: string, requestId: string, visitor: Vi
 
 /**
  * Returns the parts of the form token: the form's name and the request. Several consent pages can
- * be open at once (AS-8.3), so each has its own token.
+ * be open at the same time (AS-8.3), so each has its own token.
  */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];

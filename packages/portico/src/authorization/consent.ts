@@ -75,8 +75,9 @@ export class Consent {
       const response = await this.#answers.completeWithPrior(saved, visitor, offered, prior);
       if (response !== null) return { response };
     }
-    // There are two possible reasons. The same page was opened twice at once, and the other request
-    // was saved first. Or the earlier authorization has ended, or no longer covers the request.
+    // There are two possible reasons. Either the same page was opened twice at the same time, and
+    // the other request was saved first. Or the earlier authorization has ended, or no longer
+    // covers the request.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     if (request.silent !== true || 'response' in presented) return presented;

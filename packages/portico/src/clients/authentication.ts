@@ -99,7 +99,7 @@ export class ClientProofs {
 
   /**
    * Verifies an assertion. Verification is cheap, and a signature cannot be guessed. So only failed
-   * assertions are counted, and failures from a stranger do not slow down the client.
+   * assertions are counted, and failures from an attacker do not slow down the client.
    */
   async assertion(
     request: Request,

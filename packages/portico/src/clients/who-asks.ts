@@ -32,8 +32,8 @@ export interface Destination {
   /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * The text on pages. For a site, this is its host in ASCII, so that letters of different scripts
-   * that look alike can be told apart.
+   * The text on pages. For a site, this is its host in ASCII, so that people can distinguish
+   * letters of different scripts that look alike.
    */
   readonly text: string;
 }

@@ -173,8 +173,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Skip client documents. The server reads a document again when a request names it, and what a
-    // stranger writes there is not a problem of this server.
+    // Skip client documents. The server reads a document again when a request names it, and
+    // mistakes in a client's document are not a problem of this server.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&

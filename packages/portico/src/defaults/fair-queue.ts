@@ -19,8 +19,8 @@ interface Turn {
  * A queue in which networks take turns. Each network with waiting tasks is served once before any
  * network is served again. So many requests from one network delay only that network.
  *
- * If the queue is full and a network with fewer waiting tasks adds one, the network with the most
- * waiting tasks loses its last one.
+ * If the queue is full and a network with fewer waiting tasks adds one, the queue rejects the last
+ * task of the network with the most waiting tasks.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;

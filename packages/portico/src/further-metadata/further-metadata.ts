@@ -23,7 +23,7 @@ export interface MetadataField {
   readonly option?: { readonly flag: string; readonly says: string };
   /**
    * Whether clients that register themselves can have the field. By default, all of them can.
-   * `with-token` means only with an initial access token, so that a stranger cannot make this
+   * `with-token` means only with an initial access token, because otherwise anyone could make this
    * server send requests to others. For other clients, the registration leaves the field out.
    * `never` means that no such client can have the field.
    */

@@ -9,7 +9,7 @@ const EVENTS = { code: 'code_replayed', refresh_token: 'refresh_token_replayed' 
  * Handles the second use of an authorization code or refresh token. `store/sql/family-rows.ts`
  * determines whether it was used before. The store records the first use in the same write that
  * marks the code or token as used (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two
- * requests arrive at once, exactly one of them counts as the second use.
+ * requests arrive at the same time, exactly one of them is the second use.
  */
 export class Replays {
   readonly kind: keyof typeof EVENTS;

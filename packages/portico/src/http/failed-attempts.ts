@@ -80,9 +80,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt counts as
+   * Calls `judge`, unless the attempt has to wait. While `judge` runs, the attempt is counted as
    * failed, so that many simultaneous attempts are not all allowed. If the attempt was right, or if
-   * `judge` rejects, it no longer counts as failed.
+   * `judge` rejects, it is no longer counted.
    */
   async attempt<T>(
     keys: readonly AttemptKey[],
@@ -108,8 +108,8 @@ export class FailedAttempts {
     // If the entry is from the future, the clock was set back after it was written.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY)
       return null;
-    // Forget failures one by one. In a network with many people, some attempts fail although no one
-    // is guessing.
+    // Remove failures one by one. In a network with many people, some attempts fail without any
+    // attack.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };

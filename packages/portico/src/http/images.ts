@@ -89,7 +89,7 @@ function jpeg(view: DataView): ImageFacts | null {
 }
 
 /**
- * Whether the marker begins a frame. Frames are SOF0 to SOF15, except for three markers in this
+ * Whether the marker starts a frame. Frames are SOF0 to SOF15, except for three markers in this
  * range that are tables.
  */
 function isFrame(marker: number): boolean {

@@ -9,7 +9,7 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * The age, in milliseconds, at which a draft file counts as left behind by a process that was
+ * The age, in milliseconds, at which a draft file is treated as left behind by a process that was
  * killed. Writing a key never takes this long.
  */
 const LEFT_DRAFT = 3_600_000;

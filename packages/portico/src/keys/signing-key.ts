@@ -64,8 +64,8 @@ export class KeysLostError extends Error {
 }
 
 /**
- * The error if a KeySigner returns no valid signature. Nothing was signed or spent, so a retry may
- * succeed.
+ * The error if a KeySigner returns no valid signature. Nothing was signed, and no code or token was
+ * marked as used, so a retry may succeed.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';

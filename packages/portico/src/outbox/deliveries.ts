@@ -33,7 +33,7 @@ const TIMES = {
    */
   postponed: 1000,
   postponedAgain: 60_000,
-  /** A receiver that takes longer than this for a message counts as slow. */
+  /** A receiver that takes longer than this for a message is treated as slow. */
   slow: 1000,
 } as const;
 /**
@@ -41,7 +41,7 @@ const TIMES = {
  * receivers can use at most half of these places.
  */
 const AT_ONCE = { all: 8, troubled: 4 } as const;
-/** How many messages are read from the store at once. */
+/** How many messages are read from the store with one query. */
 const PAGE = 50;
 const LONGEST_REASON = 200;
 

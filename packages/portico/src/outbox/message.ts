@@ -64,7 +64,7 @@ export interface OutboxMessage {
  * The result of an attempt:
  *
  * - `delivered`: the outbox removes the message.
- * - `obsolete`: no one waits for the message any more. The outbox removes it.
+ * - `obsolete`: the message is no longer needed. The outbox removes it.
  * - `failed`: the outbox tries the message again, and the receiver's later messages wait for it.
  * - `postponed`: the outbox tries the message again after the receiver's other messages. Use this
  *   if their order does not matter.

@@ -109,7 +109,8 @@ export type MemberRefusal = Pick<TokenRefusal, 'code' | 'detail' | 'message' | '
 
 /**
  * Creates a feature's methods of `token()` for one request. If there is no usable token, `token` is
- * null. In that case, `refuse` responds that a token is needed, whatever the refusal contains.
+ * null. In that case, `refuse` responds that a token is needed, regardless of the refusal's
+ * contents.
  */
 export type MakesTokenMembers = (
   token: UsableToken | null,

@@ -57,7 +57,7 @@ export class GrantTypes {
 
   /**
    * Whether only clients that an operator registered may have this grant. With such a grant, an
-   * organization gives access to the client by its id, and the person is not asked.
+   * organization gives access to the client by its id, without a consent page.
    */
   isForOperators(name: string): boolean {
     return this.#rules.get(name)?.begins === 'organization';

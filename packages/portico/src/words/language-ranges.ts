@@ -36,7 +36,7 @@ export function wishedLanguages(tags: readonly string[]): readonly string[] {
 /**
  * Returns the tag in the form of BCP 47: `de-AT`. Returns null for an invalid tag, and for a tag
  * that is too long. For some unusual tags with replaced parts (`rt-lojban-stre9`), `Intl` returns a
- * form that a second call changes again. Those tags count as invalid.
+ * form that a second call changes again. Those tags are treated as invalid.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;

@@ -114,8 +114,8 @@ function describe(
 }
 
 /**
- * Returns the client's name. If a stranger may have chosen the name, it is in quotes, and without
- * characters that move a terminal's cursor or change the text direction.
+ * Returns the client's name. If the client may have chosen the name itself, the name is in quotes,
+ * and without characters that move a terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);

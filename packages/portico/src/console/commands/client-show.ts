@@ -128,7 +128,7 @@ function provesItself({ client, secret }: ShownClient): string {
     : `${own}; the previous secret is accepted until ${time(until)}`;
 }
 
-/** Describes a key. The key's id is in quotes, because a stranger may have chosen it. */
+/** Describes a key. The key's id is in quotes, because the client may have chosen it. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return (
     `${kid === null ? 'without a kid' : quotedPublic(kid)}, ` +

@@ -155,7 +155,7 @@ async function addCommands(
 
 /**
  * Returns JSON with the same value. Escapes characters that move a terminal's cursor, are
- * invisible, or change the text direction. Strangers may have sent such characters.
+ * invisible, or change the text direction, because anyone may have sent such characters.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>

@@ -40,7 +40,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 
 /**
  * Whether a person has erased their own data. In that case, the address or the request id would
- * reveal which person the pseudonym stands for.
+ * reveal the person behind the pseudonym.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return (

@@ -152,7 +152,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** The person's id if there is a provider. Otherwise, the text stands for the console. */
+  /** The person's id if there is a provider. Otherwise, the text means the console. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

@@ -114,8 +114,8 @@ export class DeviceAuthorizationEndpoint {
   }
 
   /**
-   * Counts again after the insert. If several requests arrive at once, each of them counts the ones
-   * that were inserted before it.
+   * Counts again after the insert. If several requests arrive at the same time, each of them counts
+   * the ones that were inserted before it.
    */
   async #keepWithinBudget(
     client: Client,

@@ -19,8 +19,8 @@ export class Guesses {
   }
 
   /**
-   * Calls `find`, unless this person has to wait. If `find` returns null, the attempt counts as a
-   * wrong code.
+   * Calls `find`, unless this person has to wait. If `find` returns null, the attempt is counted as
+   * a wrong code.
    */
   attempt<T>({ user }: Visitor, find: () => Promise<T | null>): Promise<Attempt<T>> {
     const { provider, id } = user.reference;

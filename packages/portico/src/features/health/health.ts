@@ -45,8 +45,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Answers readiness probes. If several probes arrive at once, each check still runs only once. Logs
- * a line when the state of a part changes.
+ * Answers readiness probes. If several probes arrive at the same time, each check still runs only
+ * once. Logs a line when the state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;

@@ -195,8 +195,8 @@ class JwtBearerGrant implements TokenGrant {
   ): Promise<AuthorizationCode> {
     const { store } = this.#parts.server;
     const pair = { person, clientId: client.id };
-    // If the person is erased meanwhile, the subject is removed first and then this row. So either
-    // the subject below is a new one, or the authorization does not begin.
+    // If the person is erased at the same time, the subject is removed first and then this row. So
+    // either the subject below is a new one, or the authorization does not start.
     await this.#pairs.prepare(pair, now);
     const family: Family = {
       id: orderedIdentifier(now),

@@ -103,7 +103,7 @@ type Further = Readonly<Record<string, string>>;
 const RECEIVED_AT = 'request_received_at';
 
 /**
- * How long a sign-in for the request counts as recent, even if `max_age` is shorter, in
+ * How long a sign-in for the request is recent enough, even if `max_age` is shorter, in
  * milliseconds.
  */
 const JUST_NOW = 60_000;

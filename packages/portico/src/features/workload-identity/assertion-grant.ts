@@ -40,7 +40,7 @@ export function workloadGrant(server: Server): AssertionGrant {
 /**
  * Returns the assertion type with which this client can present the token. If the token names no
  * trusted issuer, returns the type that only workloads have. The server then rejects the token like
- * any other invalid token, so that strangers cannot find out which issuers it trusts.
+ * any other invalid token, so that attackers cannot find out which issuers it trusts.
  */
 async function typeOf(server: Server, assertion: string, clientId: string): Promise<string> {
   const claims = claimsOf(assertion);

@@ -2,8 +2,8 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../addresses.ts';
 
 /**
- * Checks the target addresses of requests that the server sends on behalf of strangers. These
- * requests may go only to the public internet.
+ * Checks the target addresses of requests to URLs that anyone can choose. These requests may go
+ * only to the public internet.
  */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */

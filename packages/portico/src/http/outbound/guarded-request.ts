@@ -53,8 +53,8 @@ export interface GuardedMessage {
 }
 
 /**
- * Sends requests to URLs that a stranger chose. A stranger cannot use them to reach this machine's
- * network:
+ * Sends requests to URLs that anyone may have chosen. An attacker cannot use them to reach this
+ * machine's network:
  *
  * - A request resolves the hostname once, requires that every address is public, and connects to
  *   one of these addresses.

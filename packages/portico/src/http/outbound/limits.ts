@@ -3,7 +3,8 @@ export interface CountedRequest {
   /** The person for whom the server fetches the URL. */
   readonly person: string;
   /**
-   * Whether no one is signed in. In that case, `person` is the client's network. Defaults to false.
+   * Whether no person is signed in. In that case, `person` is the client's network. Defaults to
+   * false.
    */
   readonly isStranger?: boolean;
   /** Whether the server fetched this URL successfully before, and has stored the result. */
@@ -16,8 +17,8 @@ export class OutboundError extends Error {
   readonly retryAfter: number | null;
 
   /**
-   * The message is only for the log, because it describes what the server found at a URL that a
-   * stranger chose.
+   * The message is only for the log, because it describes what the server found at a URL that
+   * anyone may have chosen.
    */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
@@ -60,7 +61,7 @@ const sentTooMany = (host: string) =>
     MINUTE / 1000,
   );
 
-/** How many requests may run at once, and begin in a minute. */
+/** How many requests may run at the same time, and how many may start in a minute. */
 export interface Limit {
   readonly atOnce: number;
   readonly inAMinute: number;
@@ -85,7 +86,7 @@ export interface Count {
   since: number;
 }
 
-/** Limits outbound requests: how many at once, and how many per minute. */
+/** Limits outbound requests: how many run at the same time, and how many start per minute. */
 export class OutboundLimits {
   readonly #clock: () => number;
   readonly #counts: Map<string, Count>;
@@ -128,7 +129,7 @@ export class OutboundLimits {
   }
 
   /**
-   * Removes old counts, because strangers can invent any number of names. Only requests that are
+   * Removes old counts, because an attacker can invent any number of names. Only requests that are
    * sent add counts, so the counts of at most two minutes are stored.
    */
   #forget(now: number): void {
