@@ -275,7 +275,7 @@ describe('after another person signs in to the same browser', () => {
   );
 
   // @shows AS-33.3
-  test("the administrator's page tells them nothing of what the first person did", async () => {
+  test("the administrator's page shows them nothing of what the first person did", async () => {
     const process = start();
     const id = await process.register();
     const { action, fields } = await formAt(process, id);

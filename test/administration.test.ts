@@ -137,7 +137,7 @@ describe("an administrator's page", () => {
   );
 
   // @shows AS-33.2
-  test('asks the host for the permission on every request', async () => {
+  test('queries the host for the permission on every request', async () => {
     const page = await ada.get(pageOf(client.id, 'revoke'));
     const { action, fields } = await formDoing(page, 'revoke');
     await portal.deny(ADA, PERMISSION);

@@ -146,7 +146,7 @@ test(
 
 // @shows AS-6.25, AS-7.19
 test(
-  'Gemini CLI asks for every scope in the metadata, is granted those it can have, and calls a tool',
+  'Gemini CLI requests every scope in the metadata, is granted those it can have, and calls a tool',
   async () => {
     const gemini = start([...HOSTS.gemini, host.assistant.resource, 'my_account']);
     gemini.child.stdin?.write('y\n');

@@ -170,7 +170,7 @@ const codeOf = async (browser: Browser, question: Readonly<Record<string, string
 };
 
 describe('with two tabs for one request, the slower one', () => {
-  test('shows the question that the faster one asked, for a pushed request', async () => {
+  test('shows the question of the faster one, for a pushed request', async () => {
     const url = await pushed();
     const browser = browserOf(ADA);
     // Send a request first, so that both tabs have the same cookie.
@@ -185,7 +185,7 @@ describe('with two tabs for one request, the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows the question that the faster one asked, for a request that waited in the store', async () => {
+  test('shows the question of the faster one, for a request that waited in the store', async () => {
     const browser = browserOf(null);
     const back = await wayBack(browser, at(parameters({ state: 's'.repeat(6000) })));
     browser.person = ADA;
@@ -243,7 +243,7 @@ test('a browser that returns signed out, without a waiting request, is sent to s
   }
 });
 
-test('a page uses the languages that a request asked for in a form or when it was pushed', async () => {
+test('a page uses the languages that a request named in a form or when it was pushed', async () => {
   const speaking = start('accept', { languages: true });
   const form = parameters({ client_id: 'unknown', ui_locales: 'ja' });
   const page = await speaking.send(browserOf(null), '/oauth/authorize', form);

@@ -126,7 +126,7 @@ describe('the session in ID tokens', () => {
   });
 
   // @shows AS-53.1
-  test('is no secret of the browser, and no other endpoint tells it', async () => {
+  test('is no secret of the browser, and no other endpoint reveals it', async () => {
     const [{ client }, ada] = [await newClient(), await portal.signedIn(ADA)];
     const { id_token: idToken, access_token: token } = await tokensOf(client, ada);
     const sid = sidOf(idToken) ?? '';
@@ -282,7 +282,7 @@ describe('the clients that receive a logout message', () => {
   });
 
   // @shows AS-53.3
-  test('include the others when one client asks that the person signs out', async () => {
+  test('include the others when one client requests the sign-out', async () => {
     const [asking, other] = [await newClient(), await newClient()];
     const ada = await portal.signedIn(ADA);
     const { id_token: hint } = await tokensOf(asking.client, ada);

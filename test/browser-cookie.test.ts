@@ -482,7 +482,7 @@ describe('attacks on the cookie', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6, AS-8.13
-  test('at a host with a sign-out function gives the browser a new cookie, and asks the next person', async () => {
+  test('at a host with a sign-out function gives the browser a new cookie, and shows the next person the question', async () => {
     const { ask, answer } = await start({
       signOut: async (_, browser) => {
         browser.person = null;

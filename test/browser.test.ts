@@ -138,7 +138,7 @@ describe('in a real Chromium', () => {
     expect(await page.locator('main').innerText()).toContain('Buy <b>milk</b> & bread');
   });
 
-  test('a person without the permission is not asked for it, and the API refuses it', async () => {
+  test('a person without the permission does not see the scope, and the API refuses it', async () => {
     await askFor(GRACE);
     expect(await page.locator('main').innerText()).not.toContain('Write notes');
     await allow();
@@ -304,7 +304,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.6
-  test('"Not you?" lets another person sign in and asks that person', async () => {
+  test('"Not you?" lets another person sign in and shows that person the question', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Not you?' }).click();
     await signIn(page, GRACE);

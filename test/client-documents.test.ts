@@ -336,7 +336,7 @@ describe('a document that is not a valid client', () => {
   });
 
   // @shows AS-21.6
-  test('does not block the host’s other documents, or known ones for the person who asked', async () => {
+  test("does not block the host’s other documents, or the same person's requests for known ones", async () => {
     const known = publish({}, { 'Cache-Control': 'max-age=300' });
     await codeFor(known);
     clock.advance(301);

@@ -519,7 +519,7 @@ describe('an update', () => {
     });
   });
 
-  test('checks new scopes against those offered now, and keeps one that is no longer offered', async () => {
+  test('checks new scopes against the current ones of the server, and does not remove one that the server no longer has', async () => {
     const client = await registerClient(portal);
     await portal.application.database.execute(
       'UPDATE oauth_clients SET scope = ? WHERE client_id = ?',
@@ -636,7 +636,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.1
-  test('oauth:client:show tells of a blocked document and of an unknown client', async () => {
+  test('oauth:client:show reports a blocked document and an unknown client', async () => {
     const url = 'https://client.example/blocked.json';
     await portal.server.clients.revoke(url);
     expect((await run('oauth:client:show', url)).stdout).toMatch(/status +blocked/);

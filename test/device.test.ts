@@ -248,7 +248,7 @@ describe('a client gets no codes', () => {
   });
 
   // @shows AS-48.1
-  test('if it registered itself, because nothing shows who asks', async () => {
+  test('if it registered itself, because nothing shows who sent the request', async () => {
     const response = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -385,7 +385,7 @@ describe('the page', () => {
   });
 
   // @shows AS-48.5, RFC8628-5.4
-  test('says who asks, when and from where it began, and that no one else may have sent the code', async () => {
+  test('shows the client, the time and the address of the request, and that the person must have started it', async () => {
     const begun = await begin(portal, tv);
     pass(130);
     const asked = await enter(ada, ` ${begun.user_code.toLowerCase().replaceAll('-', ' ')} `);
@@ -557,7 +557,7 @@ describe('a device at one of several resources', () => {
   afterAll(() => several.close());
 
   // @shows AS-48.5
-  test('the person sees which one it asks for', async () => {
+  test('the person sees the requested one', async () => {
     const begun = await begin(several, client, { scope: 'notes:read', resource: reading });
     const page = await enter(await several.signedIn(ADA), begun.user_code);
     expect(await textOf(page)).toContain('For use with Notes to read');

@@ -670,7 +670,7 @@ describe('Bound tokens are required', () => {
   });
 
   // @shows AS-24.6, RFC9449-5.2
-  test('by a client that registers itself and asks for it', async () => {
+  test('by a client that registers itself and requests it', async () => {
     const registered = await registerItself(portal, { dpop_bound_access_tokens: true });
     expect(registered['dpop_bound_access_tokens']).toBe(true);
     const client = { id: String(registered['client_id']), secret: '' };

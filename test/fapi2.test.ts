@@ -442,7 +442,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.13
-  test('show people which application asks, and for what', async () => {
+  test('show people the application and the requested access', async () => {
     const text = await (await ada.visit(await pushedUrl(at, banker))).text();
     expect(text).toContain('A bank’s application');
     expect(text).toContain('Read your notes');

@@ -86,7 +86,7 @@ test.each(ASKS_FOR_SOME)('$name gets the scope that another tool needs', async (
 });
 
 test.each(ASKS_FOR_SOME.filter(({ stepsUp }) => stepsUp))(
-  '$name asks again with that scope, and keeps what it had',
+  '$name sends a new request with that scope, and keeps its earlier scopes',
   async (profile) => {
     const { replayed, tokens } = await connected(profile);
     const named = replayed.scopesOf(await replayed.call(tokens.access_token, 'my_orders'));

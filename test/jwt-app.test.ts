@@ -183,7 +183,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect((await allow()).searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" removes the token and the cookie, and asks the next person who signs in', async () => {
+  test('"Not you?" removes the token and the cookie, and shows the question to the next person who signs in', async () => {
     await authorize();
     await signIn(ADA);
     await page.click('button[value=switch]');

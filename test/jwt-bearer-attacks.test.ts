@@ -228,7 +228,7 @@ test.each<[what: string, claims: Changes]>([
 });
 
 // @shows AS-49.3
-test('a resource or scope that only the request asks for is a fault of the request', async () => {
+test('a wrong resource or scope in the request is an error of the request, not of the assertion', async () => {
   const resource = 'https://elsewhere.example/api';
   expect(await errorOf(await ask({}, { resource }))).toBe('invalid_target');
   expect(await errorOf(await ask({ scope: undefined }, { scope: 'admin' }))).toBe('invalid_scope');

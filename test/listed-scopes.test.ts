@@ -247,7 +247,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('refreshes with the scopes that it first asked for, and not with those that it was not granted', async () => {
+  test('refreshes with the scopes of its first request, without those that it was not granted', async () => {
     const { refresh_token: first } = await grantedTo(
       portal,
       client,
@@ -317,7 +317,7 @@ describe('a client that is a document', () => {
   afterEach(() => clock.advance(61));
 
   // @shows AS-7.19
-  test('asks for all scopes and is granted those of its document', async () => {
+  test('requests all scopes and is granted those of its document', async () => {
     const id = host.publish('/narrow.json', {
       client_name: 'Narrow',
       redirect_uris: [REDIRECT_URI],

@@ -256,7 +256,7 @@ describe('a client that follows the challenges', () => {
     /scope="([^"]*)"/.exec((await answer).headers.get('www-authenticate') ?? '')?.[1] ?? '';
 
   // @shows AS-8.18, MCP-8.20
-  test('can call one tool after the other, and keeps all scopes, though it asks for one at a time', async () => {
+  test('can call one tool after the other, and keeps all scopes, though it requests one at a time', async () => {
     const host = await newHost();
     let token = await assistant.linkedToken(await challengedScope(call('mine', null)), host);
     expect((await call('mine', token)).status).toBe(200);
@@ -301,12 +301,12 @@ describe('mcp:oauth:narrow_service_scope', () => {
     ['', 'mcp:service'],
     ['mcp:tools nobody:knows', 'invalid_scope'],
     ['mcp:tools "', 'invalid_scope'],
-  ])('a service that asks for %j gets %s', async (asked, granted) => {
+  ])('a service that requests %j gets %s', async (asked, granted) => {
     expect(await ask(assistant.service, asked)).toBe(granted);
   });
 
   // @shows MCP-10.8
-  test('a service gets its other registered scopes only if it asks for them', async () => {
+  test('a service gets its other registered scopes only if it requests them', async () => {
     const robot = await register(['mcp:service', 'mcp:orders']);
     expect(await ask(robot, 'mcp:tools')).toBe('mcp:service');
     expect(await ask(robot, 'mcp:orders mcp:tools')).toBe('mcp:orders mcp:service');

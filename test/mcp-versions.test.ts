@@ -456,7 +456,7 @@ describe('a request of 2026-07-28', () => {
     [{ elicitation: { url: {} } }, false, true],
     [{ elicitation: { form: {}, url: {} } }, true, true],
   ])(
-    'tells the tool what a client that supports %j can ask the person',
+    'passes to the tool what a client that supports %j can ask the person',
     async (capabilities, form, page) => {
       await call(
         'noted',

@@ -328,7 +328,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.2
-  test('meets another person is over for both of them', async () => {
+  test('is opened by another person is over for both of them', async () => {
     const browser = browserOf('ada');
     const server = start();
     const question = await server.ask(browser, await server.newClient());
@@ -340,7 +340,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.10
-  test('meets another browser while it waits is a warning in the log, with its client and the request', async () => {
+  test('is opened in another browser while it waits is a warning in the log, with its client and the request', async () => {
     const [ada, elsewhere] = [browserOf('ada'), browserOf('ada')];
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -370,7 +370,7 @@ describe('a question that', () => {
     expect((await refusalOf(() => usual.reload(elsewhere, late))).warnings).toEqual([]);
   });
 
-  test('was not asked cannot be answered', async () => {
+  test('was not shown cannot be answered', async () => {
     const ada = browserOf('ada');
     const { csrf_token: token = '' } = await usual.ask(ada, await usual.newClient());
     const answered = await refusalOf(() =>
@@ -460,7 +460,7 @@ describe('the client of a question', () => {
 
 describe('a client that is a document, with an open question', () => {
   // @shows AS-21.8
-  test('continues with the question as it was asked, even if its document has changed', async () => {
+  test('continues with the question as it was shown, even if its document has changed', async () => {
     const ada = browserOf('ada');
     const server = start({ client_id_metadata_documents: true });
     const clientId = `https://client.example/${(browsers += 1)}.json`;
@@ -862,7 +862,7 @@ describe('a request that does not lead to a question', () => {
     expect(await sizeOf('&state=a'.repeat(50))).toBe(twice);
   });
 
-  test('names a scope that the client has, and that the server no longer offers', async () => {
+  test('names a scope that the client has, and that the server no longer has', async () => {
     const clientId = await usual.newClient();
     await put(clientId, { scope: 'notes:read notes:gone' });
     const { told } = await refused(usual, usual.asking(clientId, { scope: 'notes:gone' }));
@@ -926,7 +926,7 @@ describe('a request that does not lead to a question', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('asks the next person who signs in the same question', async () => {
+  test('shows the next person who signs in the same question', async () => {
     const server = start({ languages: true, dpop: 'accept', audience: 'https://host.example/api' });
     const browser = browserOf('ada');
     const asked = {

@@ -302,7 +302,7 @@ describe('the metadata', () => {
 
   // @shows AS-1.2, AS-2.2, AS-6.9, AS-20.3, RFC8414-2a, RFC8414-2b, RFC8414-3.1, RFC8414-3.2, RFC9207-2.3
   // @shows RFC9700-2.1.1e, RFC9700-2.6a
-  test('of the authorization server names every endpoint and everything that is offered, and nothing else', async () => {
+  test('of the authorization server names every endpoint and everything that is enabled, and nothing else', async () => {
     expect(await metadata('oauth-authorization-server')).toEqual(common(portal.url));
   });
 

@@ -369,7 +369,7 @@ describe('a route of the host', () => {
   const requestOf = (id: string, headers: Fields = {}) =>
     new Request(`${portal.url}${NOTES}`, { headers: { ...headers, 'X-Request-Id': id } });
 
-  test('is refused once in the log, however often it asks, and each answer names the request', async () => {
+  test('is logged once, for any number of checks in the request, and the response names the request', async () => {
     const id = randomUUID();
     const answer = await portal.server.withToken(requestOf(id), async () => {
       expect(() => token().requireScope('notes:read')).toThrow('access token');

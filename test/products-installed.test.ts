@@ -126,7 +126,7 @@ describe.each(INSTALLED_PRODUCTS)('$name', (product) => {
 });
 
 test.each(INSTALLED_PRODUCTS.filter(({ formPost }) => formPost !== undefined))(
-  '$name, set to form_post, lets people in only where the server offers that',
+  '$name, set to form_post, lets people in only where the server supports form_post',
   async (product) => {
     const change = (settings: string) => `${settings}\n${product.formPost}\n`;
     const refused = await start(product, change);

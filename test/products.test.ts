@@ -98,7 +98,7 @@ describe.each(FORM_POST)('$name', (product) => {
     expect(claims).toMatchObject(PERSON);
   });
 
-  test('pushes its request where the metadata offer that, and gets the post', async () => {
+  test('pushes its request if the metadata allow that, and gets the post', async () => {
     const { pushing } = portals;
     const signIn = await told(product, pushing);
     const claims = await signIn.claims(await signIn.answer(await pushing.signedIn(ADA)));

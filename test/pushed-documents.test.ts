@@ -90,7 +90,7 @@ async function codeOf(id: string, response: Response): Promise<string> {
 
 describe('a client that is a document', () => {
   // @shows AS-25.10
-  test('pushes before any person sees it: it is fetched once, and kept only when it is shown', async () => {
+  test('pushes before any person sees it: it is fetched once, and stored only when it is shown', async () => {
     const url = publish();
     const pushed = await push(url);
     expect(pushed.status).toBe(201);
@@ -171,7 +171,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-21.8
-  test('that requires pushed requests since a question was asked does not change that question', async () => {
+  test('that requires pushed requests since a question was shown does not change that question', async () => {
     const url = host.publish(newPath(), DOCUMENT, { 'Cache-Control': 'max-age=300' });
     const page = await ada.visit(
       authorizationUrl(portal, { id: url, secret: '' }, { scope: 'notes:read' }),

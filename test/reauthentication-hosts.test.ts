@@ -166,7 +166,7 @@ describe('a host without the members', () => {
 
 describe('the page', () => {
   // @shows AS-44.2, AS-44.7
-  test('given as a path gets return_to, and acr_values if a client asks for some', async () => {
+  test('given as a path gets return_to, and acr_values if a client requests some', async () => {
     const plain = new URL((await ask({ prompt: 'login' })).headers.get('location') ?? '', ISSUER);
     expect([plain.pathname, [...plain.searchParams.keys()]]).toEqual([
       '/sign-in/again',

@@ -131,7 +131,7 @@ describe('without oauth_server:reauthentication', () => {
   );
 
   // @shows AS-44.1
-  test('tokens say nothing about the authentication, and an API that asks for it fails', async () => {
+  test('tokens say nothing about the authentication, and an API that requires it fails', async () => {
     const visitor = await off.signedIn(ADA);
     const consent = await ask(visitor, { acr_values: 'gold' }, off);
     const answer = locationOf(await visitor.submit(consent, { decision: 'allow' }));
@@ -237,7 +237,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.13
-  test('is satisfied by a sign-in in another tab of this browser, and the person is still asked', async () => {
+  test('is satisfied by a sign-in in another tab of this browser, and the person still gets the consent question', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const back = new URL(page.url).searchParams.get('return_to') ?? '';
@@ -293,7 +293,7 @@ describe('prompt=login', () => {
   });
 
   // @shows AS-44.5
-  test('asks another person who signs in there for consent, and not the first one', async () => {
+  test('shows the consent question to another person who signs in there, and not to the first one', async () => {
     const visitor = await signedInBefore(100);
     const page = await ask(visitor, { prompt: 'login' });
     const consent = await authenticate(visitor, page, GRACE);
@@ -445,7 +445,7 @@ describe('acr_values', () => {
 
 describe('openid-client', () => {
   // @shows AS-44.2, AS-44.6, OIDC-2e
-  test('asks with max_age, and accepts the ID token', async () => {
+  test('sends max_age, and accepts the ID token', async () => {
     const options = { execute: [openid.allowInsecureRequests] };
     const config = await openid.discovery(
       new URL(portal.url),

@@ -203,7 +203,7 @@ describe('a redirect URI that a browser would change', () => {
     );
   });
 
-  test.each(TAKEN)('%s, in contrast, is accepted and kept as written', async (uri) => {
+  test.each(TAKEN)('%s, in contrast, is accepted and stored as written', async (uri) => {
     const [status, client] = await register({ redirect_uris: [uri] });
     expect(status).toBe(201);
     expect(client['redirect_uris']).toEqual([uri]);

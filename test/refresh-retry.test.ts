@@ -342,7 +342,7 @@ describe('a right that was removed since the use', () => {
   );
 });
 
-describe('the kept answer', () => {
+describe('the stored response', () => {
   // @shows AS-5.18, AS-4.6
   test('reveals nothing to a reader of the row, and there is only one, however often the tokens are refreshed', async () => {
     const before = await rowOf(second);

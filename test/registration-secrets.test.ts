@@ -100,7 +100,7 @@ afterAll(() => portal.close());
 
 // @shows AS-22.14
 test.each([{}, BASIC, { token_endpoint_auth_method: 'client_secret_post' }])(
-  'a client that asks for a secret gets one that expires: %j',
+  'a client that requests a secret gets one that expires: %j',
   async (asked) => {
     const registered = await register(asked);
     expect(registered).toMatchObject({

@@ -378,7 +378,7 @@ describe('the person is asked', () => {
   });
 
   // @shows AS-52.4
-  test('to authenticate first, if that is due, and is then not asked again', async () => {
+  test('to authenticate first, if that is due, and then sees no question', async () => {
     await allow();
     ahead += 3600 * 1000;
     expect(await outcomeOf(await open({ ...READ, prompt: 'login' }))).toBe('sign-in');
@@ -575,7 +575,7 @@ describe('with other clients and grants', () => {
   });
 
   // @shows AS-52.2
-  test('a client document is never first-party, and its people are always asked', async () => {
+  test('a client document is never first-party, and its people always get the question', async () => {
     const id = documents.publish('/client.json', {
       client_name: 'Assistant',
       redirect_uris: [REDIRECT_URI],

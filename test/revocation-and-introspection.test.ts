@@ -145,7 +145,7 @@ describe('POST /oauth/revoke', () => {
 
 describe('POST /oauth/introspect', () => {
   // @shows AS-2.4, AS-6.5, AS-10.3, AS-10.4, RFC6749-10.16, RFC7662-2.1a, RFC7662-2.2a, RFC7662-4b, RFC7662-5
-  test('tells a resource server elsewhere what a token allows, with the public subject', async () => {
+  test('returns to a resource server elsewhere what a token allows, with the public subject', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const told = await introspect(tokens.access_token);
     const { sub } = (await (

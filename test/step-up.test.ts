@@ -58,7 +58,7 @@ const write = (tokens: Tokens) =>
 
 describe('what was granted before stays granted', () => {
   // @shows AS-8.18
-  test('a client that asks for one more scope has both, also after a refresh; the first authorization continues', async () => {
+  test('a client that requests one more scope has both, also after a refresh; the first authorization continues', async () => {
     await newClient();
     const first = await ask('notes:read');
     expect([await read(first), await write(first)]).toEqual([200, 403]);
@@ -174,7 +174,7 @@ describe('nothing else is added', () => {
 });
 
 // @shows AS-8.18
-test('without challenges a second authorization has only what it asks for', async () => {
+test('without challenges a second authorization has only the requested scopes', async () => {
   const usual = await startPortal();
   try {
     const registered = await registerClient(usual);

@@ -541,7 +541,7 @@ describe('the kept audit', () => {
     return table;
   };
 
-  test('is read as it was kept, newest first', async () => {
+  test('is read as it was stored, newest first', async () => {
     const records = [
       record('1'),
       record('2', { ...BARE, reason: null, details: {}, at: NOW + 1, type: 'person_erased' }),

@@ -744,7 +744,7 @@ describe('what was allowed before, if a client may ask for more', () => {
   });
 
   // @shows AS-8.18
-  test('is empty if the code was not redeemed: its recipient may never have asked', async () => {
+  test('is empty if the code was not redeemed: its recipient may never have sent a request', async () => {
     for (const client of [
       await putUnverified(stepping, { document: null, name: 'X', redirectUris: [SITE] }),
       await registerClient(stepping, { redirectUris: [SITE] }),

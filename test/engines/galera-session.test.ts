@@ -71,7 +71,7 @@ describe.each([
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node without its cluster is unavailable, and asked about', async () => {
+test('a node without its cluster is unavailable, and the server queries the result', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('SELECT n FROM things');
